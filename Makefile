@@ -1,0 +1,72 @@
+# make demo   installs what is missing, builds the shipped example for stm32, runs it on QEMU
+# make test   installs the same plus test tools, runs lint, types and the suite
+# make help   lists every target
+
+PYTHON ?= python3
+VENV := .venv
+ENGINES := .venv-engines
+BIN := $(VENV)/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+JOBS ?= 2
+
+APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv gcc libc6-dev
+APT_TEST := $(APT_DEMO) clang-format cppcheck cmake g++
+
+.PHONY: help demo test test-long lint engines clean tools-demo tools-test
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+demo: tools-demo $(VENV)/.demo
+	$(BIN)/codegen run --board stm32 -o out/digits
+
+test: tools-test $(VENV)/.test engines lint
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# make test-long   every model on every board it fits, and the long sweeps
+test-long: tools-test $(VENV)/.test engines
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --long
+
+# make lint   ruff, pyright, import layers, clang-format, cppcheck
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
+
+# make engines   the reference engines the tests compare with, in a virtual environment of their own
+engines: $(ENGINES)/.done
+
+clean:
+	rm -rf $(VENV) $(ENGINES) out build dist
+
+# Installs only what is missing; on a machine that has everything this asks for no password.
+tools-demo:
+	@missing=; for p in $(APT_DEMO); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
+	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+
+tools-test:
+	@missing=; for p in $(APT_TEST); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
+	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip tools-demo
+	$(BIN)/pip install -q --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip tools-test
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[test]'
+	touch $@ $(VENV)/.demo
+
+# tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where it does not install, the
+# stored goldens that it wrote serve instead, and the tests say so.
+$(ENGINES)/.done: | tools-test
+	$(PYTHON) -m venv $(ENGINES)
+	-$(ENGINES)/bin/pip install -q --disable-pip-version-check 'numpy<2' tflite-runtime==2.14.0
+	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --pre tflite-micro
+	touch $@

@@ -1,0 +1,45 @@
+"""codegen.toml in the current folder: defaults for flags, under the command line and the environment."""
+
+import tomllib
+from pathlib import Path
+
+from codegen.errors import CodegenError, Message, Messages
+
+FILE = "codegen.toml"
+VERBS = ("build", "run", "validate", "plan")
+_KNOWN = {
+    "board": str, "optimize": str, "planner": str, "deadline": float, "seed": int, "io": str,
+    "keep-inputs": bool, "io-types": str, "port": str, "pool": dict,
+}
+
+_WORDS = {str: "a string", float: "a number", int: "an integer", bool: "true or false", dict: "a table"}
+
+
+def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
+    """Defaults per verb, for click. Raises CodegenError E202 naming every key that is not understood."""
+    path = (folder or Path.cwd()) / FILE
+    if not path.is_file():
+        return {}
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CodegenError(
+            Message(code="E202", where=FILE, text=f"not TOML: {error}", help="correct the file or move it away")
+        ) from None
+    messages = Messages()
+    values: dict[str, object] = {}
+    for key, value in document.items():
+        kind = _KNOWN.get(key)
+        if kind is None:
+            messages.add("E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}")
+        elif not isinstance(value, (int, float) if kind is float else kind):
+            messages.add("E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md")
+        else:
+            values[key.replace("-", "_")] = _pool_words(value) if kind is dict else value
+    messages.raise_if_any()
+    return {verb: dict(values) for verb in VERBS}
+
+
+def _pool_words(value: object) -> list[str]:
+    table: dict[str, object] = value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return [f"{name}={limit}" for name, limit in table.items()]

@@ -1,0 +1,57 @@
+"""What people see: messages, progress, tables."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from codegen.driver.build import Progress
+from codegen.errors import CodegenError
+
+
+def show_error(error: CodegenError) -> None:
+    """Every message on stderr, plain where stderr is not a terminal."""
+    for message in error.messages:
+        head, _, tail = str(message).partition("\n")
+        label, separator, rest = head.partition("]")
+        click.echo(click.style(label + separator, fg="red", bold=True) + rest, err=True)
+        if tail:
+            click.echo(click.style("help", fg="cyan") + tail.removeprefix("help"), err=True)
+
+
+def json_error(error: CodegenError) -> str:
+    """The failure as the one JSON document on stdout."""
+    messages = [
+        {"code": message.code, "where": message.where, "text": message.text, "help": message.help}
+        for message in error.messages
+    ]
+    return msgspec.json.encode(
+        {"schema": 1, "error": {"exit": int(error.exit_code), "messages": messages}}
+    ).decode()
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Progress]:
+    """A spinner with the name of the current work, only on a terminal's stderr."""
+    console = Console(stderr=True)
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    with console.status("start") as status:
+        yield lambda stage: status.update(stage)
+
+
+def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table on stdout; numbers right-aligned. Piped output is as wide as its content."""
+    drawn = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(row[index].replace(",", "").replace(".", "").strip("-%").isdigit() for row in rows)
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False, markup=False).print(drawn)

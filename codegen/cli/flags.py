@@ -1,0 +1,114 @@
+"""Flags that several verbs share, gathered into `Options`."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import click
+
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message, Messages
+from codegen.plan.program import IoMode
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def model_flags(board_default: str | None = "stm32") -> Callable[[Verb], Verb]:
+    """Decorator: adds the flags of everything that plans a model; the verb gets `options: Options`."""
+
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def wrapped(**values: Any) -> Any:
+            return verb(options=_options(values, board_default), **values)
+
+        for flag in reversed(_flags()):
+            wrapped = flag(wrapped)
+        return wrapped  # pyright: ignore[reportReturnType]
+
+    return decorate
+
+
+def _flags() -> list[Callable[..., Any]]:
+    def flag(*names: str, **settings: Any) -> Callable[..., Any]:
+        variable = "CODEGEN_" + names[-1].lstrip("-").split("/")[0].replace("-", "_").upper()
+        return click.option(*names, envvar=variable, **settings)
+
+    return [
+        flag("--board", metavar="BOARD", help="Board name or path of a board's TOML file (`codegen boards`)."),
+        flag(
+            "--optimize",
+            type=click.Choice(["speed", "balanced", "size"]),
+            default="balanced",
+            show_default=True,
+            help="What to prefer where speed and size meet.",
+        ),
+        flag("--planner", metavar="NAME", default="hill_climb", show_default=True, help="See `codegen planners`."),
+        flag(
+            "--deadline",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
+        ),
+        flag("--pool", multiple=True, metavar="NAME=BYTES", help="Hard limit of a pool; may be given several times."),
+        flag(
+            "--io",
+            type=click.Choice([mode.value for mode in IoMode]),
+            default="pool",
+            show_default=True,
+            help="Inputs and outputs live in the plan, or belong to the caller.",
+        ),
+        flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
+        flag(
+            "--io-types",
+            type=click.Choice(["file", "int8"]),
+            default="file",
+            show_default=True,
+            help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
+        ),
+        flag("--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."),
+        click.option(
+            "--dump-ir",
+            type=click.Path(file_okay=False, path_type=Path),
+            metavar="DIR",
+            help="Write the module as text after every stage.",
+        ),
+    ]
+
+
+def _options(values: dict[str, Any], board_default: str | None) -> Options:
+    board = values.pop("board") or board_default or ""
+    return Options(
+        board=board,
+        optimize=values.pop("optimize"),
+        planner=values.pop("planner"),
+        deadline_seconds=values.pop("deadline"),
+        seed=values.pop("seed"),
+        pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
+        io=IoMode(values.pop("io")),
+        keep_inputs=values.pop("keep_inputs"),
+        io_types=values.pop("io_types"),
+        dump_ir=values.pop("dump_ir"),
+    )
+
+
+def pool_limits(words: Sequence[str]) -> dict[str, int]:
+    """`NAME=BYTES` words as a mapping. Raises CodegenError E203 naming every word that is not one."""
+    messages = Messages()
+    limits: dict[str, int] = {}
+    for word in words:
+        name, _, size = word.partition("=")
+        if not name or not size.isdigit():
+            messages.add("E203", f"--pool {word} is not NAME=BYTES", help="for example --pool sram=32768")
+        else:
+            limits[name] = int(size)
+    messages.raise_if_any()
+    return limits
+
+
+def existing(path: Path) -> Path:
+    """`path` if it is a readable file. Raises CodegenError E204."""
+    if not path.is_file():
+        raise CodegenError(Message(code="E204", text=f"no file {path}", help="give the path of a .tflite file"))
+    return path

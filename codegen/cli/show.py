@@ -1,0 +1,139 @@
+"""Summaries for people, on stdout."""
+
+from collections.abc import Sequence
+
+import click
+
+from codegen.cli.console import table
+from codegen.driver.build import Built, Planned
+from codegen.driver.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.report import Measured, to_json
+from codegen.driver.run import StepCheck, used_pools
+from codegen.ir import Board
+from codegen.plan.memory_map import program_map
+from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
+from codegen.plan.program import Program
+
+
+def show_plan(planned: Planned) -> None:
+    """Memory map, pools against their bound, constants."""
+    program = planned.program
+    click.echo(f"{program.name}: {len(program.prim_funcs)} steps, {planned.macs:,} multiply-accumulates\n")
+    click.echo(program_map(program))
+    click.echo()
+    _pools(program, None)
+    _constants(program)
+
+
+def show_build(built: Built, options: Options) -> None:
+    """What was made, where it is, how large it is."""
+    for planned in built.models:
+        _headline(planned, built.board, options)
+        _pools(planned.program, None)
+        _constants(planned.program)
+    _sizes(built)
+    click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
+
+
+def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Measured) -> None:
+    """Memory map, planned against measured, outputs, instructions, sizes."""
+    planned = built.models[0]
+    program = planned.program
+    _headline(planned, built.board, options)
+    click.echo(program_map(program))
+    click.echo()
+    _pools(program, measured)
+    _outputs(program, cases, measured)
+    first = measured.result.cases[0]
+    if first.stack_peak_bytes is not None:
+        bound = built.image.sizes.stack_bound_bytes
+        click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
+    if first.instructions is not None:
+        per_mac = f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
+        click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
+    _constants(program)
+    _sizes(built)
+
+
+def show_steps(checks: Sequence[StepCheck]) -> None:
+    """One row a step: what was compared, whether it matched, what it cost."""
+    rows: list[list[str]] = []
+    for check in checks:
+        one = check.comparison
+        verdict = "view or caller's" if one is None else "equal" if one.matches else f"{one.differing} differ"
+        worst = "" if one is None else f"{one.max_abs_difference:g}"
+        cost = "" if check.instructions is None else f"{check.instructions:,}"
+        rows.append([str(check.step), check.where, verdict, worst, cost])
+    table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
+
+
+def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bool) -> None:
+    """A bare problem's plan: peak against bound, and every offset."""
+    pool = problem.pools[0]
+    peak, bound = peak_bytes(problem, plan, pool.name), plan.lower_bounds[pool.name]
+    offsets = {buffer.id: plan.placements[buffer.id].offset for buffer in problem.buffers}
+    if as_json:
+        summary = {
+            "planner": plan.planner,
+            "solver": plan.solver,
+            "proved_optimal": plan.proved_optimal,
+            "peak_bytes": peak,
+            "lower_bound_bytes": bound,
+            "reproducible": plan.reproducible,
+        }
+        click.echo(to_json({"schema": 1, "plan": summary, "offsets": offsets}), nl=False)
+    elif not quiet:
+        table("", ["buffer", "offset", "bytes"], [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers])
+        proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
+        click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+
+
+def _headline(planned: Planned, board: Board, options: Options) -> None:
+    named = board.name if options.board == board.name else f"{board.name} (asked for as {options.board})"
+    click.echo(f"{planned.program.name} on {named}: {board.title}\n")
+
+
+def _pools(program: Program, measured: Measured | None) -> None:
+    rows: list[list[str]] = []
+    for name in used_pools(program):
+        pool = next(pool for pool in program.problem.pools if pool.name == name)
+        peak = peak_bytes(program.problem, program.plan, name)
+        workspaces = sum(
+            buffer.size_bytes
+            for buffer in program.problem.buffers
+            if buffer.kind is BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == name
+        )
+        row = [name, f"{peak:,}", f"{program.plan.lower_bounds[name]:,}", f"{workspaces:,}", f"{pool.limit_bytes:,}"]
+        if measured is not None:
+            row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
+        rows.append(row)
+    columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
+    if measured is not None:
+        columns.insert(2, "measured peak")
+    table("", columns, rows)
+    proof = "proved optimal for this order and these kernels" if program.plan.proved_optimal else "not proved optimal"
+    click.echo(f"plan      {program.plan.planner}: {proof}")
+
+
+def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:
+    equal = sum(all(one.matches for one in case) for case in measured.comparisons)
+    source = "expected outputs" if cases[0].expected is not None else "NumPy reference"
+    click.echo(f"outputs   {equal} of {len(cases)} cases equal to the {source}")
+    if len(cases) == 1:
+        for tensor, one in zip(program.outputs, measured.comparisons[0], strict=True):
+            click.echo(f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, max |d| {one.max_abs_difference:g}")
+
+
+def _constants(program: Program) -> None:
+    for pool in program.constants:
+        merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
+        click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+
+
+def _sizes(built: Built) -> None:
+    sizes = built.image.sizes
+    click.echo(
+        f"image     model code {sizes.model_code_bytes:,} bytes; with test link: text {sizes.text_bytes:,}, "
+        f"rodata {sizes.rodata_bytes:,}, data {sizes.data_bytes:,}, bss {sizes.bss_bytes:,}"
+    )

@@ -1,0 +1,174 @@
+"""The verbs that work on a model: build, run, validate, plan."""
+
+from pathlib import Path
+
+import click
+
+from codegen.cli.console import progress
+from codegen.cli.flags import existing, model_flags
+from codegen.cli.show import show_build, show_plan, show_problem, show_run, show_steps
+from codegen.driver.build import Built
+from codegen.driver.build import build as build_models
+from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.example import example_cases, example_model, show_accuracy
+from codegen.driver.options import Options
+from codegen.driver.planning import plan_only, plan_problem
+from codegen.driver.report import Measured, report, to_json
+from codegen.driver.run import check_steps, complaints, execute
+from codegen.driver.folders import build_folder
+from codegen.errors import CodegenError, ExitCode, Message
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+_FOLDER = click.option(
+    "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Folder to write; replaced whole."
+)
+
+
+@click.command()
+@click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
+@_FOLDER
+@model_flags()
+@_JSON
+@_QUIET
+def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_json: bool, quiet: bool) -> int:
+    """Turn MODEL into C, firmware.elf and report.json in DIR.
+
+    MODEL left out is the shipped example. DIR defaults to out/<model>.
+    """
+    paths = [existing(path) for path in models] or [example_model()]
+    target = folder or Path("out") / paths[0].stem
+    with progress(quiet or as_json) as stage:
+        built = build_models(paths, options, target, progress=stage)
+    if as_json:
+        click.echo((target / "report.json").read_text(encoding="utf-8"), nl=False)
+    elif not quiet:
+        show_build(built, options)
+    return ExitCode.OK
+
+
+@click.command()
+@click.argument("model", required=False, type=click.Path(path_type=Path))
+@_FOLDER
+@click.option("--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ... (CASE_x0, ...).")
+@click.option("--expect", metavar="Y.npz[:CASE]", help="Expected outputs y0, y1, ...; else NumPy evaluates.")
+@click.option("--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU.")
+@model_flags()
+@_JSON
+@_QUIET
+def run(
+    model: Path | None,
+    folder: Path | None,
+    input_: str | None,
+    expect: str | None,
+    port: str | None,
+    options: Options,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Build MODEL, execute it on BOARD, compare outputs with the reference, measure peaks.
+
+    On QEMU unless --port names a real board. MODEL left out is the shipped example on its held-out
+    images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.
+    """
+    path = example_model() if model is None else existing(model)
+    with build_folder(folder) as target, progress(quiet or as_json) as stage:
+        built = build_models([path], options, target, emulated=port is None, progress=stage)
+        cases = _cases(built, path, input_, expect, options)
+        stage("run")
+        measured = execute(built, cases, port=port)
+        if folder is not None:
+            (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
+        problems = complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)
+    if as_json and not problems:
+        click.echo(_document(built, options, measured), nl=False)
+    elif not quiet and not as_json:
+        show_run(built, options, cases, measured)
+        if model is None and input_ is None:
+            show_accuracy(built.models[0], measured, click.echo)
+    if problems:
+        raise CodegenError(problems)
+    return ExitCode.OK
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed.")
+@click.option("--port", metavar="PORT", help="Serial port of a real board; else QEMU.")
+@model_flags()
+@_JSON
+@_QUIET
+def validate(
+    model: Path, input_: str | None, port: str | None, options: Options, as_json: bool, quiet: bool
+) -> int:
+    """Compare every step's result on the target with the reference; name the first that differs."""
+    path = existing(model)
+    with build_folder(None) as target, progress(quiet or as_json) as stage:
+        built = build_models([path], options, target, emulated=port is None, progress=stage)
+        cases = _cases(built, path, input_, None, options)
+        stage("run step by step")
+        measured = execute(built, cases, port=port, trace=True)
+    checks = check_steps(built.models[0], cases[0], measured)
+    wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
+    if as_json and not wrong:
+        click.echo(_document(built, options, measured), nl=False)
+    elif not quiet and not as_json:
+        show_steps(checks)
+    if wrong:
+        first = wrong[0]
+        differing = first.comparison.differing if first.comparison else 0
+        raise CodegenError(
+            Message(
+                code="E703",
+                where=f"step {first.step}, {first.where}",
+                text=f"the first step that differs from the reference: {differing} elements; {len(wrong)} steps in all",
+                help="please report this model, or check the kernel of that step",
+            )
+        )
+    return ExitCode.OK
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="MODEL|PROBLEM.csv")
+@model_flags(board_default=None)
+@_JSON
+@_QUIET
+def plan(source: Path, options: Options, as_json: bool, quiet: bool) -> int:
+    """Plan memory only (no toolchain needed) and print the memory map.
+
+    A .csv (id,lower,upper,size) or .json file is a bare allocation problem. Without --board a
+    model is planned with the kernels of stm32 and no limit on the pool.
+    """
+    path = existing(source)
+    if path.suffix in (".csv", ".json"):
+        problem, found = plan_problem(path, options)
+        show_problem(problem, found, as_json=as_json, quiet=quiet)
+        return ExitCode.OK
+    planned = plan_only(path, options)
+    if as_json:
+        click.echo(to_json(report(planned.program, options.board, planned.macs)), nl=False)
+    elif not quiet:
+        show_plan(planned)
+    return ExitCode.OK
+
+
+def _document(built: Built, options: Options, measured: Measured) -> str:
+    planned = built.models[0]
+    return to_json(report(planned.program, options.board, planned.macs, built.image.sizes, measured))
+
+
+def _cases(built: Built, path: Path, input_: str | None, expect: str | None, options: Options) -> list[Case]:
+    program = built.models[0].program
+    if input_ is None and path == example_model():
+        return example_cases(program)
+    types = [tensor.type for tensor in program.inputs]
+    if input_ is None:
+        case = pattern_case(types, options.seed)
+    else:
+        source = ArraySource.parse(input_)
+        case = Case(name=source.prefix or source.path.name, inputs=source.read("x", types, "input"))
+    if expect is None:
+        return [case]
+    outputs = [tensor.type for tensor in program.outputs]
+    expected = ArraySource.parse(expect).read("y", outputs, "output")
+    return [Case(name=case.name, inputs=case.inputs, expected=expected)]

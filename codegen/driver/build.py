@@ -1,0 +1,150 @@
+"""The whole chain, one line per stage: model file -> module -> program -> sources -> image."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codegen import board as boards
+from codegen import emit, importers, passes, toolchain
+from codegen.driver.options import Options
+from codegen.driver.report import report, to_json
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board, Module
+from codegen.ir.text import print_module
+from codegen.plan.image import Image
+from codegen.plan.problem import Limits
+from codegen.plan.program import Program
+from codegen.search import Choices, identifier, search
+
+Progress = Callable[[str], None]
+"""Told the name of each piece of work as it starts."""
+
+
+def quiet(stage: str) -> None:
+    """A Progress that shows nothing."""
+    del stage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """A model after search: its rewritten module (for the reference) and its program."""
+
+    module: Module
+    program: Program
+    macs: int
+    """Multiply-accumulates of the file's graph, before any pass."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Built:
+    """Everything `build` made. `folder` holds sources, firmware.elf and report.json."""
+
+    models: tuple[Planned, ...]
+    board: Board
+    image: Image
+    folder: Path
+
+
+def pipeline(options: Options) -> tuple[passes.Pass, ...]:
+    """The passes between import and search, in order."""
+    edges = (passes.IoTypesInt8(),) if options.io_types == "int8" else ()
+    return (
+        passes.FoldConstants(),
+        *edges,
+        passes.FoldPad(),
+        passes.FuseActivations(),
+        passes.RemoveDead(),
+        passes.Legalise(),
+    )
+
+
+def plan_model(path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False) -> Planned:
+    """Import, rewrite and search one model. Raises CodegenError as those stages do."""
+    imported = importers.load(path)
+    observe = _observer(options, imported)
+    module = passes.run_passes(imported, pipeline(options), observe)
+    program = search(module, board, _choices(options, emulated), name=name or model_name(path))
+    metadata = {**program.metadata, "options": options.spelled}
+    return Planned(module=module, program=replace(program, metadata=metadata), macs=_macs(imported))
+
+
+def build(paths: Sequence[Path], options: Options, folder: Path, *, emulated: bool = False, progress: Progress = quiet) -> Built:
+    """Models in, `folder` out: sources, firmware.elf, report.json. Nothing is left of a failed build.
+
+    Raises CodegenError as the stages do.
+    """
+    board = boards.load_board(options.board)
+    models: list[Planned] = []
+    for path, name in zip(paths, _names(paths), strict=True):
+        progress(f"plan {name}")
+        models.append(plan_model(path, board, options, name=name, emulated=emulated))
+    progress("write C")
+    sources = emit.render(tuple(model.program for model in models))
+    with emit.staged(sources, folder) as staging:
+        progress("compile")
+        image = toolchain.build(sources, staging, board, optimize=options.optimize)
+        (staging / "report.json").write_text(to_json(_document(models, options, image)), encoding="utf-8")
+    moved = replace(image, path=folder / image.path.relative_to(staging))
+    return Built(models=tuple(models), board=board, image=moved, folder=folder)
+
+
+def model_name(path: Path) -> str:
+    """C prefix for a model file."""
+    return identifier(path.stem, "model")
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    names = [model_name(path) for path in paths]
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise CodegenError(
+            Message(code="E205", text=f"two models are called {', '.join(twice)}", help="rename one of the files")
+        )
+    return names
+
+
+def _document(models: Sequence[Planned], options: Options, image: Image) -> dict[str, object]:
+    documents = [report(model.program, options.board, model.macs, image.sizes) for model in models]
+    return documents[0] if len(documents) == 1 else combine(documents)
+
+
+def combine(documents: Sequence[dict[str, object]]) -> dict[str, object]:
+    """Several models in one build: what they share once, the rest once a model."""
+    shared = ("schema", "board", "elf")
+    head = {key: documents[0][key] for key in shared if key in documents[0]}
+    rest = [{key: part for key, part in each.items() if key not in shared} for each in documents]
+    return {**head, "models": rest}
+
+
+def _choices(options: Options, emulated: bool) -> Choices:
+    return Choices(
+        planner=options.planner,
+        io=options.io,
+        keep_inputs=options.keep_inputs,
+        pool_limits=options.pool_limits,
+        limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
+        emulated=emulated,
+    )
+
+
+def _macs(module: Module) -> int:
+    total = 0
+    for let in module.main.body:
+        types = tuple(None if arg is None else arg.type for arg in let.call.args)
+        total += let.call.op.macs(let.call.attrs, types, let.var.type)
+    return total
+
+
+def _observer(options: Options, imported: Module) -> Callable[[str, Module], None] | None:
+    if options.dump_ir is None:
+        return None
+    folder = options.dump_ir
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [0]
+
+    def observe(stage: str, module: Module) -> None:
+        (folder / f"{written[0]:02d}_{stage}.ir").write_text(print_module(module), encoding="utf-8")
+        written[0] += 1
+
+    observe("import", imported)
+    return observe

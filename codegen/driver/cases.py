@@ -1,0 +1,87 @@
+"""Input cases and expected outputs: from .npz files, from the shipped example, or made up."""
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from codegen.errors import CodegenError, Message, Messages
+from codegen.ir import DType, TensorType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """Inputs of one inference and, if known from elsewhere, its outputs."""
+
+    name: str
+    inputs: tuple[np.ndarray, ...]
+    expected: tuple[np.ndarray, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArraySource:
+    """`FILE.npz` or `FILE.npz:PREFIX`: arrays `x0`, `x1`, ... (`y0`, ...), each behind `PREFIX_` if given."""
+
+    path: Path
+    prefix: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "ArraySource":
+        """Split a command-line word; a prefix follows the last colon after `.npz`."""
+        path, separator, prefix = text.rpartition(":")
+        if separator and path.endswith(".npz"):
+            return cls(path=Path(path), prefix=prefix)
+        return cls(path=Path(text))
+
+    def read(self, letter: str, types: Sequence[TensorType], what: str) -> tuple[np.ndarray, ...]:
+        """Arrays `letter`0.. with the shapes and dtypes of `types`.
+
+        Raises CodegenError E220..E223 listing everything that is missing or does not fit.
+        """
+        messages = Messages()
+        arrays = self._load()
+        found: list[np.ndarray] = []
+        for index, type_ in enumerate(types):
+            key = f"{self.prefix}_{letter}{index}" if self.prefix else f"{letter}{index}"
+            data = arrays.get(key)
+            if data is None:
+                names = ", ".join(sorted(arrays)[:12])
+                messages.add("E221", f"no array {key} for {what} {index}", where=str(self.path), help=f"it holds {names}")
+            elif data.size != type_.elements or data.dtype != type_.dtype.numpy:
+                messages.add(
+                    "E222",
+                    f"array {key} is {data.dtype}{list(data.shape)}, {what} {index} is {type_}",
+                    where=str(self.path),
+                    help="arrays hold the stored (quantised) values in the model's own element type",
+                )
+            else:
+                found.append(data.reshape(type_.shape))
+        messages.raise_if_any()
+        return tuple(found)
+
+    def _load(self) -> dict[str, np.ndarray]:
+        try:
+            with np.load(self.path, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
+        except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not an .npz archive"
+            raise CodegenError(
+                Message(code="E220", where=str(self.path), text=f"cannot read arrays: {reason}", help="give an .npz file made by numpy.savez")
+            ) from None
+
+
+def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
+    """Random inputs over the whole range of each type (floats: standard normal), the same for a seed."""
+    generator = np.random.default_rng(seed)
+    return Case(name=f"seed {seed}", inputs=tuple(_random(generator, type_) for type_ in types))
+
+
+def _random(generator: np.random.Generator, type_: TensorType) -> np.ndarray:
+    if type_.dtype is DType.FLOAT32:
+        return generator.standard_normal(type_.shape).astype(np.float32)
+    if type_.dtype is DType.BOOL:
+        return generator.integers(0, 2, type_.shape).astype(np.bool_)
+    low, high = type_.dtype.limits
+    return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)

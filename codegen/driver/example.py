@@ -1,0 +1,46 @@
+"""The shipped example: handwritten digits, with held-out images and their labels."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from codegen import resources
+from codegen.driver.build import Planned
+from codegen.driver.cases import Case
+from codegen.driver.compare import array
+from codegen.driver.report import Measured
+from codegen.ir.evaluate import evaluate
+from codegen.plan.program import Program
+
+
+def example_model() -> Path:
+    """Path of the example's model file."""
+    return resources.folder("examples") / "digits" / "digits.tflite"
+
+
+@cache
+def _held_out() -> tuple[np.ndarray, np.ndarray]:
+    with np.load(resources.folder("examples") / "digits" / "digits_test.npz", allow_pickle=False) as arrays:
+        return arrays["x"], arrays["labels"]
+
+
+def example_cases(program: Program) -> list[Case]:
+    """One case per held-out image."""
+    images, _ = _held_out()
+    shape = program.inputs[0].type.shape
+    return [Case(name=f"image {index}", inputs=(image.reshape(shape),)) for index, image in enumerate(images)]
+
+
+def show_accuracy(planned: Planned, measured: Measured, say: Callable[[str], None]) -> None:
+    """Say how many held-out images the target and the NumPy reference classify correctly."""
+    images, labels = _held_out()
+    type_ = planned.program.outputs[0].type
+    function = planned.module.main
+    on_target = [int(np.argmax(array(case.outputs[0], type_))) for case in measured.result.cases]
+    shape = function.params[0].type.shape
+    reference = [int(np.argmax(evaluate(planned.module, function, [image.reshape(shape)])[0])) for image in images]
+    for name, found in (("target", on_target), ("reference", reference)):
+        right = sum(int(one == label) for one, label in zip(found, labels, strict=True))
+        say(f"accuracy  {name:<9}  {right} of {len(labels)} held-out images ({100 * right / len(labels):.1f} %)")

@@ -1,0 +1,39 @@
+"""What a user can choose, gathered from command line, environment and codegen.toml."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from codegen.plan.program import IoMode
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """Options of one build. `pool_limits` maps pool name to hard limit in bytes."""
+
+    board: str = "stm32"
+    optimize: str = "balanced"
+    planner: str = "hill_climb"
+    deadline_seconds: float | None = None
+    seed: int = 0
+    pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    io: IoMode = IoMode.POOL
+    keep_inputs: bool = False
+    io_types: str = "file"
+    dump_ir: Path | None = None
+
+    @property
+    def spelled(self) -> str:
+        """The flags that decide the generated code, spelled out in a fixed order."""
+        parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
+        parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
+        if self.io is not IoMode.POOL:
+            parts.append(f"--io {self.io.value}")
+        if self.keep_inputs:
+            parts.append("--keep-inputs")
+        if self.io_types != "file":
+            parts.append(f"--io-types {self.io_types}")
+        if self.seed:
+            parts.append(f"--seed {self.seed}")
+        return " ".join(parts)

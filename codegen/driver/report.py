@@ -1,0 +1,177 @@
+"""report.json: what was planned, built and measured. Field names are part of the user interface."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from codegen.driver.compare import Comparison
+from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
+from codegen.plan.problem import Buffer, BufferKind, peak_bytes
+from codegen.plan.program import Program
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A run of one model with the comparison of every output of every case."""
+
+    result: RunResult
+    comparisons: tuple[tuple[Comparison, ...], ...]
+
+
+def report(
+    program: Program, requested: str, model_macs: int, sizes: ElfSizes | None = None, measured: Measured | None = None
+) -> dict[str, object]:
+    """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's."""
+    document: dict[str, object] = {
+        "schema": SCHEMA,
+        "model": _model(program, model_macs),
+        "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
+        "plan": _plan(program),
+        "constants": _constants(program),
+    }
+    if sizes is not None:
+        document["elf"] = _elf(sizes)
+        trace = measured.result.trace if measured else ()
+        document["steps"] = [_step(program, step, trace) for step in range(len(program.prim_funcs))]
+    if measured is not None:
+        document["run"] = _run(program, measured)
+    return document
+
+
+def to_json(document: object) -> str:
+    """Readable JSON, keys in the order of the document."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _model(program: Program, macs: int) -> dict[str, object]:
+    return {
+        "name": program.name,
+        "sha256": program.metadata["sha256"],
+        "format": program.metadata["format"],
+        "macs": macs,
+        "macs_executed": sum(prim.macs for prim in program.prim_funcs),
+    }
+
+
+def _without_workspaces(program: Program, pool: str) -> int:
+    """The pool's peak over everything that is not a kernel workspace."""
+    ends = (
+        program.plan.placements[buffer.id].offset + buffer.size_bytes
+        for buffer in program.problem.buffers
+        if buffer.kind is not BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == pool
+    )
+    return max(ends, default=0)
+
+
+def _plan(program: Program) -> dict[str, object]:
+    plan = program.plan
+    pools: list[dict[str, object]] = []
+    for pool in program.problem.pools:
+        peak = peak_bytes(program.problem, plan, pool.name)
+        if peak == 0:
+            continue
+        pools.append(
+            {
+                "name": pool.name,
+                "region": pool.region,
+                "section": pool.section,
+                "alignment_bytes": pool.alignment,
+                "peak_bytes": peak,
+                "size_bytes": -(-peak // pool.alignment) * pool.alignment,
+                "workspace_bytes": peak - _without_workspaces(program, pool.name),
+                "lower_bound_bytes": plan.lower_bounds[pool.name],
+            }
+        )
+    return {
+        "planner": plan.planner,
+        "solver": plan.solver,
+        "proved_optimal": plan.proved_optimal,
+        "peak_bytes": sum(int(str(pool["peak_bytes"])) for pool in pools),
+        "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
+        "seconds": round(plan.seconds, 3),
+        "reproducible": plan.reproducible,
+        "certificate": {"fixed": ["kernels", "order", "traversal", "tiling"], "optimised": ["placement"], "reordered": False},
+        "pools": pools,
+    }
+
+
+def _constants(program: Program) -> dict[str, object]:
+    return {
+        "total_bytes": sum(pool.size_bytes for pool in program.constants),
+        "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
+        "pools": [
+            {"name": pool.name, "region": pool.region, "section": pool.section, "size_bytes": pool.size_bytes}
+            for pool in program.constants
+        ],
+    }
+
+
+def _elf(sizes: ElfSizes) -> dict[str, object]:
+    return {
+        "text_bytes": sizes.text_bytes,
+        "rodata_bytes": sizes.rodata_bytes,
+        "data_bytes": sizes.data_bytes,
+        "bss_bytes": sizes.bss_bytes,
+        "model_code_bytes": sizes.model_code_bytes,
+        "stack_bound_bytes": sizes.stack_bound_bytes,
+    }
+
+
+def _workspace_bytes(program: Program, name: str) -> int:
+    buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
+    return sum(buffers[id_].size_bytes for (prim, _), id_ in program.workspaces.items() if prim == name)
+
+
+def _step(program: Program, step: int, trace: tuple[StepTrace, ...]) -> dict[str, object]:
+    prim = program.prim_funcs[step]
+    measured = next((each.instructions for each in trace if each.step == step), None)
+    return {
+        "step": step,
+        "op": prim.let.call.op.name,
+        "name": prim.name,
+        "kernel": prim.kernel,
+        "macs": prim.macs,
+        "workspace_bytes": _workspace_bytes(program, prim.name),
+        "instructions": measured,
+        "cycles_estimate": None,
+    }
+
+
+def _largest(values: list[int]) -> int | None:
+    return max(values, default=None)
+
+
+def _run(program: Program, measured: Measured) -> dict[str, object]:
+    cases: tuple[CaseResult, ...] = measured.result.cases
+    outputs: list[dict[str, object]] = []
+    for index, tensor in enumerate(program.outputs):
+        each = [case[index] for case in measured.comparisons]
+        outputs.append(
+            {
+                "name": tensor.field,
+                "dtype": tensor.type.dtype.value,
+                "shape": list(tensor.type.shape),
+                "sha256": each[0].sha256,
+                "matches": all(one.matches for one in each),
+                "max_abs_difference": max(one.max_abs_difference for one in each),
+            }
+        )
+    pools = {name for case in cases for name in case.pool_peaks}
+    return {
+        "runner": measured.result.runner,
+        "cases": len(cases),
+        "outputs": outputs,
+        "pools": [
+            {"name": pool.name, "peak_bytes": max(case.pool_peaks[pool.name] for case in cases)}
+            for pool in program.problem.pools
+            if pool.name in pools
+        ],
+        "guards_intact": all(case.guards_intact for case in cases),
+        "stack_peak_bytes": _largest([case.stack_peak_bytes for case in cases if case.stack_peak_bytes is not None]),
+        "instructions": cases[0].instructions,
+        "instructions_resolution": cases[0].counter_resolution,
+        "cycles_estimate": None,
+        "cycles": None,
+    }

@@ -1,0 +1,141 @@
+"""Run and validate: execute a build, compare with the reference, measure against the plan."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen import board as boards
+from codegen.driver.build import Built, Planned
+from codegen.driver.cases import Case
+from codegen.driver.compare import Comparison, array, compare
+from codegen.driver.report import Measured
+from codegen.errors import Message
+from codegen.ir.evaluate import evaluate, steps
+from codegen.plan.image import CaseResult, RunRequest, RunResult
+from codegen.plan.problem import peak_bytes
+from codegen.plan.program import Program
+
+
+def request(program: Program, cases: Sequence[Case], *, model: int = 0, trace: bool = False) -> RunRequest:
+    """What to ask of a target: every case of one model, both paints."""
+    return RunRequest(
+        model=model,
+        sha256=program.metadata["sha256"],
+        cases=tuple(tuple(np.ascontiguousarray(data).tobytes() for data in case.inputs) for case in cases),
+        output_sizes=tuple(tensor.type.size_bytes for tensor in program.outputs),
+        pools=used_pools(program),
+        trace=trace,
+    )
+
+
+def used_pools(program: Program) -> tuple[str, ...]:
+    """Pools that hold at least one byte, in the board's order."""
+    return tuple(pool.name for pool in program.problem.pools if peak_bytes(program.problem, program.plan, pool.name))
+
+
+def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
+    """Expected outputs: the case's own, else the built-in NumPy evaluation."""
+    if case.expected is not None:
+        return case.expected
+    return tuple(evaluate(planned.module, planned.module.main, case.inputs))
+
+
+def execute(built: Built, cases: Sequence[Case], *, port: str | None = None, model: int = 0, trace: bool = False) -> Measured:
+    """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output."""
+    planned = built.models[model]
+    result = boards.run(built.image, built.board, request(planned.program, cases, model=model, trace=trace), port=port)
+    return measure(planned, cases, result)
+
+
+def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:
+    """Compare what a run gave with what was expected."""
+    comparisons = [
+        _compare(planned.program, reference(planned, case), got) for case, got in zip(cases, result.cases, strict=True)
+    ]
+    return Measured(result=result, comparisons=tuple(comparisons))
+
+
+def _compare(program: Program, expected: Sequence[np.ndarray], got: CaseResult) -> tuple[Comparison, ...]:
+    return tuple(
+        compare(array(data, tensor.type), wanted)
+        for data, tensor, wanted in zip(got.outputs, program.outputs, expected, strict=True)
+    )
+
+
+def complaints(planned: Planned, cases: Sequence[Case], measured: Measured, stack_bound: int | None) -> list[Message]:
+    """Everything that does not hold: outputs (E701, E702), peaks, guards and stack (E80x); empty if all does."""
+    program = planned.program
+    found: list[Message] = []
+    for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
+        found += _output_complaints(program, case, comparisons)
+        if not got.paints_agree:
+            found.append(
+                Message(
+                    code="E702",
+                    where=f"case {case.name}",
+                    text="outputs depend on what the pools held before the run",
+                    help="a kernel reads bytes that nothing wrote: please report this model",
+                )
+            )
+        found += _peak_complaints(program, case, got, stack_bound)
+    return found
+
+
+def _output_complaints(program: Program, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
+    for tensor, one in zip(program.outputs, comparisons, strict=True):
+        if not one.matches:
+            yield Message(
+                code="E701",
+                where=f'case {case.name}, output "{tensor.field}"',
+                text=f"{one.differing} of {tensor.type.elements} elements differ, first at {one.first}, "
+                f"by up to {one.max_abs_difference:g}",
+                help="`codegen validate` names the first step that differs",
+            )
+
+
+def _peak_complaints(program: Program, case: Case, got: CaseResult, stack_bound: int | None) -> Iterator[Message]:
+    where = f"case {case.name}"
+    for name in used_pools(program):
+        planned, measured = peak_bytes(program.problem, program.plan, name), got.pool_peaks[name]
+        if planned != measured:
+            yield Message(code="E801", where=where, text=f"pool {name}: measured peak {measured} bytes, planned {planned}")
+    if not got.guards_intact:
+        yield Message(code="E802", where=where, text="bytes behind a pool were written")
+    if stack_bound is not None and got.stack_peak_bytes is not None and got.stack_peak_bytes > stack_bound:
+        yield Message(
+            code="E803", where=where, text=f"stack peak {got.stack_peak_bytes} bytes, static bound {stack_bound}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepCheck:
+    """One step of a traced run: None where the step has no bytes of its own to compare."""
+
+    step: int
+    name: str
+    where: str
+    comparison: Comparison | None
+    instructions: int | None
+
+
+def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCheck]:
+    """Every step's result on the target against the reference, in order."""
+    function = planned.module.main
+    expected = {let.var.name: data for let, data in steps(planned.module, function, case.inputs)}
+    found: list[StepCheck] = []
+    for trace in measured.result.trace:
+        prim = planned.program.prim_funcs[trace.step]
+        comparison = None
+        if trace.result is not None:
+            comparison = compare(array(trace.result, prim.let.var.type), expected[prim.let.var.name])
+        found.append(
+            StepCheck(
+                step=trace.step,
+                name=prim.name,
+                where=prim.let.where,
+                comparison=comparison,
+                instructions=trace.instructions,
+            )
+        )
+    return found

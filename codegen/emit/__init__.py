@@ -1,0 +1,6 @@
+"""Emit: a `Program` becomes a folder of plain C. It never asks how the program was found."""
+
+from codegen.emit.folder import staged, write
+from codegen.emit.render import render
+
+__all__ = ["render", "staged", "write"]

@@ -1,0 +1,120 @@
+"""What the test link is told of a model (<model>_bench.c, see cg_bench.h)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.constants import table_rows
+from codegen.emit.header import HeaderView, TensorView
+from codegen.emit.names import pool_array, pool_macro
+from codegen.emit.places import Places, PoolBytes, used_pools
+from codegen.emit.text import quoted, wrapped
+from codegen.plan.problem import Buffer
+from codegen.plan.program import IoMode, IoTensor, Program
+
+GUARD_BYTES = 32
+"""Bytes of nobody that the linker script leaves behind each pool."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BenchView:
+    """Initialisers of the tables."""
+
+    name: str
+    sha256: tuple[str, ...]
+    statics: tuple[str, ...]
+    """Buffers of a caller, where the caller owns inputs and outputs."""
+    structs: tuple[str, ...]
+    """The caller's structs, empty where inputs and outputs live in the pools."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    pools: tuple[str, ...]
+    steps: tuple[str, ...]
+    live: tuple[str, ...]
+    live_count: int
+
+
+def bench_view(program: Program, places: Places, header: HeaderView) -> BenchView:
+    """The view of one program; raises ValueError if its metadata lack the model's sha256."""
+    digest = bytes.fromhex(program.metadata["sha256"])
+    if len(digest) != 32:
+        raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
+    sides = (("input", program.inputs, header.inputs), ("output", program.outputs, header.outputs))
+    in_statics, out_statics = (
+        [_static(kind, view) for t, view in zip(tensors, views, strict=True) if not _in_pool(places, t)]
+        for kind, tensors, views in sides
+    )
+    inputs, outputs = (
+        tuple(_tensor(places, kind, t, view) for t, view in zip(tensors, views, strict=True))
+        for kind, tensors, views in sides
+    )
+    live = list(_live(program, places))
+    return BenchView(
+        name=program.name,
+        sha256=tuple(table_rows([f"0x{byte:02x}" for byte in digest])),
+        statics=(*in_statics, *out_statics),
+        structs=() if program.io is IoMode.POOL else tuple(
+            _struct(program.name, kind, views) for kind, _, views in sides
+        ),
+        inputs=inputs,
+        outputs=outputs,
+        pools=tuple(
+            f"    {{{quoted(p.name)}, {pool_array(program, p.name)}, {pool_macro(program, p.name)}, "
+            f"{p.peak_bytes}u, {GUARD_BYTES}u}},"
+            for p in used_pools(program)
+        ),
+        steps=tuple(_step(places, program, index) for index in range(len(program.prim_funcs))),
+        live=tuple(f"    {{{step}u, {pool}u, {offset}u, {size}u}}," for step, pool, offset, size in live),
+        live_count=len(live),
+    )
+
+
+def _struct(name: str, kind: str, views: Sequence[TensorView]) -> str:
+    fields = [f".{view.field} = {kind}_{view.field}" for view in views]
+    return wrapped(f"    const {name}_{kind}s {kind}s = {{", fields, "};")
+
+
+def _in_pool(places: Places, tensor: IoTensor) -> bool:
+    return isinstance(places.value(tensor.value), PoolBytes)
+
+
+def _static(kind: str, view: TensorView) -> str:
+    return f"static {view.c_type} {kind}_{view.field}[{view.macro}_ELEMENTS];"
+
+
+def _tensor(places: Places, kind: str, tensor: IoTensor, view: TensorView) -> str:
+    place = places.value(tensor.value)
+    data = places.byte_address(place) if isinstance(place, PoolBytes) else f"{kind}_{view.field}"
+    return f"    {{{quoted(view.field)}, {data}, {view.macro}_SIZE}},"
+
+
+def _step(places: Places, program: Program, index: int) -> str:
+    """Where a step's result lies; a view has none of its own."""
+    prim = program.prim_funcs[index]
+    size = prim.let.var.type.size_bytes
+    if prim.view is not None:
+        return f"    {{{quoted(prim.name)}, NULL, 0u}},"
+    place = places.value(prim.let.var.name)
+    data = places.byte_address(place) if isinstance(place, PoolBytes) else f"output_{place.field}"
+    return f"    {{{quoted(prim.name)}, {data}, {size}u}},"
+
+
+def _live(program: Program, places: Places) -> Iterable[tuple[int, int, int, int]]:
+    """(step, pool, offset, bytes) owned by a buffer in any sub-step of the step; touching ranges merged."""
+    pools = [pool.name for pool in used_pools(program)]
+    for step, (start, stop) in enumerate(program.times):
+        alive = [b for b in program.problem.buffers if b.size_bytes and b.start < stop and b.stop > start]
+        for index, pool in enumerate(pools):
+            here = [b for b in alive if places.placement(b.id).pool == pool]
+            for offset, end in _merged(places, here):
+                yield step, index, offset, end - offset
+
+
+def _merged(places: Places, buffers: Iterable[Buffer]) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    starts = [(places.placement(buffer.id).offset, buffer.size_bytes) for buffer in buffers]
+    for offset, size in sorted(starts):
+        if ranges and offset <= ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], offset + size))
+        else:
+            ranges.append((offset, offset + size))
+    return ranges

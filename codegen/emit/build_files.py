@@ -1,0 +1,38 @@
+"""The build files that make an emitted folder build alone."""
+
+from collections.abc import Mapping, Sequence
+
+from codegen.emit.environment import fill
+from codegen.ir import Board, Runner
+
+
+def build_files(
+    board: Board,
+    names: Sequence[str],
+    *,
+    kernels: Sequence[str],
+    firmware: Sequence[str],
+    include_dirs: Sequence[str],
+    script: str | None,
+) -> Mapping[str, str]:
+    """CMakeLists.txt and, for a board that is cross-compiled for, toolchain.cmake.
+
+    `script` is the linker script, None where there is no firmware to link.
+    """
+    languages = "C ASM" if any(path.endswith(".S") for path in (*kernels, *firmware)) else "C"
+    views = {
+        "board": board.name,
+        "names": names,
+        "kernels": kernels,
+        "firmware": firmware,
+        "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],
+        "script": script,
+        "languages": languages,
+    }
+    files = {"CMakeLists.txt": fill("cmake/CMakeLists.txt.j2", **views)}
+    if board.runner is not Runner.HOST:
+        flags = " ".join(board.target.compiler_flags)
+        files["toolchain.cmake"] = fill(
+            "cmake/toolchain.cmake.j2", board=board.name, title=board.title, flags=flags
+        )
+    return files

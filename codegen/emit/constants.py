@@ -1,0 +1,136 @@
+"""What <model>_data.h and <model>_data.c hold: constant pools as structs in offset order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.emit.literals import array_type, float32, integer
+from codegen.emit.names import c_name, pool_array, pool_macro
+from codegen.emit.text import COLUMNS, hexadecimal, members, wrapped
+from codegen.plan.program import ConstantMember, ConstantPool, Program
+
+_INDENT = "    "
+_ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
+"""Values a row of a table: powers of two where they fit, else what comes close."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPoolView:
+    """A constant pool in C."""
+
+    name: str
+    object: str
+    layout: str
+    """Name of the struct type."""
+    size_bytes: int
+    merged_bytes: int
+    section: str
+    alignment: int
+    members: str
+    """Member declarations with offsets."""
+    asserts: tuple[str, ...]
+    """offsetof and sizeof checks."""
+    declaration: str
+    opening: str
+    """First line of the definition, up to the brace."""
+    tables: tuple[str, ...]
+    """Initialisers of the members."""
+
+
+def constant_views(program: Program) -> tuple[ConstantPoolView, ...]:
+    """Every constant pool of a program; raises ValueError where the plan is none a struct can have."""
+    return tuple(_pool(program, pool) for pool in program.constants)
+
+
+def _pool(program: Program, pool: ConstantPool) -> ConstantPoolView:
+    name = pool_array(program, pool.name)
+    layout = f"{name}_layout"
+    if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
+        raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
+    checks = [
+        _assert(f"offsetof({layout}, {c_name(m.name)}) == {hexadecimal(m.offset)}u", "constant plan moved")
+        for m in pool.members
+    ]
+    size = f"sizeof({layout}) == {pool_macro(program, pool.name)}"
+    return ConstantPoolView(
+        name=pool.name,
+        object=name,
+        layout=layout,
+        size_bytes=pool.size_bytes,
+        merged_bytes=pool.merged_bytes,
+        section=pool.section,
+        alignment=pool.alignment,
+        members=members(_members(pool)),
+        asserts=(*checks, _assert(size, "constant pool size")),
+        declaration=f"extern const {layout} {name};",
+        opening=f'const {layout} {name} CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{',
+        tables=tuple(_table(member) for member in pool.members),
+    )
+
+
+def _assert(condition: str, text: str) -> str:
+    return wrapped("CG_STATIC_ASSERT(", [condition, f'"{text}"'], ");")
+
+
+def _members(pool: ConstantPool) -> list[tuple[str, str]]:
+    """Declarations in offset order; every gap is a member, so no compiler's padding rule matters."""
+    rows: list[tuple[str, str]] = []
+    end = 0
+    for member in pool.members:
+        if member.offset < end or member.offset % member.data.dtype.itemsize:
+            raise ValueError(f"constant {member.name}: offset {member.offset} overlaps or is misaligned")
+        rows += _padding(end, member.offset)
+        note = hexadecimal(member.offset)
+        if len(member.users) > 1:
+            note += f"  shared: {', '.join(dict.fromkeys(user for user, _ in member.users))}"
+        rows.append((_declaration(member), note))
+        end = member.offset + member.data.nbytes
+    if pool.size_bytes < end:
+        raise ValueError(f"constant pool {pool.name}: {pool.size_bytes} bytes, members end at {end}")
+    return rows + _padding(end, pool.size_bytes)
+
+
+def _padding(start: int, stop: int) -> list[tuple[str, str]]:
+    if start == stop:
+        return []
+    return [(f"uint8_t padding_{start:03x}[{stop - start}]", hexadecimal(start))]
+
+
+def _declaration(member: ConstantMember) -> str:
+    return f"{array_type(member.data.dtype)} {c_name(member.name)}[{member.data.size}]"
+
+
+def _table(member: ConstantMember) -> str:
+    rows = table_rows(numbers(member.data))
+    return "\n".join([f"{_INDENT}.{c_name(member.name)} = {{", *rows, f"{_INDENT}}},"])
+
+
+def numbers(data: np.ndarray) -> list[str]:
+    """Every element as a C constant."""
+    if data.dtype.kind == "f":
+        return [float32(float(value)) for value in data]
+    if data.dtype.kind == "b":
+        return ["1" if value else "0" for value in data]
+    # Most values fit an int and need no suffix: formatting them one by one is the slow part.
+    plain = data.dtype.itemsize < 4
+    return list(map(str, data.tolist())) if plain else [integer(value) for value in data.tolist()]
+
+
+def table_rows(cells: Sequence[str]) -> list[str]:
+    """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
+    width = max(len(cell) for cell in cells)
+    count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
+    padded = [cell.rjust(width) for cell in cells]
+    return [
+        f"{_INDENT}{', '.join(padded[start : start + count])}," for start in range(0, len(padded), count)
+    ]
+
+
+def pool_definition(c_object: str, macro: str, section: str, alignment: int) -> str:
+    """Definition of a writable pool."""
+    line = f'uint8_t {c_object}[{macro}] CG_SECTION("{section}") CG_ALIGNED({alignment});'
+    if len(line) <= COLUMNS:
+        return line
+    return f'uint8_t {c_object}[{macro}] CG_SECTION("{section}")\n    CG_ALIGNED({alignment});'
+

@@ -1,0 +1,32 @@
+"""Jinja set up so that a mistake stops generation: undefined names raise, and templates can `stop`."""
+
+from functools import cache
+from typing import NoReturn
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from codegen import resources
+
+
+def stop(reason: str) -> NoReturn:
+    """Called by a template that meets a case it does not know; raises ValueError."""
+    raise ValueError(f"template: {reason}")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resources.folder("templates")),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - the output is C, not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["stop"] = stop
+    return environment
+
+
+def fill(template: str, **views: object) -> str:
+    """The text of `template` (path below templates/); raises on anything the views do not define."""
+    return _environment().get_template(template).render(**views)

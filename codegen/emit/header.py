@@ -1,0 +1,220 @@
+"""What <model>.h says: provenance, pools, inputs and outputs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.emit.literals import PUBLIC_TYPES, float32, integer
+from codegen.emit.names import c_name, io_stems, pool_macro
+from codegen.emit.places import Places, PoolBytes, used_pools
+from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
+from codegen.ir import TensorType
+from codegen.plan.program import IoTensor, Program
+
+RUNTIME_ABI = 1
+"""`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorView:
+    """An input or output in C."""
+
+    field: str
+    stem: str
+    macro: str
+    """Stem of its macros, `TINYRES_IMAGE`."""
+    c_type: str
+    comment: str
+    """What it is: name, type, shape, quantisation."""
+    macros: str
+    """Its `#define` lines."""
+    converter: str
+    """`quantize`, `dequantize`, or empty for a tensor that is not quantised per tensor."""
+    signature: str
+    """First line of the converter."""
+    conversion: str
+    """What the converter returns."""
+    accessor: str
+    """Name of the function that says where it lives (I/O in the pools)."""
+    pointer: str
+    """Where it lives in a pool; empty if the caller owns it."""
+    lifetime: str
+    """For an input in a pool: how long its bytes last."""
+
+
+def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
+    """All inputs and all outputs."""
+    input_stems, output_stems = io_stems(program)
+    inputs = [
+        _tensor(program, places, tensor, stem, "input")
+        for tensor, stem in zip(program.inputs, input_stems, strict=True)
+    ]
+    outputs = [
+        _tensor(program, places, tensor, stem, "output")
+        for tensor, stem in zip(program.outputs, output_stems, strict=True)
+    ]
+    return inputs, outputs
+
+
+def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind: str) -> TensorView:
+    c_type = PUBLIC_TYPES[tensor.type.dtype]
+    macro = f"{program.name.upper()}_{stem.upper()}"
+    quantised = _quantised(tensor.type)
+    converter = ("quantize" if kind == "input" else "dequantize") if quantised else ""
+    function = f"{program.name}_{converter}_{stem}"
+    parameters = f"{macro}_SCALE, {macro}_ZERO_POINT"
+    if converter == "quantize":
+        low, high = (integer(limit) for limit in tensor.type.dtype.limits)
+        result, parameter = c_type, "float value"
+        conversion = wrapped(f"    return ({c_type})cg_quantize(", ["value", *parameters.split(", "), low, high], ");")
+    else:
+        result, parameter = "float", f"{c_type} stored"
+        conversion = wrapped("    return cg_dequantize(", ["stored", *parameters.split(", ")], ");")
+    field = c_name(tensor.field)
+    place = places.value(tensor.value)
+    in_pool = isinstance(place, PoolBytes)
+    return TensorView(
+        field=field,
+        stem=stem,
+        macro=macro,
+        c_type=c_type,
+        comment=_comment(tensor, field, kind),
+        macros=macros(_macros(macro, tensor.type)),
+        converter=converter,
+        signature=wrapped(f"static inline {result} {function}(", [parameter], ")"),
+        conversion=conversion,
+        accessor=f"{program.name}_{kind}_{field}",
+        pointer=places.pointer(place, tensor.type.dtype, PUBLIC_TYPES) if in_pool else "",
+        lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
+    )
+
+
+def _quantised(type_: TensorType) -> bool:
+    return type_.quantization is not None and type_.quantization.axis is None and type_.dtype.is_integer
+
+
+def _comment(tensor: IoTensor, field: str, kind: str) -> str:
+    shape = dimensions(tensor.type.shape)
+    origin = f' (in the file "{comment_text(tensor.origin)}")' if tensor.origin not in ("", field) else ""
+    text = f'{kind} "{field}"{origin}, {tensor.type.dtype.value}, shape {shape}'
+    if _quantised(tensor.type):
+        text += f", scale {tensor.type.scale:.9g}, zero point {tensor.type.zero_point}"
+    single = f"/* {text} */"
+    if len(single) <= COLUMNS:
+        return single
+    return "\n".join(["/*", *comment_lines(text, first=" * ", rest=" * "), " */"])
+
+
+def dimensions(shape: Sequence[int]) -> str:
+    """A shape as comments show it: 1x16x16x1."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _macros(macro: str, type_: TensorType) -> list[tuple[str, str]]:
+    found = [
+        (f"{macro}_SIZE", f"{type_.size_bytes}u"),
+        (f"{macro}_ELEMENTS", f"{type_.elements}u"),
+        (f"{macro}_RANK", f"{len(type_.shape)}u"),
+    ]
+    if type_.shape:
+        found.append((f"{macro}_SHAPE", f"{{{', '.join(map(str, type_.shape))}}}"))
+    if _quantised(type_):
+        found.append((f"{macro}_SCALE", float32(type_.scale)))
+        found.append((f"{macro}_ZERO_POINT", f"({integer(type_.zero_point)})"))
+    return found
+
+
+def _lifetime(program: Program, places: Places, tensor: IoTensor) -> str:
+    place = places.value(tensor.value)
+    if not isinstance(place, PoolBytes):
+        return ""
+    step = places.overwritten_from(place)
+    if step is None:
+        return "nothing overwrites it"
+    return f"overwritten from step {step} ({program.prim_funcs[step].name}) on"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeaderView:
+    """Everything model.h.j2 and model.c.j2 show of the interface."""
+
+    name: str
+    macro: str
+    guard: str
+    provenance: tuple[str, ...]
+    """Comment lines: model, generator, options."""
+    pool_table: tuple[str, ...]
+    pool_macros: str
+    io: str
+    inputs: tuple[TensorView, ...]
+    outputs: tuple[TensorView, ...]
+    input_members: str
+    output_members: str
+    prototype: str
+    """The entry function without attribute, body or semicolon, as its definition begins."""
+    declaration: str
+    """Its declaration."""
+    abi: int
+
+
+def header_view(program: Program, places: Places, version: str) -> HeaderView:
+    """The view of one program; `version` is the generator's."""
+    if not program.inputs or not program.outputs:
+        raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
+    inputs, outputs = io_views(program, places)
+    name = program.name
+    parameters = [f"const {name}_inputs *inputs", f"const {name}_outputs *outputs"]
+    return HeaderView(
+        name=name,
+        macro=name.upper(),
+        guard=f"{name.upper()}_H",
+        provenance=_provenance(program, version),
+        pool_table=_pool_table(program),
+        pool_macros=macros(_pool_macros(program)),
+        io=program.io.value,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        input_members=members([(f"const {v.c_type} *{v.field}", f"{v.macro}_SIZE bytes") for v in inputs]),
+        output_members=members([(f"{v.c_type} *{v.field}", f"{v.macro}_SIZE bytes") for v in outputs]),
+        prototype=wrapped(f"cg_status {name}_run(", parameters, ")"),
+        declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_run(", parameters, ");"),
+        abi=RUNTIME_ABI,
+    )
+
+
+def _provenance(program: Program, version: str) -> tuple[str, ...]:
+    given = program.metadata
+    rows = [
+        ("Model", f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})"),
+        ("sha256", given["sha256"]),
+        ("Generator", f"codegen {version}, runtime ABI {RUNTIME_ABI}"),
+        ("Options", given.get("options") or f"--board {program.board.name}"),
+        ("Planner", f"{program.plan.planner}, {_proof(program)}"),
+    ]
+    lines: list[str] = []
+    for label, text in rows:
+        lines += comment_lines(comment_text(text), first=f" * {label:<11}", rest=f" * {'':<11}")
+    return tuple(lines)
+
+
+def _proof(program: Program) -> str:
+    return "proved optimal" if program.plan.proved_optimal else "not proved optimal"
+
+
+def _pool_table(program: Program) -> tuple[str, ...]:
+    rows = [(f"{p.name} (rw)", p.peak_bytes, p.lower_bound_bytes, p.section) for p in used_pools(program)]
+    for pool in program.constants:
+        filled = sum(member.data.nbytes for member in pool.members)
+        rows.append((f"{pool.name} (ro)", pool.size_bytes, filled, pool.section))
+    if not rows:
+        return (" * Memory      none: no pools, no constants",)
+    width = max(16, *(len(name) for name, _, _, _ in rows))
+    head = f" * {'Memory, bytes':<{width + 2}}   planned   lower bound   section"
+    lines = (f" *   {n:<{width}}{planned:>10}{bound:>14}   {section}" for n, planned, bound, section in rows)
+    return (head, *lines)
+
+
+def _pool_macros(program: Program) -> list[tuple[str, str]]:
+    found = [(pool_macro(program, pool.name), f"{pool.size_bytes}u") for pool in used_pools(program)]
+    found += [(pool_macro(program, pool.name), f"{pool.size_bytes}u") for pool in program.constants]
+    return found
+

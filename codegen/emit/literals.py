@@ -1,0 +1,103 @@
+"""Numbers and element types as C writes them; floats read back to the same bits."""
+
+import math
+import re
+
+import numpy as np
+
+from codegen.ir import DType
+
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+
+PUBLIC_TYPES = {
+    DType.INT8: "int8_t",
+    DType.UINT8: "uint8_t",
+    DType.INT16: "int16_t",
+    DType.INT32: "int32_t",
+    DType.INT64: "int64_t",
+    DType.FLOAT32: "float",
+    DType.BOOL: "uint8_t",
+}
+"""Element types in public headers."""
+
+POOL_TYPES = {
+    DType.INT8: "int8_t",
+    DType.UINT8: "uint8_t",
+    DType.INT16: "cg_s16",
+    DType.INT32: "cg_s32",
+    DType.INT64: "void",
+    DType.FLOAT32: "cg_f32",
+    DType.BOOL: "uint8_t",
+}
+"""Types through which kernels reach pool bytes; int64 only ever moves as plain bytes."""
+
+_ARRAY_TYPES = {
+    "i1": "int8_t",
+    "u1": "uint8_t",
+    "i2": "int16_t",
+    "u2": "uint16_t",
+    "i4": "int32_t",
+    "u4": "uint32_t",
+    "i8": "int64_t",
+    "u8": "uint64_t",
+    "f4": "float",
+    "b1": "uint8_t",
+}
+
+
+def array_type(dtype: np.dtype[np.generic]) -> str:
+    """Element type of a linked constant; raises ValueError for a type C code has no use for."""
+    found = _ARRAY_TYPES.get(f"{dtype.kind}{dtype.itemsize}")
+    if found is None:
+        raise ValueError(f"linked constants of {dtype} cannot be written in C")
+    return found
+
+
+def integer(value: int) -> str:
+    """An integer constant of the narrowest of int, unsigned int and 64 bits; raises ValueError beyond."""
+    if value == _INT32_MIN:
+        return "INT32_MIN"
+    if value == _INT64_MIN:
+        return "INT64_MIN"
+    if _INT32_MIN < value <= _INT32_MAX:
+        return str(value)
+    if 0 <= value < 2**32:
+        return f"{value}u"
+    if _INT64_MIN < value <= _INT64_MAX:
+        return f"INT64_C({value})"
+    if 0 <= value < 2**64:
+        return f"UINT64_C({value})"
+    raise ValueError(f"{value} has no C integer type")
+
+
+def float32(value: float) -> str:
+    """The shortest decimal that reads back as this float32; infinities and NaN by <math.h>'s macros.
+
+    Raises ValueError if `value` is not a float32.
+    """
+    single = np.float32(value)
+    if math.isnan(value):
+        return "NAN"
+    if float(single) != float(value):
+        raise ValueError(f"{value!r} is not a float32")
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    # NumPy's str() of a float32 is the shortest text that is unique among float32 values.
+    text = str(single)
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def needs_math(texts: str) -> bool:
+    """Whether C text uses a macro of <math.h>."""
+    return re.search(r"\b(INFINITY|NAN)\b", texts) is not None
+
+
+def scalar(value: bool | float) -> str:
+    """A number as a struct field or an argument: true/false, an integer, or a float32."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return integer(value)
+    # A Python float out of an attribute (a slope, say) is rounded to the float32 that C computes with.
+    return float32(float(np.float32(value)))

@@ -1,0 +1,68 @@
+"""C names for a program: prefixed, unique, and no word that C, C++ or the files themselves use."""
+
+import re
+from collections.abc import Iterable
+
+from codegen.plan.program import IoTensor, Program
+
+_WORDS = frozenset(
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl "
+    "const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit "
+    "export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
+    "nullptr operator or or_eq private protected public register reinterpret_cast restrict return short signed "
+    "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
+    "typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq linux unix "
+    "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t intptr_t uintptr_t "
+    "cg_f32 cg_s16 cg_s32 cg_status memcpy memset main inputs outputs copy_tensor".split()
+)
+"""`linux` and `unix` are macros of gcc's GNU modes."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+def c_name(name: str) -> str:
+    """`name`, with an underscore behind it if it is taken; raises ValueError for no C identifier."""
+    if not _IDENTIFIER.match(name):
+        raise ValueError(f"{name!r} is no C identifier")
+    return f"{name}_" if name in _WORDS else name
+
+
+class Taken:
+    """Hands out names, each once."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = set(names)
+
+    def take(self, *candidates: str) -> str:
+        """The first candidate that is free, else the last one with a number behind it."""
+        numbered = (f"{candidates[-1]}_{number}" for number in range(2, 2 + len(self._names) + 1))
+        for candidate in (*candidates, *numbered):
+            if candidate not in self._names:
+                self._names.add(candidate)
+                return candidate
+        raise AssertionError("more candidates than names cannot all be taken")
+
+
+def pool_array(program: Program, pool: str) -> str:
+    """Name of a pool's C object."""
+    return f"{program.name}_{pool}_pool"
+
+
+def pool_macro(program: Program, pool: str) -> str:
+    """Name of the macro with a pool's size in bytes."""
+    return f"{program.name.upper()}_{pool.upper()}_POOL_SIZE"
+
+
+def io_stems(program: Program) -> tuple[list[str], list[str]]:
+    """Stems of the macros and functions of every input and output: `image`, or `input_image` where
+    that is taken by a tensor of the other side or by a pool."""
+    pools = [*program.problem.pools, *program.constants]
+    taken = Taken(f"{pool.name}_pool" for pool in pools)
+    sides = (("input", program.inputs), ("output", program.outputs))
+    inputs, outputs = ([_stem(taken, kind, tensor) for tensor in tensors] for kind, tensors in sides)
+    return inputs, outputs
+
+
+def _stem(taken: Taken, kind: str, tensor: IoTensor) -> str:
+    field = c_name(tensor.field)
+    return taken.take(field, f"{kind}_{field}")

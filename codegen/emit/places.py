@@ -1,0 +1,178 @@
+"""Where values live in C: bytes of a pool, or what the caller's structs point to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codegen.emit.literals import POOL_TYPES
+from codegen.emit.names import c_name, pool_array
+from codegen.emit.text import hexadecimal
+from codegen.ir import DType, Var
+from codegen.plan.problem import Buffer, Placement, peak_bytes
+from codegen.plan.program import IoMode, Program
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolBytes:
+    """`size_bytes` from `offset` on in pool `pool`, of buffer `buffer`."""
+
+    pool: str
+    offset: int
+    size_bytes: int
+    buffer: str
+
+    def overlaps(self, other: "PoolBytes") -> bool:
+        """Whether the two have a byte in common."""
+        apart = self.offset + self.size_bytes <= other.offset or other.offset + other.size_bytes <= self.offset
+        return self.pool == other.pool and not apart
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallerBytes:
+    """Bytes from `offset_bytes` on of input or output `field`; `struct` is `inputs` or `outputs`."""
+
+    struct: str
+    field: str
+    offset_bytes: int
+
+
+class Places:
+    """The bytes of every value and workspace of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.variables: Mapping[str, Var] = {var.name: var for var in program.function.variables()}
+        self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
+        self._anchors = _anchors(program)
+        self._owned = _caller_owned(program, self._anchors)
+
+    def value(self, name: str) -> PoolBytes | CallerBytes:
+        """Bytes of variable `name`; raises ValueError if it has none."""
+        part = self.program.slices.get(name)
+        if part is not None:
+            place = self.placement(part.buffer)
+            offset = place.offset + part.offset_bytes
+            return PoolBytes(
+                pool=place.pool, offset=offset, size_bytes=part.size_bytes, buffer=part.buffer
+            )
+        root, offset = self._anchors[name]
+        if root not in self._owned:
+            raise ValueError(f"{name} has no bytes")
+        struct, field = self._owned[root]
+        return CallerBytes(struct=struct, field=field, offset_bytes=offset)
+
+    def workspace(self, prim: str, name: str) -> PoolBytes:
+        """Bytes of a workspace."""
+        id_ = self.program.workspaces[prim, name]
+        place = self.placement(id_)
+        return PoolBytes(
+            pool=place.pool, offset=place.offset, size_bytes=self.buffers[id_].size_bytes, buffer=id_
+        )
+
+    def placement(self, buffer: str) -> Placement:
+        """Where the plan put a buffer."""
+        return self.program.plan.placements[buffer]
+
+    def byte_address(self, place: PoolBytes) -> str:
+        """C address of pool bytes, a `uint8_t *`."""
+        return f"&{pool_array(self.program, place.pool)}[{hexadecimal(place.offset)}]"
+
+    def pointer(self, place: PoolBytes, dtype: DType, types: Mapping[DType, str] = POOL_TYPES) -> str:
+        """C pointer to pool bytes as elements of `dtype`: via `void *`, the plan keeps them aligned."""
+        address, c_type = self.byte_address(place), types[dtype]
+        if c_type in ("uint8_t", "void"):
+            return address
+        through = "" if dtype.size_bytes == 1 else "(void *)"
+        return f"({c_type} *){through}{address}"
+
+    def caller_pointer(self, place: CallerBytes, dtype: DType) -> str:
+        """C pointer to bytes that the caller owns."""
+        whole = f"{place.struct}->{place.field}"
+        elements, rest = divmod(place.offset_bytes, dtype.size_bytes)
+        if rest:
+            raise ValueError(f"byte {place.offset_bytes} of {whole} is inside an element")
+        return f"&{whole}[{elements}]" if elements else whole
+
+    def alive_steps(self, buffer: str) -> tuple[int, int]:
+        """First and last step in which a buffer is alive (graph inputs are born with step 0)."""
+        start, stop = self.buffers[buffer].start, self.buffers[buffer].stop
+        times = enumerate(self.program.times)
+        alive = [step for step, (begin, end) in times if start < end and stop > begin]
+        return (alive[0], alive[-1]) if alive else (0, 0)
+
+    def overwritten_from(self, place: PoolBytes) -> int | None:
+        """First step in which another buffer may write to `place`, None if none ever does."""
+        own = self.buffers[place.buffer]
+        births = [
+            self.alive_steps(other.id)[0]
+            for other in self.program.problem.buffers
+            if other.id != own.id and other.size_bytes and other.start >= own.start
+            and self._bytes(other).overlaps(place)
+        ]
+        return min(births, default=None)
+
+    def _bytes(self, buffer: Buffer) -> PoolBytes:
+        place = self.placement(buffer.id)
+        size = buffer.size_bytes
+        return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id)
+
+
+def _anchors(program: Program) -> dict[str, tuple[str, int]]:
+    """Variable -> (variable whose bytes it is a view of, offset in bytes)."""
+    anchors = {param.name: (param.name, 0) for param in program.function.params}
+    for prim in program.prim_funcs:
+        name = prim.let.var.name
+        if prim.view is None:
+            anchors[name] = (name, 0)
+            continue
+        source = prim.let.call.args[prim.view.argument]
+        if not isinstance(source, Var):
+            raise ValueError(f"{prim.name}: a view of a constant must be folded before")
+        root, offset = anchors[source.name]
+        anchors[name] = (root, offset + prim.view.offset_bytes)
+    return anchors
+
+
+def _caller_owned(
+    program: Program, anchors: Mapping[str, tuple[str, int]]
+) -> dict[str, tuple[str, str]]:
+    """Root variable -> (struct, field) of the caller's pointer to it; empty where the plan owns I/O."""
+    if program.io is IoMode.POOL:
+        return {}
+    owned = {anchors[tensor.value][0]: ("outputs", c_name(tensor.field)) for tensor in program.outputs}
+    return owned | {tensor.value: ("inputs", c_name(tensor.field)) for tensor in program.inputs}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolSize:
+    """A pool that holds at least one byte: planned peak, array size (rounded up to `alignment`)."""
+
+    name: str
+    section: str
+    alignment: int
+    peak_bytes: int
+    size_bytes: int
+    lower_bound_bytes: int
+
+
+def used_pools(program: Program) -> tuple[PoolSize, ...]:
+    """Pools with bytes in them, in the board's order."""
+    return tuple(
+        pool
+        for pool in (_pool_size(program, name) for name in (pool.name for pool in program.problem.pools))
+        if pool.peak_bytes
+    )
+
+
+def _pool_size(program: Program, name: str) -> PoolSize:
+    pool = next(pool for pool in program.problem.pools if pool.name == name)
+    peak = peak_bytes(program.problem, program.plan, name)
+    here = (b.alignment for b in program.problem.buffers if program.plan.placements[b.id].pool == name)
+    alignment = max(pool.alignment, *here, 1)
+    return PoolSize(
+        name=name,
+        section=pool.section or f".bss.cg.{name}",
+        alignment=alignment,
+        peak_bytes=peak,
+        size_bytes=(peak + pool.alignment - 1) // pool.alignment * pool.alignment,
+        lower_bound_bytes=program.plan.lower_bounds.get(name, 0),
+    )

@@ -1,0 +1,36 @@
+"""Which files of runtime_c a folder gets: the kernels used, and the headers they include."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from codegen import resources
+from codegen.plan.program import Program
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+_ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
+
+
+def kernel_files(programs: Iterable[Program]) -> Mapping[str, str]:
+    """Emitted path -> text of every kernel source that a step of any program needs, sorted."""
+    runtime = resources.folder("runtime_c")
+    names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
+    return {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
+
+
+def header_files(sources: Iterable[str]) -> Mapping[str, str]:
+    """Emitted path -> text of the runtime's headers: the public ones and what `sources` (texts) include."""
+    include = resources.folder("runtime_c") / "include"
+    found: dict[str, str] = {}
+    wanted = [*_ALWAYS, *(name for text in sources for name in _included(include, text))]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = (include / name).read_text(encoding="utf-8")
+            wanted += _included(include, found[name])
+    return {f"runtime/include/{name}": found[name] for name in sorted(found)}
+
+
+def _included(folder: Path, text: str) -> list[str]:
+    """Headers of `folder` that a text includes; others belong to whoever includes them."""
+    return [name for name in _INCLUDE.findall(text) if (folder / name).is_file()]

@@ -1,0 +1,277 @@
+"""The entry function: parameter structs, one commented call a step, copies of inputs and outputs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.header import HeaderView, TensorView, dimensions
+from codegen.emit.literals import POOL_TYPES, needs_math, scalar
+from codegen.emit.names import Taken, c_name, pool_array
+from codegen.emit.places import CallerBytes, Places, PoolBytes
+from codegen.emit.text import COLUMNS, assignment, block_comment, comment_text, hexadecimal, wrapped
+from codegen.ir import Var
+from codegen.kernels.primfunc import (
+    ArrayArg,
+    CallArg,
+    ConstantArg,
+    ConstantPointer,
+    CStruct,
+    LiteralArg,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+)
+from codegen.plan.program import Program
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepView:
+    """One step of the entry function."""
+
+    index: int
+    comment: str
+    lines: tuple[str, ...]
+    """Declarations in front of the call."""
+    call: str
+    """The call; empty for a view."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntryView:
+    """The entry function and what it needs at file scope."""
+
+    structs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    """Declarations of the inputs that steps read."""
+    copies_in: tuple[str, ...]
+    """Copies of a caller's inputs to their places in the pools."""
+    copies_out: tuple[str, ...]
+    steps: tuple[StepView, ...]
+    null_check: str
+    """The condition under which a caller's pointer is missing."""
+    needs_math: bool
+    needs_kernels: bool
+
+
+def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
+    """The entry function of a program."""
+    return _Entry(program, places).view(header)
+
+
+class _Entry:
+    """Names and addresses while the function is put together."""
+
+    def __init__(self, program: Program, places: Places) -> None:
+        self.program = program
+        self.places = places
+        self.constants = _constant_addresses(program)
+        structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
+        self.taken = Taken(structs)
+        self.locals: Mapping[str, str] = {
+            var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
+            for var in program.function.variables()
+        }
+        self.used = frozenset(_used(program))
+
+    def view(self, header: HeaderView) -> EntryView:
+        """All of it."""
+        structs = tuple(
+            self._struct(prim, struct) for prim in self.program.prim_funcs for struct in prim.structs
+        )
+        steps = tuple(self._step(index, prim) for index, prim in enumerate(self.program.prim_funcs))
+        params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
+        return EntryView(
+            structs=structs,
+            inputs=tuple(params),
+            copies_in=self._copies(header.inputs, "inputs"),
+            copies_out=self._copies(header.outputs, "outputs"),
+            steps=steps,
+            null_check=self._null_check(),
+            needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
+            needs_kernels=any(prim.symbol for prim in self.program.prim_funcs),
+        )
+
+    def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
+        """One copy a tensor that lives in a pool."""
+        return tuple(
+            wrapped("        copy_tensor(", [*self._direction(tensor, struct), f"{tensor.macro}_SIZE"], ");")
+            for tensor in tensors
+            if tensor.pointer
+        )
+
+    def _direction(self, tensor: TensorView, struct: str) -> tuple[str, str]:
+        pointers = (tensor.pointer, f"{struct}->{tensor.field}")
+        return pointers if struct == "inputs" else pointers[::-1]
+
+    def _null_check(self) -> str:
+        pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in self.program.inputs)]
+        pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
+        checks = [f"({pointer} == NULL)" for pointer in pointers]
+        return wrapped("    if (", checks, ") {", separator=" || ")
+
+    # ---- structs ------------------------------------------------------------------------
+
+    def _struct(self, prim: PrimFunc, struct: CStruct) -> str:
+        lines = [f"static const {struct.c_type} {prim.name}_{struct.suffix} = {{"]
+        for name, value in struct.fields:
+            lines += self._field(prim, name, value, "    ")
+        return "\n".join([*lines, "};"])
+
+    def _field(self, prim: PrimFunc, name: str, value: object, indent: str) -> list[str]:
+        """A field on one line if it fits, nested ones else as clang-format breaks them."""
+        line = f"{indent}.{name} = {self._initialiser(prim, value)},"
+        if len(line) <= COLUMNS and not _is_deep(value):
+            return [line]
+        if not isinstance(value, tuple):
+            return [assignment(f"{indent}.{name}", self._initialiser(prim, value))[:-1] + ","]
+        inner = [row for n, v in _fields(value) for row in self._field(prim, n, v, f"{indent}        ")]
+        return [f"{indent}.{name} =", f"{indent}    {{", *inner, f"{indent}    }},"]
+
+    def _initialiser(self, prim: PrimFunc, value: object) -> str:
+        if value is None:
+            return "NULL"
+        if isinstance(value, bool | int | float):
+            return scalar(value)
+        if isinstance(value, ConstantPointer):
+            return self.constants[prim.name, value.role]
+        if isinstance(value, tuple):
+            return f"{{{', '.join(f'.{n} = {self._initialiser(prim, v)}' for n, v in _fields(value))}}}"
+        raise ValueError(f"{prim.name}: a struct field of {type(value).__name__} has no form in C")
+
+    # ---- steps --------------------------------------------------------------------------
+
+    def _step(self, index: int, prim: PrimFunc) -> StepView:
+        result = prim.let.var
+        lines: list[str] = []
+        if result.name in self.used:
+            lines.append(self._declare(result))
+        for space in prim.workspaces:
+            if WorkspaceArg(name=space.name) in prim.call_args:
+                name = self._workspace_name(prim, space.name)
+                address = self.places.byte_address(self.places.workspace(prim.name, space.name))
+                lines.append(assignment(f"    void *const {name}", address))
+        call = ""
+        if prim.symbol:
+            arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
+            call = wrapped(f"    {prim.symbol}(", arguments, ");")
+        return StepView(index=index, comment=self._comment(index, prim), lines=tuple(lines), call=call)
+
+    def _workspace_name(self, prim: PrimFunc, space: str) -> str:
+        return c_name(f"{prim.name}_{space}")
+
+    def _declare(self, var: Var) -> str:
+        """The local pointer to a value."""
+        place, c_type = self.places.value(var.name), POOL_TYPES[var.type.dtype]
+        if isinstance(place, PoolBytes):
+            pointer = self.places.pointer(place, var.type.dtype)
+            return assignment(f"    {c_type} *const {self.locals[var.name]}", pointer)
+        const = "const " if place.struct == "inputs" else ""
+        pointer = self.places.caller_pointer(place, var.type.dtype)
+        return assignment(f"    {const}{c_type} *const {self.locals[var.name]}", pointer)
+
+    def _argument(self, prim: PrimFunc, arg: CallArg, lines: list[str]) -> str:
+        """C text of one argument; an array of addresses becomes a local before the call."""
+        match arg:
+            case StructArg(suffix=suffix):
+                return f"&{prim.name}_{suffix}"
+            case ValueArg(index=index):
+                return self._value(prim, index)
+            case ResultArg():
+                return self.locals[prim.let.var.name]
+            case WorkspaceArg(name=name):
+                return self._workspace_name(prim, name)
+            case ConstantArg(role=role):
+                return self.constants[prim.name, role]
+            case LiteralArg(value=value):
+                return scalar(value)
+            case ArrayArg(items=items):
+                name = self.taken.take(f"{prim.name}_addresses")
+                addresses = [self._argument(prim, item, lines) for item in items]
+                lines.append(_array(name, addresses))
+                return name
+            case _:
+                raise ValueError(f"{prim.name}: argument {arg!r} has no form in C")
+
+    def _value(self, prim: PrimFunc, index: int) -> str:
+        value = prim.let.call.args[index]
+        if value is None:
+            return "NULL"
+        if not isinstance(value, Var):
+            raise ValueError(f"{prim.name}: argument {index} is constant, a kernel passes it by its role")
+        return self.locals[value.name]
+
+    # ---- comments -----------------------------------------------------------------------
+
+    def _comment(self, index: int, prim: PrimFunc) -> str:
+        result = prim.let.var
+        inputs = " + ".join(
+            f"{arg.name} {dimensions(arg.type.shape)}" for arg in prim.let.call.args if isinstance(arg, Var)
+        )
+        arrow = f"{inputs} -> {result.name} {dimensions(result.type.shape)}"
+        text = f"{index}: {prim.let.call.op.name} {arrow}; {self._where(prim)}"
+        return block_comment(comment_text(text), "    ")
+
+    def _where(self, prim: PrimFunc) -> str:
+        place = self.places.value(prim.let.var.name)
+        if isinstance(place, CallerBytes):
+            return f"{'a view, no code; ' if prim.view else ''}at {place.struct}->{place.field}"
+        first, last = self.places.alive_steps(place.buffer)
+        where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, steps {first}..{last}"
+        if prim.view is not None:
+            return f"a view, no code; {where}"
+        under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
+        return where + (f", over {', '.join(under)}" if under else "")
+
+    def _arguments(self, prim: PrimFunc) -> Iterator[tuple[str, PoolBytes]]:
+        for arg in prim.let.call.args:
+            place = self.places.value(arg.name) if isinstance(arg, Var) else None
+            if isinstance(arg, Var) and isinstance(place, PoolBytes):
+                yield arg.name, place
+
+
+def _fields(value: tuple[object, ...]) -> Iterator[tuple[str, object]]:
+    for field in value:
+        match field:
+            case (str() as name, inner):
+                yield name, inner
+            case _:
+                raise ValueError(f"a nested struct field is (name, value), not {field!r}")
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a field holds structs that hold structs: those are broken up for the eye."""
+    return isinstance(value, tuple) and any(isinstance(inner, tuple) for _, inner in _fields(value))
+
+
+def _array(name: str, addresses: list[str]) -> str:
+    line = f"    const void *const {name}[] = {{{', '.join(addresses)}}};"
+    if len(line) <= COLUMNS:
+        return line
+    rows = [f"        {address}," for address in addresses]
+    return "\n".join(
+        ["    /* clang-format off */", f"    const void *const {name}[] = {{", *rows, "    };",
+         "    /* clang-format on */"]
+    )
+
+
+def _constant_addresses(program: Program) -> dict[tuple[str, str], str]:
+    """(primfunc, role) -> C expression of the linked constant's first element."""
+    return {
+        user: f"{pool_array(program, pool.name)}.{c_name(member.name)}"
+        for pool in program.constants
+        for member in pool.members
+        for user in member.users
+    }
+
+
+def _used(program: Program) -> Iterator[str]:
+    """Variables that a call names."""
+    for prim in program.prim_funcs:
+        items = [item for arg in prim.call_args for item in (arg.items if isinstance(arg, ArrayArg) else (arg,))]
+        for item in items:
+            if isinstance(item, ResultArg):
+                yield prim.let.var.name
+            value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+            if isinstance(value, Var):
+                yield value.name

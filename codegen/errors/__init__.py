@@ -1,0 +1,9 @@
+"""What goes wrong, told to people: codes, messages, exit codes.
+
+A user's mistake is always a `CodegenError` holding every message at once; anything else that
+escapes is a bug in this program (exit 1).
+"""
+
+from codegen.errors.message import CodegenError, ExitCode, Message, Messages
+
+__all__ = ["CodegenError", "ExitCode", "Message", "Messages"]

@@ -1,0 +1,78 @@
+"""Messages with a code, a place, a reason and a way out, and the exception that carries them."""
+
+import enum
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_CODE = re.compile(r"^E[2-8]\d\d$")
+
+
+class ExitCode(enum.IntEnum):
+    """Process exit codes, as documented for users (the first digit of a message code selects it)."""
+
+    OK = 0
+    BUG = 1
+    USAGE = 2
+    MODEL = 3
+    FIT = 4
+    TOOLCHAIN = 5
+    TARGET = 6
+    DIFFERS = 7
+    PEAK = 8
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """One thing that is wrong: `code` (E2xx..E8xx), `where` it is, `text` what and why, `help` what to try."""
+
+    code: str
+    text: str
+    where: str | None = None
+    help: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _CODE.match(self.code):
+            raise ValueError(f"message code {self.code!r} is not E2xx..E8xx")
+
+    def __str__(self) -> str:
+        place = f" {self.where}:" if self.where else ""
+        line = f"error[{self.code}]{place} {self.text}"
+        return f"{line}\nhelp: {self.help}" if self.help else line
+
+
+class CodegenError(Exception):
+    """Everything a user can cause. Holds all messages found, first one deciding the exit code."""
+
+    def __init__(self, messages: Message | Iterable[Message]) -> None:
+        self.messages = (messages,) if isinstance(messages, Message) else tuple(messages)
+        if not self.messages:
+            raise ValueError("a CodegenError needs at least one message")
+        super().__init__("\n".join(str(message) for message in self.messages))
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Exit code named by the first message's code: E3xx -> 3."""
+        return ExitCode(int(self.messages[0].code[1]))
+
+
+class Messages:
+    """Collects messages while work goes on, so that a user sees all problems at once."""
+
+    def __init__(self) -> None:
+        self._items: list[Message] = []
+
+    def add(self, code: str, text: str, *, where: str | None = None, help: str | None = None) -> None:  # noqa: A002 - the word users see
+        """Record a problem and go on; the same message twice is kept once."""
+        message = Message(code=code, text=text, where=where, help=help)
+        if message not in self._items:
+            self._items.append(message)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def raise_if_any(self) -> None:
+        """Raise `CodegenError` with everything recorded so far, if anything was."""
+        if self._items:
+            raise CodegenError(self._items)

@@ -1,0 +1,19 @@
+"""Model files to `Module`s: `load` picks the importer by the file's contents.
+
+Message codes of all importers:
+
+| code | says |
+|---|---|
+| E300 | the format is not one that can be imported, or the file is empty |
+| E301 | an operator, option or element type that is not supported |
+| E302 | the container is damaged: offsets, tables, vectors, version |
+| E303 | the contents contradict each other: tensor numbers, order of operators, buffers, shapes, options |
+| E304 | quantisation parameters that mean nothing, or not for this tensor |
+| E305 | larger than what is ever imported |
+| E306 | an operator's operands break its rule, or a combination of them is not supported |
+| E211 | the path cannot be read (wrong usage, not a wrong model) |
+"""
+
+from codegen.importers.dispatch import load
+
+__all__ = ["load"]

@@ -1,0 +1,76 @@
+"""Reads a model file, tells its format and hands the bytes to that format's importer."""
+
+import stat
+from pathlib import Path
+
+from codegen.errors import CodegenError, Message
+from codegen.importers.limits import MAX_FILE_BYTES
+from codegen.importers.names import printable
+from codegen.importers.tflite import import_tflite
+from codegen.ir import Module
+
+_TFLITE_HELP = "give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch)"
+
+_OTHER_FORMATS = {
+    ".onnx": "ONNX",
+    ".h5": "Keras HDF5",
+    ".hdf5": "Keras HDF5",
+    ".keras": "Keras",
+    ".pb": "TensorFlow graph",
+    ".pt": "PyTorch",
+    ".pth": "PyTorch",
+    ".pte": "ExecuTorch",
+}
+
+
+def load(path: Path) -> Module:
+    """Import the model file at `path` as a module with one function in the file's operator order.
+
+    Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
+    that can be imported, with every unsupported operator, type and option at once.
+    """
+    data = _read(path)
+    name = printable(path.name)
+    if data[4:8] == b"TFL3":
+        return import_tflite(data, name)
+    raise CodegenError(_unknown(path, data, name))
+
+
+def _read(path: Path) -> bytes:
+    """Bytes of a regular file of bounded size; devices and pipes are refused before they are opened."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise CodegenError(_unreadable(path, "it is not a regular file"))
+        if status.st_size > MAX_FILE_BYTES:
+            raise CodegenError(
+                Message(
+                    code="E305",
+                    where=printable(path.name),
+                    text=f"the file has {status.st_size} bytes, up to {MAX_FILE_BYTES} are imported",
+                )
+            )
+        with path.open("rb") as file:
+            return file.read(MAX_FILE_BYTES)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise CodegenError(_unreadable(path, reason)) from error
+
+
+def _unreadable(path: Path, reason: str) -> Message:
+    return Message(code="E211", where=printable(str(path)), text=f"cannot read the model file: {reason}")
+
+
+def _unknown(path: Path, data: bytes, name: str) -> Message:
+    if not data:
+        return Message(code="E300", where=name, text="the file is empty", help=_TFLITE_HELP)
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        text = f"{_OTHER_FORMATS[suffix]} models cannot be imported, only TensorFlow Lite models can"
+        return Message(code="E300", where=name, text=text, help=_TFLITE_HELP)
+    if suffix == ".tflite":
+        found = data[4:8].hex(" ") or "missing"
+        text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {found}, not 54 46 4c 33 (TFL3)"
+        return Message(code="E300", where=name, text=text, help="export or download the file again")
+    text = "the file's format is not known: only TensorFlow Lite models can be imported"
+    return Message(code="E300", where=name, text=text, help=_TFLITE_HELP)

@@ -1,0 +1,35 @@
+"""What is ever imported. A file may declare anything; these bounds keep time and memory small.
+
+They lie far above any network for a microcontroller: a hostile file meets them, a real one does not.
+"""
+
+MAX_FILE_BYTES = 128 << 20
+"""Bytes of a model file. The importer holds the file and one copy of its constants at most."""
+
+MAX_TENSOR_BYTES = 128 << 20
+"""Bytes of one tensor, whether constant or computed."""
+
+MAX_RANK = 8
+"""Dimensions of a tensor (TFLite's own kernels stop at 6 or 8)."""
+
+MAX_TENSORS = 8192
+MAX_OPERATORS = 4096
+MAX_BUFFERS = 16384
+MAX_OPERATOR_CODES = 1024
+MAX_ENTRY_POINTS = 256
+MAX_SUBGRAPHS = 1024
+
+MAX_OPERANDS = 32768
+"""Inputs and outputs of all operators together."""
+
+MAX_CHANNEL_SCALES = 1 << 20
+"""Scales of all tensors together."""
+
+MAX_NAME_BYTES = 65536
+"""Bytes of one name."""
+
+MAX_NAMES_BYTES = 16 << 20
+"""Bytes of all names together; names may share bytes in the file."""
+
+MAX_MESSAGES = 500
+"""Messages printed for one file; the rest is counted."""

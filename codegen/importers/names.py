@@ -1,0 +1,76 @@
+"""Names from a model file: fit for a terminal, fit for C."""
+
+import re
+from collections.abc import Iterable
+
+_MAX_PRINTED = 200
+_MAX_IDENTIFIER = 32
+
+_RESERVED = frozenset(
+    word
+    for line in (
+        "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char char8_t",
+        "char16_t char32_t class compl concept const const_cast consteval constexpr constinit continue",
+        "co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit",
+        "export extern false float for friend goto if import inline int long module mutable namespace new",
+        "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast",
+        "requires restrict return short signed sizeof static static_assert static_cast struct switch",
+        "template this thread_local throw true try typedef typeid typename typeof typeof_unqual union",
+        "unsigned using virtual void volatile wchar_t while xor xor_eq NULL main memcpy memset size_t",
+        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t near far interrupt complex",
+        "imaginary noreturn errno offsetof",
+    )
+    for word in line.split()
+)
+"""Keywords of C23 and C++23, names from headers that generated code includes, macros of some compilers."""
+
+_COMPUTED = re.compile(r"^[a-z]+\d+$")
+"""Form of the names of computed variables (`conv0`), see `codegen.ir.ops.base.Op.short`."""
+
+
+def printable(text: str) -> str:
+    """`text` without control characters (a file must not steer a terminal), cut at 200 characters."""
+    clean = "".join(character if character.isprintable() else "?" for character in text)
+    return clean if len(clean) <= _MAX_PRINTED else clean[: _MAX_PRINTED - 1] + "…"
+
+
+def identifiers(names: Iterable[str], stems: Iterable[str]) -> tuple[str, ...]:
+    """C and C++ identifiers for graph inputs, in order: at most 32 characters, unlike even in upper case.
+
+    None of them can be the name of a computed variable, which is one of `stems` and a number.
+    """
+    reserved_stems = frozenset(stems)
+    taken: set[str] = set()
+    found: list[str] = []
+    for index, name in enumerate(names):
+        wanted = _identifier(name, f"input{index}")
+        if wanted in _RESERVED or (_COMPUTED.match(wanted) and wanted.rstrip("0123456789") in reserved_stems):
+            wanted = f"x_{wanted}"[:_MAX_IDENTIFIER]
+        unique = _unique(wanted, taken)
+        taken.add(unique.lower())
+        found.append(unique)
+    return tuple(found)
+
+
+def _identifier(name: str, nameless: str) -> str:
+    plain = name.removeprefix("serving_default_")
+    plain = re.sub(r":\d+$", "", plain)
+    scopes = [scope for scope in (_words(part) for part in plain.split("/")) if scope]
+    while len(scopes) > 1 and len("_".join(scopes)) > _MAX_IDENTIFIER:
+        del scopes[0]
+    joined = "_".join(scopes) or nameless
+    if joined[0].isdigit():
+        joined = f"x_{joined}"
+    return joined[:_MAX_IDENTIFIER].rstrip("_")
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+def _unique(wanted: str, taken: set[str]) -> str:
+    candidate, number = wanted, 2
+    while candidate.lower() in taken:
+        suffix = f"_{number}"
+        candidate, number = wanted[: _MAX_IDENTIFIER - len(suffix)] + suffix, number + 1
+    return candidate

@@ -1,0 +1,163 @@
+"""Reads a verified TFLite flatbuffer into records with the `tflite` schema package."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from tflite.BuiltinOperator import BuiltinOperator
+from tflite.Model import Model
+
+from codegen.errors import CodegenError, Message
+from codegen.importers import limits
+from codegen.importers.names import printable
+from codegen.importers.tflite.layout import MODEL, OPTIONS
+from codegen.importers.tflite.records import FileModel, FileOperator, FileTensor
+from codegen.importers.tflite.verify import verify
+
+_SCHEMA_VERSION = 3
+_CUSTOM = "CUSTOM"
+
+_OPERATOR_NAMES: dict[int, str] = {
+    code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int) and name.isupper()
+}
+
+_NO_SCALES: npt.NDArray[np.float32] = np.zeros(0, np.float32)
+_NO_ZERO_POINTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+
+
+def read(data: bytes, file_name: str) -> FileModel:
+    """Records of the file's first subgraph.
+
+    Raises CodegenError: E302 for a damaged file, E305 beyond a limit, E303 for a number that points nowhere.
+    """
+    verify(data, MODEL, file_name)
+    return _Reader(data, file_name).model()
+
+
+def _decode(name: bytes | None) -> str:
+    """A name as text; hostile files have very long ones, of which `printable` keeps the start anyway."""
+    return printable(name[:1024].decode("utf-8", errors="replace")) if name else ""
+
+
+class _Reader:
+    """The schema package has no type stubs: its objects are `Any` here and nowhere else."""
+
+    def __init__(self, data: bytes, file_name: str) -> None:
+        self._data = data
+        self._file_name = file_name
+        self._operands = 0
+        self._scales = 0
+
+    def _error(self, code: str, text: str) -> CodegenError:
+        return CodegenError(Message(code=code, where=self._file_name, text=text))
+
+    def model(self) -> FileModel:
+        model = cast(Any, Model.GetRootAs(self._data, 0))
+        version = int(model.Version())
+        if version != _SCHEMA_VERSION:
+            raise self._error("E302", f"schema version is {version}, supported is {_SCHEMA_VERSION}")
+        if model.SubgraphsLength() == 0:
+            raise self._error("E303", "the file holds no subgraph, so there is nothing to run")
+        graph = model.Subgraphs(0)
+        codes = [self._code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
+        return FileModel(
+            file_name=self._file_name,
+            tensors=tuple(self._tensor(graph.Tensors(i), i) for i in range(graph.TensorsLength())),
+            operators=tuple(
+                self._operator(graph.Operators(i), i, codes) for i in range(graph.OperatorsLength())
+            ),
+            inputs=self._operand_list(graph.InputsLength(), graph.InputsAsNumpy),
+            outputs=self._operand_list(graph.OutputsLength(), graph.OutputsAsNumpy),
+            buffers=tuple(self._buffer(model.Buffers(i), i) for i in range(model.BuffersLength())),
+            entry_subgraphs=tuple(
+                int(model.SignatureDefs(i).SubgraphIndex()) for i in range(model.SignatureDefsLength())
+            ),
+        )
+
+    def _code(self, code: Any) -> tuple[str, str]:
+        """TFLite's name of an operator code, and its custom name.
+
+        Old files have the code in a byte, new ones in both fields. Source: GetBuiltinCode, schema_utils.cc.
+        """
+        number = max(int(code.DeprecatedBuiltinCode()), int(code.BuiltinCode()))
+        return _OPERATOR_NAMES.get(number, f"operator code {number}"), _decode(code.CustomCode())
+
+    def _operand_list(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
+        self._operands += length
+        if self._operands > limits.MAX_OPERANDS:
+            raise self._error("E305", f"operators have more than {limits.MAX_OPERANDS} operands together")
+        return self._ints(length, vector)
+
+    def _ints(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
+        return tuple(vector().tolist()) if length else ()
+
+    def _operator(self, operator: Any, index: int, codes: list[tuple[str, str]]) -> FileOperator:
+        code = int(operator.OpcodeIndex())
+        if code >= len(codes):
+            raise self._error("E303", f"op {index} has operator code {code}, the file lists {len(codes)}")
+        name, custom_name = codes[code]
+        kind = int(operator.BuiltinOptionsType())
+        return FileOperator(
+            index=index,
+            name=name,
+            custom_name=custom_name if name == _CUSTOM else "",
+            inputs=self._operand_list(operator.InputsLength(), operator.InputsAsNumpy),
+            outputs=self._operand_list(operator.OutputsLength(), operator.OutputsAsNumpy),
+            options_kind=kind,
+            options=operator.BuiltinOptions() if kind in OPTIONS else None,
+        )
+
+    def _tensor(self, tensor: Any, index: int) -> FileTensor:
+        name = _decode(tensor.Name())
+        quantization = tensor.Quantization()
+        scales, zero_points = self._quantization(quantization)
+        return FileTensor(
+            index=index,
+            name=name,
+            shape=self._shape(tensor.ShapeLength(), tensor.ShapeAsNumpy, index, name),
+            signature=self._shape(tensor.ShapeSignatureLength(), tensor.ShapeSignatureAsNumpy, index, name),
+            type_code=int(tensor.Type()),
+            buffer=int(tensor.Buffer()),
+            variable=bool(tensor.IsVariable()),
+            sparse=tensor.Sparsity() is not None,
+            scales=scales,
+            zero_points=zero_points,
+            axis=int(quantization.QuantizedDimension()) if quantization is not None else 0,
+            custom_quantization=quantization is not None and int(quantization.DetailsType()) != 0,
+        )
+
+    def _shape(self, length: int, vector: Callable[[], Any], index: int, name: str) -> tuple[int, ...]:
+        if length > limits.MAX_RANK:
+            raise self._error(
+                "E305",
+                f'tensor {index} "{name}" has {length} dimensions, up to {limits.MAX_RANK} are supported',
+            )
+        return self._ints(length, vector)
+
+    def _quantization(self, quantization: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        if quantization is None:
+            return _NO_SCALES, _NO_ZERO_POINTS
+        count, zero_count = int(quantization.ScaleLength()), int(quantization.ZeroPointLength())
+        self._scales += count + zero_count
+        if self._scales > limits.MAX_CHANNEL_SCALES:
+            raise self._error("E305", f"tensors have more than {limits.MAX_CHANNEL_SCALES} scales together")
+        scales = quantization.ScaleAsNumpy() if count else _NO_SCALES
+        return scales, quantization.ZeroPointAsNumpy() if zero_count else _NO_ZERO_POINTS
+
+    def _buffer(self, buffer: Any, index: int) -> npt.NDArray[np.uint8]:
+        """A buffer's bytes, inside the flatbuffer or (offset above 1) behind it in the same file."""
+        start, size_bytes = int(buffer.Offset()), int(buffer.Size())
+        if start > 1:
+            if start + size_bytes > len(self._data):
+                raise self._error(
+                    "E302",
+                    f"buffer {index} would lie at bytes {start} to {start + size_bytes - 1}, "
+                    f"the file has {len(self._data)} bytes",
+                )
+            return (
+                np.frombuffer(self._data, np.uint8, size_bytes, start)
+                if size_bytes
+                else np.zeros(0, np.uint8)
+            )
+        return buffer.DataAsNumpy() if buffer.DataLength() else np.zeros(0, np.uint8)

@@ -1,0 +1,55 @@
+"""What a TFLite file says, as plain values: tensors, operators, entry points. Nothing is interpreted yet."""
+
+from dataclasses import dataclass
+
+import flatbuffers.table
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FileTensor:
+    """A tensor as declared. `shape` and `signature` may hold anything, -1 for unknown extents."""
+
+    index: int
+    name: str
+    shape: tuple[int, ...]
+    signature: tuple[int, ...]
+    type_code: int
+    buffer: int
+    variable: bool
+    sparse: bool
+    scales: npt.NDArray[np.float32]
+    zero_points: npt.NDArray[np.int64]
+    axis: int
+    custom_quantization: bool
+
+    def __str__(self) -> str:
+        return f'tensor {self.index} "{self.name}"'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FileOperator:
+    """An operator as declared. `name` is TFLite's; -1 among `inputs` is an optional input left out."""
+
+    index: int
+    name: str
+    custom_name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options_kind: int
+    options: flatbuffers.table.Table | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class FileModel:
+    """The first subgraph of a file and its buffers (views of the file's bytes)."""
+
+    file_name: str
+    tensors: tuple[FileTensor, ...]
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    buffers: tuple[npt.NDArray[np.uint8], ...]
+    entry_subgraphs: tuple[int, ...]
+    """Subgraph of every signature (named entry point) of the file."""

@@ -1,0 +1,220 @@
+"""Types, quantisation and data of the file's tensors, checked when an operator first asks for them."""
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from tflite.TensorType import TensorType as TypeCode
+
+from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.tflite.records import FileModel, FileTensor
+from codegen.importers.tflite.report import AlreadyReported, Refused
+from codegen.ir import Constant, DType, Quantization, TensorType
+
+_T = TypeVar("_T")
+
+_DTYPES = {
+    TypeCode.INT8: DType.INT8,
+    TypeCode.INT16: DType.INT16,
+    TypeCode.INT32: DType.INT32,
+    TypeCode.INT64: DType.INT64,
+    TypeCode.FLOAT32: DType.FLOAT32,
+}
+_TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if isinstance(code, int)}
+
+_TYPE_HELP = {
+    "uint8": (
+        "convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
+        "inference_input_type = inference_output_type = tf.int8"
+    ),
+    "float16": "convert it again without float16 in target_spec.supported_types: as int8 or float32",
+}
+_STATIC_TYPES = (DType.INT32, DType.INT64)
+
+
+class Tensors:
+    """The tensors of one file.
+
+    All methods raise `Refused` for a tensor that cannot be imported, `AlreadyReported` the second time.
+    """
+
+    def __init__(self, model: FileModel) -> None:
+        self._model = model
+        self._types: dict[int, TensorType] = {}
+        self._constants: dict[int, Constant] = {}
+        self._copies: dict[tuple[int, int], np.ndarray] = {}
+        self._broken: set[int] = set()
+        self._copied_bytes = 0
+
+    @property
+    def used_constants(self) -> dict[str, Constant]:
+        """Constants that operators asked for, by id."""
+        return {constant.id: constant for constant in self._constants.values()}
+
+    def tensor(self, index: int) -> FileTensor:
+        """The file's record of tensor `index`."""
+        if not 0 <= index < len(self._model.tensors):
+            raise Refused("E303", f"there is no tensor {index}, the file has {len(self._model.tensors)}")
+        return self._model.tensors[index]
+
+    def has_data(self, index: int) -> bool:
+        """Whether the file holds bytes for the tensor, so that it is a constant."""
+        return len(self._bytes(self.tensor(index))) > 0
+
+    def type(self, index: int) -> TensorType:
+        """Type of a tensor that values flow through: at least one element, of a supported type."""
+        found = self._types.get(index)
+        if found is None:
+            found = self._types[index] = self._once(index, self._checked_type)
+        return found
+
+    def constant(self, index: int) -> Constant:
+        """The constant with the tensor's bytes; every one is a private copy of the file's, made once."""
+        found = self._constants.get(index)
+        if found is None:
+            found = self._constants[index] = self._once(index, self._checked_constant)
+        return found
+
+    def _once(self, index: int, check: Callable[[FileTensor], _T]) -> _T:
+        """What `check` makes of a tensor; one that was refused before is not reported again."""
+        if index in self._broken:
+            raise AlreadyReported
+        tensor = self.tensor(index)
+        try:
+            return check(tensor)
+        except Refused:
+            self._broken.add(index)
+            raise
+
+    def numbers(self, index: int, limit: int) -> tuple[int, ...]:
+        """Values of a constant int32 or int64 tensor of at most `limit` elements (axes, a shape)."""
+        tensor = self.tensor(index)
+        dtype = _dtype(tensor)
+        if dtype not in _STATIC_TYPES:
+            raise Refused("E303", f"{tensor} is {dtype.value}, it has to be int32 or int64")
+        shape = _shape(tensor)
+        if math.prod(shape) > limit:
+            raise Refused("E303", f"{tensor} has shape {list(shape)}, at most {limit} numbers make sense")
+        data = self._bytes(tensor)
+        _need_size(tensor, len(data), math.prod(shape) * dtype.size_bytes)
+        return tuple(np.frombuffer(data.tobytes(), dtype.numpy.newbyteorder("<")).tolist())
+
+    def _bytes(self, tensor: FileTensor) -> np.ndarray:
+        if tensor.buffer >= len(self._model.buffers):
+            raise Refused(
+                "E303", f"{tensor} is in buffer {tensor.buffer}, the file has {len(self._model.buffers)}"
+            )
+        return self._model.buffers[tensor.buffer]
+
+    def _checked_type(self, tensor: FileTensor) -> TensorType:
+        if tensor.variable:
+            raise Refused(
+                "E301",
+                f"{tensor} is a variable: state kept between inferences is not supported",
+                "make the state an input and an output of the model",
+            )
+        if tensor.sparse:
+            raise Refused(
+                "E301", f"{tensor} is sparse, which is not supported", "convert it as a dense model"
+            )
+        dtype = _dtype(tensor)
+        shape = _shape(tensor)
+        if 0 in shape:
+            raise Refused("E303", f"{tensor} has shape {list(shape)}, which has no elements")
+        size_bytes = math.prod(shape) * dtype.size_bytes
+        if size_bytes > MAX_TENSOR_BYTES:
+            raise Refused(
+                "E305",
+                f"{tensor} of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}",
+            )
+        return TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
+
+    def _checked_constant(self, tensor: FileTensor) -> Constant:
+        kind = self.type(tensor.index)
+        stored = self._bytes(tensor)
+        _need_size(tensor, len(stored), kind.size_bytes)
+        copy = self._copy(stored)
+        elements = copy.view(kind.dtype.numpy.newbyteorder("<")).astype(kind.dtype.numpy, copy=False)
+        data = elements.reshape(kind.shape)
+        data.setflags(write=False)
+        return Constant(id=f"c{tensor.index}", type=kind, data=data, origin=tensor.name)
+
+    def _copy(self, stored: np.ndarray) -> np.ndarray:
+        """One copy of a run of the file's bytes; tensors that share a buffer share it."""
+        key = (int(stored.__array_interface__["data"][0]), len(stored))
+        found = self._copies.get(key)
+        if found is None:
+            self._copied_bytes += len(stored)
+            if self._copied_bytes > MAX_TENSOR_BYTES:
+                raise Refused("E305", f"constants have more than {MAX_TENSOR_BYTES} bytes together")
+            found = self._copies[key] = stored.copy()
+        return found
+
+
+def _dtype(tensor: FileTensor) -> DType:
+    dtype = _DTYPES.get(tensor.type_code)
+    if dtype is None:
+        name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
+        raise Refused(
+            "E301",
+            f"{tensor} is {name}, supported are int8 and float32",
+            _TYPE_HELP.get(name, "convert it as int8"),
+        )
+    return dtype
+
+
+def _shape(tensor: FileTensor) -> tuple[int, ...]:
+    """The static shape: an unknown first extent (the batch) is 1, any other is refused."""
+    shape = (1, *tensor.shape[1:]) if tensor.shape[:1] == (-1,) else tensor.shape
+    if any(extent == -1 for extent in shape):
+        raise Refused(
+            "E301",
+            f"{tensor} has shape {list(tensor.shape)}: only the first extent may be unknown (-1)",
+            "convert the model with a fixed input shape",
+        )
+    if any(extent < 0 for extent in shape):
+        raise Refused("E303", f"{tensor} has shape {list(tensor.shape)}, extents cannot be negative")
+    return shape
+
+
+def _need_size(tensor: FileTensor, found_bytes: int, needed_bytes: int) -> None:
+    if found_bytes != needed_bytes:
+        raise Refused(
+            "E303",
+            f"{tensor} of shape {list(tensor.shape)} needs {needed_bytes} bytes, its buffer {found_bytes}",
+        )
+
+
+def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Quantization | None:
+    """Float tensors may carry parameters that no kernel reads: they are dropped."""
+    if dtype is DType.FLOAT32:
+        return None
+    if tensor.custom_quantization:
+        raise Refused("E301", f"{tensor} has custom quantisation, which is not supported")
+    count = len(tensor.scales)
+    if count == 0:
+        return None
+    if len(tensor.zero_points) != count:
+        raise Refused("E304", f"{tensor} has {count} scales and {len(tensor.zero_points)} zero points")
+    if not bool(np.all(np.isfinite(tensor.scales) & (tensor.scales > 0))):
+        raise Refused("E304", f"{tensor} has a scale that is not a positive number")
+    low, high = dtype.limits
+    if int(tensor.zero_points.min()) < low or int(tensor.zero_points.max()) > high:
+        raise Refused("E304", f"{tensor} has a zero point outside {dtype.value}")
+    return Quantization(
+        scales=tuple(tensor.scales.tolist()),
+        zero_points=tuple(tensor.zero_points.tolist()),
+        axis=None if count == 1 else _channel_axis(tensor, shape),
+    )
+
+
+def _channel_axis(tensor: FileTensor, shape: tuple[int, ...]) -> int:
+    """Axis of per-channel scales. A tensor of one dimension has only one, whatever number the file gives."""
+    axis = 0 if len(shape) == 1 else tensor.axis
+    if not 0 <= axis < len(shape) or shape[axis] != len(tensor.scales):
+        raise Refused(
+            "E304",
+            f"{tensor} of shape {list(shape)} has {len(tensor.scales)} scales along axis {tensor.axis}",
+        )
+    return axis

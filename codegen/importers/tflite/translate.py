@@ -1,0 +1,249 @@
+"""Translates the records of a TFLite file to a module: one function in the file's order of operators."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tflite.AddOptions import AddOptions
+from tflite.MulOptions import MulOptions
+from tflite.SubOptions import SubOptions
+
+from codegen.importers.names import identifiers
+from codegen.importers.tflite import elementwise, shaping, slicing, windows
+from codegen.importers.tflite.reader import read
+from codegen.importers.tflite.records import FileModel, FileOperator
+from codegen.importers.tflite.report import AlreadyReported, Refused, Report
+from codegen.importers.tflite.site import Site, Translated, Values, source
+from codegen.importers.tflite.tensors import Tensors
+from codegen.ir import Call, Function, Let, Module, TensorType, Var
+from codegen.ir.ops import OPS
+
+TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
+    {
+        "ADD": elementwise.binary(AddOptions),
+        "AVERAGE_POOL_2D": windows.pool_2d,
+        "CONCATENATION": shaping.concatenation,
+        "CONV_2D": windows.conv_2d,
+        "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
+        "DEQUANTIZE": elementwise.unary,
+        "EXPAND_DIMS": shaping.expand_dims,
+        "FULLY_CONNECTED": windows.fully_connected,
+        "LEAKY_RELU": elementwise.leaky_relu,
+        "LOGISTIC": elementwise.unary,
+        "MAX_POOL_2D": windows.pool_2d,
+        "MEAN": shaping.mean,
+        "MUL": elementwise.binary(MulOptions),
+        "PAD": shaping.pad,
+        "PADV2": shaping.pad_v2,
+        "QUANTIZE": elementwise.unary,
+        "RELU": elementwise.unary,
+        "RELU6": elementwise.unary,
+        "RESHAPE": shaping.reshape,
+        "SOFTMAX": elementwise.softmax,
+        "SQUEEZE": shaping.squeeze,
+        "STRIDED_SLICE": slicing.strided_slice,
+        "SUB": elementwise.binary(SubOptions),
+        "TANH": elementwise.unary,
+        "TRANSPOSE": shaping.transpose,
+    }
+)
+"""Operators of a file that are imported, by TFLite's name."""
+
+_CONTROL_FLOW = ("CALL", "CALL_ONCE", "IF", "WHILE")
+_OPS_HELP = "`codegen ops` lists the supported operators"
+
+
+def import_tflite(data: bytes, file_name: str) -> Module:
+    """Import the bytes of a TFLite file; `file_name` serves messages and the module's metadata.
+
+    Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
+    that is wrong or unsupported together.
+    """
+    translation = _Translation(read(data, file_name))
+    function = translation.run()
+    return Module(
+        functions={function.name: function},
+        constants=translation.tensors.used_constants,
+        metadata={"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+    )
+
+
+class _Translation:
+    """State of one import: values defined so far, steps so far, problems so far."""
+
+    def __init__(self, model: FileModel) -> None:
+        self._model = model
+        self._report = Report(model.file_name)
+        self.tensors = Tensors(model)
+        producers: dict[int, int] = {}
+        for operator in model.operators:
+            for index in operator.outputs:
+                producers.setdefault(index, operator.index)
+        self._values = Values(self.tensors, producers)
+        self._body: list[Let] = []
+
+    def run(self) -> Function:
+        """The file's function; raises CodegenError with every problem found."""
+        self._check_entry_points()
+        params = self._params()
+        for operator in self._model.operators:
+            self._step(operator)
+        results = self._results()
+        self._report.raise_if_any()
+        return Function(name="main", params=params, body=tuple(self._body), results=results)
+
+    def _check_entry_points(self) -> None:
+        others = sorted({index for index in self._model.entry_subgraphs if index != 0})
+        if others:
+            self._report.add(
+                "E301",
+                f"the file has several entry points (also subgraph {others[0]}), supported is one",
+                advice="convert a single signature",
+            )
+
+    def _params(self) -> tuple[Var, ...]:
+        inputs = self._model.inputs
+        if not inputs:
+            self._report.add("E301", "the model has no inputs, so its outputs are constants")
+        origins = [self._tensor_name(index) for index in inputs]
+        names = identifiers(origins, [op.short for op in OPS.values()])
+        params: list[Var] = []
+        for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=True)):
+            where = f"graph input {position}"
+            kind = self._new_value(index, where)
+            if kind is not None:
+                self._check_extents(index, where)
+                params.append(Var(name=name, type=kind, origin=origin))
+            self._values.define(index, params[-1] if kind is not None else None, from_inputs=True)
+        return tuple(params)
+
+    def _tensor_name(self, index: int) -> str:
+        try:
+            return self.tensors.tensor(index).name
+        except Refused:
+            return ""
+
+    def _check_extents(self, index: int, where: str) -> None:
+        """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means."""
+        tensor = self.tensors.tensor(index)
+        if -1 in tensor.signature[1:]:
+            self._report.add(
+                "E301",
+                f"{tensor} has shape {list(tensor.signature)}: only the first extent may be unknown (-1)",
+                where=where,
+                advice="convert the model with a fixed input shape",
+            )
+
+    def _new_value(self, index: int, where: str) -> TensorType | None:
+        """Type of a tensor that gets its value here; None if that was reported as impossible."""
+        try:
+            tensor = self.tensors.tensor(index)
+            if self._values.is_computed(index):
+                raise Refused("E303", f"{tensor} gets a value twice")
+            if self.tensors.has_data(index):
+                raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
+            return self.tensors.type(index)
+        except Refused as refused:
+            code, text, advice = refused.message
+            self._report.add(code, text, where=where, advice=advice)
+        except AlreadyReported:
+            pass
+        return None
+
+    def _step(self, operator: FileOperator) -> None:
+        """Translate one operator; whatever comes of it, its results are defined for those that follow."""
+        origin = source(operator, self.tensors)
+        translator = TRANSLATORS.get(operator.name)
+        if translator is None:
+            self._unsupported(operator, str(origin))
+        elif len(operator.outputs) != 1:
+            text = f"has {len(operator.outputs)} outputs, needs 1"
+            self._report.add("E303", text, where=str(origin))
+        kinds = [self._new_value(index, str(origin)) for index in operator.outputs]
+        let: Let | None = None
+        if translator is not None and len(kinds) == 1:
+            site = Site(operator, self._values, self._report, kinds[0])
+            let = self._translated(site, translator)
+        self._define(operator, kinds, let)
+
+    def _define(self, operator: FileOperator, kinds: list[TensorType | None], let: Let | None) -> None:
+        from_inputs = any(self._values.depends_on_inputs(index) for index in operator.inputs)
+        if let is not None:
+            self._body.append(let)
+        for index, kind in zip(operator.outputs, kinds, strict=True):
+            if self._values.is_computed(index):
+                continue
+            stand_in = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
+            self._values.define(index, stand_in if let is None else let.var, from_inputs=from_inputs)
+
+    def _unsupported(self, operator: FileOperator, where: str) -> None:
+        if operator.custom_name or operator.name == "CUSTOM":
+            text = f'custom operator "{operator.custom_name}" is not supported'
+        elif operator.name in _CONTROL_FLOW:
+            text = f"control flow ({operator.name} calls another subgraph) is not supported"
+        else:
+            text = f"operator {operator.name} is not supported"
+        self._report.add("E301", text, where=where, advice=_OPS_HELP)
+
+    def _translated(self, site: Site, translator: Callable[[Site], Translated]) -> Let | None:
+        """The operator's step, None if it was refused (and that reported)."""
+        try:
+            found = translator(site)
+            result = site.result
+        except Refused as refused:
+            site.complain(*refused.message)
+            return None
+        except AlreadyReported:
+            return None
+        op = OPS[found.op]
+        try:
+            op.check(found.attrs, [None if arg is None else arg.type for arg in found.args], result)
+        except ValueError as error:
+            site.complain("E306", str(error))
+        if site.complained:
+            return None
+        origin = source(site.operator, self.tensors)
+        var = Var(name=f"{op.short}{site.operator.index}", type=result, origin=origin.tensor_name)
+        return Let(var=var, call=Call(op=op, args=found.args, attrs=found.attrs), source=origin)
+
+    def _results(self) -> tuple[Var, ...]:
+        """Graph outputs: computed from the inputs, each its own tensor."""
+        outputs = self._model.outputs
+        if not outputs:
+            self._report.add("E303", "the model has no outputs")
+        results: list[Var] = []
+        for position, index in enumerate(outputs):
+            try:
+                results.append(self._result(position, index))
+            except Refused as refused:
+                code, text, advice = refused.message
+                self._report.add(code, text, where=f"graph output {position}", advice=advice)
+            except AlreadyReported:
+                pass
+        return tuple(results)
+
+    def _result(self, position: int, index: int) -> Var:
+        tensor = self.tensors.tensor(index)
+        if index in self._model.inputs:
+            raise Refused(
+                "E301",
+                f"{tensor} is also a graph input: nothing computes it",
+                "remove this output from the model, the caller has its value already",
+            )
+        first = self._model.outputs.index(index)
+        if first != position:
+            raise Refused(
+                "E301",
+                f"{tensor} is also graph output {first}",
+                "list each output once when converting the model",
+            )
+        value = self._values.read(index)
+        if len(self._report):
+            raise AlreadyReported  # what the value depends on is not known after an operator was refused
+        if not isinstance(value, Var) or not self._values.depends_on_inputs(index):
+            raise Refused(
+                "E301",
+                f"{tensor} does not depend on the model's inputs: it is a constant",
+                "remove this output from the model",
+            )
+        return value

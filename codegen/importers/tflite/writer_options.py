@@ -1,0 +1,181 @@
+"""Which options each operator takes and where the TFLite schema (schema.fbs, version 3) keeps them."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
+
+from tflite.BuiltinOperator import BuiltinOperator
+from tflite.BuiltinOptions import BuiltinOptions
+
+PADDINGS: Mapping[str, int] = MappingProxyType({"SAME": 0, "VALID": 1})
+ACTIVATIONS: Mapping[str, int] = MappingProxyType(
+    {"none": 0, "relu": 1, "relu_n1_to_1": 2, "relu6": 3, "tanh": 4, "sign_bit": 5}
+)
+TENSOR_TYPES: Mapping[str, int] = MappingProxyType(
+    {
+        "float32": 0,
+        "float16": 1,
+        "int32": 2,
+        "uint8": 3,
+        "int64": 4,
+        "bool": 6,
+        "int16": 7,
+        "int8": 9,
+        "float64": 10,
+        "uint64": 12,
+        "uint32": 15,
+        "uint16": 16,
+    }
+)
+
+
+class Kind(enum.Enum):
+    """How an option is stored."""
+
+    INT = "integer"
+    BOOL = "bool"
+    FLOAT = "float"
+    INTS = "list of integers"
+    PADDING = "SAME or VALID"
+    ACTIVATION = "activation"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """One option: its field number in the options table and the schema's default (0 unless said)."""
+
+    number: int
+    kind: Kind
+    default: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OptionsTable:
+    """The options of an operator: the union member that holds them and its fields by name."""
+
+    union: str
+    fields: Mapping[str, Field]
+
+    @property
+    def union_code(self) -> int:
+        """Number of the member in the union `BuiltinOptions`."""
+        return int(getattr(cast(Any, BuiltinOptions), self.union))
+
+
+def _table(union: str, **kinds: Kind | tuple[Kind, int] | None) -> OptionsTable:
+    """Fields in schema order; None skips a field number that this writer does not set."""
+    fields: dict[str, Field] = {}
+    for number, (name, kind) in enumerate(kinds.items()):
+        if isinstance(kind, tuple):
+            fields[name] = Field(number=number, kind=kind[0], default=kind[1])
+        elif kind is not None:
+            fields[name] = Field(number=number, kind=kind)
+    return OptionsTable(union=union, fields=MappingProxyType(fields))
+
+
+_POOL = _table(
+    "Pool2DOptions",
+    padding=Kind.PADDING,
+    stride_w=Kind.INT,
+    stride_h=Kind.INT,
+    filter_width=Kind.INT,
+    filter_height=Kind.INT,
+    activation=Kind.ACTIVATION,
+)
+_REDUCER = _table("ReducerOptions", keep_dims=Kind.BOOL)
+
+OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
+    {
+        "CONV_2D": _table(
+            "Conv2DOptions",
+            padding=Kind.PADDING,
+            stride_w=Kind.INT,
+            stride_h=Kind.INT,
+            activation=Kind.ACTIVATION,
+            dilation_w=(Kind.INT, 1),
+            dilation_h=(Kind.INT, 1),
+        ),
+        "DEPTHWISE_CONV_2D": _table(
+            "DepthwiseConv2DOptions",
+            padding=Kind.PADDING,
+            stride_w=Kind.INT,
+            stride_h=Kind.INT,
+            depth_multiplier=Kind.INT,
+            activation=Kind.ACTIVATION,
+            dilation_w=(Kind.INT, 1),
+            dilation_h=(Kind.INT, 1),
+        ),
+        "FULLY_CONNECTED": _table(
+            "FullyConnectedOptions",
+            activation=Kind.ACTIVATION,
+            weights_format=None,
+            keep_num_dims=Kind.BOOL,
+            asymmetric_quantize_inputs=Kind.BOOL,
+        ),
+        "AVERAGE_POOL_2D": _POOL,
+        "MAX_POOL_2D": _POOL,
+        "MEAN": _REDUCER,
+        "SUM": _REDUCER,
+        "ADD": _table("AddOptions", activation=Kind.ACTIVATION, pot_scale_int16=(Kind.BOOL, 1)),
+        "SUB": _table("SubOptions", activation=Kind.ACTIVATION, pot_scale_int16=(Kind.BOOL, 1)),
+        "MUL": _table("MulOptions", activation=Kind.ACTIVATION),
+        "CONCATENATION": _table("ConcatenationOptions", axis=Kind.INT, activation=Kind.ACTIVATION),
+        "PAD": _table("PadOptions"),
+        "PADV2": _table("PadV2Options"),
+        "RESHAPE": _table("ReshapeOptions", new_shape=Kind.INTS),
+        "SQUEEZE": _table("SqueezeOptions", squeeze_dims=Kind.INTS),
+        "EXPAND_DIMS": _table("ExpandDimsOptions"),
+        "TRANSPOSE": _table("TransposeOptions"),
+        "STRIDED_SLICE": _table(
+            "StridedSliceOptions",
+            begin_mask=Kind.INT,
+            end_mask=Kind.INT,
+            ellipsis_mask=Kind.INT,
+            new_axis_mask=Kind.INT,
+            shrink_axis_mask=Kind.INT,
+            offset=Kind.BOOL,
+        ),
+        "SOFTMAX": _table("SoftmaxOptions", beta=Kind.FLOAT),
+        "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
+        "QUANTIZE": _table("QuantizeOptions"),
+        "DEQUANTIZE": _table("DequantizeOptions"),
+    }
+)
+"""Operators that have an options table. Every other operator of the schema is written without options."""
+
+INT8_VERSIONS: Mapping[str, int] = MappingProxyType(
+    {
+        "CONV_2D": 3,
+        "DEPTHWISE_CONV_2D": 3,
+        "FULLY_CONNECTED": 4,
+        "AVERAGE_POOL_2D": 2,
+        "MAX_POOL_2D": 2,
+        "MEAN": 2,
+        "ADD": 2,
+        "SUB": 2,
+        "MUL": 2,
+        "CONCATENATION": 2,
+        "PAD": 2,
+        "PADV2": 2,
+        "TRANSPOSE": 2,
+        "STRIDED_SLICE": 2,
+        "SOFTMAX": 2,
+        "LOGISTIC": 2,
+        "TANH": 2,
+        "RELU": 2,
+        "RELU6": 2,
+        "LEAKY_RELU": 2,
+        "DEQUANTIZE": 2,
+    }
+)
+"""First operator version with int8, as the schema's operator versioning has it; 1 where int8 always was."""
+
+
+def builtin_code(name: str) -> int:
+    """Number of an operator in the schema; raises ValueError for a name the schema does not know."""
+    code: object = getattr(cast(Any, BuiltinOperator), name, None)
+    if not name.isidentifier() or not isinstance(code, int):
+        raise ValueError(f"{name!r} is not an operator of the TFLite schema")
+    return code

@@ -1,0 +1,12 @@
+"""Intermediate representation: typed values in A-normal form, with a virtual device on each."""
+
+from codegen.ir.function import Function, Module
+from codegen.ir.target import Board, Counter, MemoryHole, Region, Runner, Target, Uart
+from codegen.ir.types import ANYWHERE, DeviceConflict, DType, Quantization, TensorType, VirtualDevice
+from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
+
+__all__ = [
+    "ANYWHERE", "Arg", "Board", "Call", "ConstRef", "Constant", "Counter", "DType", "DeviceConflict",
+    "Function", "Let", "MemoryHole", "Module", "Quantization", "Region", "Runner", "Source", "Target",
+    "TensorType", "Uart", "Var", "VirtualDevice",
+]

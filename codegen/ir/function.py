@@ -1,0 +1,88 @@
+"""Functions in A-normal form and modules. A function's order is its schedule."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from codegen.ir.values import Arg, Constant, ConstRef, Let, Var
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Function:
+    """`params` in, `body` step by step, `results` out. A step is an index into `body`."""
+
+    name: str
+    params: tuple[Var, ...]
+    body: tuple[Let, ...]
+    results: tuple[Arg, ...]
+
+    def __post_init__(self) -> None:
+        """Every use is defined before, every name bound once."""
+        defined: dict[str, Var] = {}
+        for param in self.params:
+            self._define(defined, param)
+        for let in self.body:
+            for arg in let.call.args:
+                self._check_use(defined, arg)
+            self._define(defined, let.var)
+        for result in self.results:
+            self._check_use(defined, result)
+
+    def _define(self, defined: dict[str, Var], var: Var) -> None:
+        if var.name in defined:
+            raise ValueError(f"{self.name}: {var.name} is bound twice")
+        defined[var.name] = var
+
+    def _check_use(self, defined: dict[str, Var], arg: Arg | None) -> None:
+        if isinstance(arg, Var) and defined.get(arg.name) != arg:
+            raise ValueError(f"{self.name}: {arg.name} is used before it is defined, or with another type")
+
+    def variables(self) -> Iterator[Var]:
+        """All variables in order of definition."""
+        yield from self.params
+        for let in self.body:
+            yield let.var
+
+    def uses(self) -> dict[str, list[int]]:
+        """Steps that read each variable; `len(body)` stands for being a result."""
+        found: dict[str, list[int]] = {var.name: [] for var in self.variables()}
+        for step, let in enumerate(self.body):
+            for arg in let.call.args:
+                if isinstance(arg, Var):
+                    found[arg.name].append(step)
+        for result in self.results:
+            if isinstance(result, Var):
+                found[result.name].append(len(self.body))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Module:
+    """Functions by name and constants by id; constants live once and functions refer to them."""
+
+    functions: Mapping[str, Function]
+    constants: Mapping[str, Constant]
+    metadata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Provenance: `format`, `sha256`, `file` (its name, no folder)."""
+
+    def __post_init__(self) -> None:
+        for mapping_name in ("functions", "constants", "metadata"):
+            object.__setattr__(self, mapping_name, MappingProxyType(dict(getattr(self, mapping_name))))
+        for function in self.functions.values():
+            for arg in (*(a for let in function.body for a in let.call.args), *function.results):
+                if isinstance(arg, ConstRef):
+                    self._check_constant(function, arg)
+
+    def _check_constant(self, function: Function, ref: ConstRef) -> None:
+        constant = self.constants.get(ref.id)
+        if constant is None:
+            raise ValueError(f"{function.name}: no constant {ref.id}")
+        if constant.type.size_bytes != ref.type.size_bytes:
+            raise ValueError(f"{function.name}: constant {ref.id} is {constant.type}, read as {ref.type}")
+
+    @property
+    def main(self) -> Function:
+        """The module's only function; raises ValueError if there are several."""
+        if len(self.functions) != 1:
+            raise ValueError(f"module has {len(self.functions)} functions")
+        return next(iter(self.functions.values()))

@@ -1,0 +1,83 @@
+"""Operators: `OPS` maps a name to its declaration. Attribute sets are plain values beside it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from codegen.ir.ops.attrs import (
+    BinaryAttrs,
+    ConcatAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    LeakyReluAttrs,
+    MeanAttrs,
+    PadAttrs,
+    PoolAttrs,
+    ReshapeAttrs,
+    SoftmaxAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
+from codegen.ir.ops.base import Activation, Attrs, Op, Padding2D
+from codegen.ir.ops.conv import Conv2D, DepthwiseConv2D, FullyConnected
+from codegen.ir.ops.elementwise import Add, Mul, Sub
+from codegen.ir.ops.layout import Concatenation, Pad, Reshape, StridedSlice, Transpose
+from codegen.ir.ops.nonlinear import (
+    Dequantize,
+    LeakyRelu,
+    Logistic,
+    Quantize,
+    Relu,
+    Relu6,
+    Softmax,
+    Tanh,
+)
+from codegen.ir.ops.pool import AveragePool2D, MaxPool2D, Mean
+
+_ALL: tuple[Op, ...] = (
+    Conv2D(),
+    DepthwiseConv2D(),
+    FullyConnected(),
+    AveragePool2D(),
+    MaxPool2D(),
+    Mean(),
+    Add(),
+    Sub(),
+    Mul(),
+    Concatenation(),
+    Pad(),
+    Reshape(),
+    Transpose(),
+    StridedSlice(),
+    Softmax(),
+    Logistic(),
+    Tanh(),
+    Relu(),
+    Relu6(),
+    LeakyRelu(),
+    Quantize(),
+    Dequantize(),
+)
+
+OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _ALL})
+
+__all__ = [
+    "OPS",
+    "Activation",
+    "Attrs",
+    "BinaryAttrs",
+    "ConcatAttrs",
+    "ConvAttrs",
+    "DepthwiseConvAttrs",
+    "FullyConnectedAttrs",
+    "LeakyReluAttrs",
+    "MeanAttrs",
+    "Op",
+    "PadAttrs",
+    "Padding2D",
+    "PoolAttrs",
+    "ReshapeAttrs",
+    "SoftmaxAttrs",
+    "StridedSliceAttrs",
+    "TransposeAttrs",
+]

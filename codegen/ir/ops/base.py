@@ -1,0 +1,82 @@
+"""Operator declarations: name, attributes, shape and type rule, evaluation in NumPy, MAC count."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from codegen.ir.types import TensorType
+
+
+class Activation(Enum):
+    """Activation fused into an operator, applied to its result."""
+
+    NONE = "none"
+    RELU = "relu"
+    RELU_N1_TO_1 = "relu_n1_to_1"
+    RELU6 = "relu6"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attrs:
+    """Base of all attribute sets; operators without attributes use it as it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Padding2D:
+    """Explicit padding of an image, in elements; padded elements are the zero point."""
+
+    top: int = 0
+    bottom: int = 0
+    left: int = 0
+    right: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.top, self.bottom, self.left, self.right) < 0:
+            raise ValueError("padding must not be negative")
+
+
+NO_PADDING = Padding2D()
+
+
+class Op(ABC):
+    """One kind of operator. Instances are stateless singletons, found by name in `codegen.ir.ops`."""
+
+    name: str
+    """The operator's TFLite name, e.g. `CONV_2D`; messages and reports use it."""
+    short: str
+    """Stem of the names of its results, e.g. `conv` for `conv0`."""
+    attrs_type: type[Attrs] = Attrs
+
+    @abstractmethod
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """Shape of the result; raises ValueError with the reason when the arguments do not fit."""
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """Raise ValueError with the reason unless dtypes, quantisation and shapes obey the rule."""
+        expected = self.result_shape(attrs, args)
+        if result.shape != expected:
+            raise ValueError(f"result shape is {list(result.shape)}, the operator gives {list(expected)}")
+
+    @abstractmethod
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The reference result: integer-exact to TFLite's reference kernels, float32 within 1e-5 relative.
+
+        `values` have the shapes and dtypes of `args`; returns an array of `result.shape`, `result.dtype`.
+        """
+
+    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+        """Multiply-accumulates of one evaluation, taps in the padding included; 0 if it has none."""
+        del attrs, args, result
+        return 0
+
+    def __repr__(self) -> str:
+        return self.name

@@ -1,0 +1,211 @@
+"""Operators that move elements and compute nothing: CONCATENATION, PAD, RESHAPE, TRANSPOSE, STRIDED_SLICE."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from codegen.ir.ops.attrs import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir.ops.base import Attrs, Op
+from codegen.ir.ops.rules import narrow, need_count, need_elements, operand, present
+from codegen.ir.types import TensorType
+
+
+class _Layout(Op):
+    """One argument; the result has its element type."""
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """Any element type, the same on both sides."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        for index in range(len(args)):
+            argument = operand(args, index, f"input {index}")
+            if argument.dtype is not result.dtype:
+                raise ValueError(f"input {index} is {argument.dtype.value}, the result {result.dtype.value}")
+
+
+class Concatenation(_Layout):
+    """CONCATENATION of all arguments along an axis."""
+
+    name = "CONCATENATION"
+    short = "concat"
+    attrs_type = ConcatAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The arguments' common shape, extents along `axis` summed."""
+        axis = narrow(attrs, ConcatAttrs).axis
+        shapes = [operand(args, index, f"input {index}").shape for index in range(len(args))]
+        if not shapes or not 0 <= axis < len(shapes[0]):
+            raise ValueError(f"axis {axis} does not fit {len(shapes)} inputs")
+        rest = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes if len(shape) == len(shapes[0])}
+        if len(rest) != 1 or any(len(shape) != len(shapes[0]) for shape in shapes):
+            listed = ", ".join(str(list(shape)) for shape in shapes)
+            raise ValueError(f"shapes {listed} differ in more than axis {axis}")
+        first = shapes[0]
+        return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """Any element type; integers must all have the result's quantisation, as TFLite demands of int8."""
+        super().check(attrs, args, result)
+        if not result.dtype.is_integer:
+            return
+        for index in range(len(args)):
+            argument = operand(args, index, f"input {index}")
+            if argument.quantization != result.quantization:
+                raise ValueError(
+                    f"input {index} is not quantised as the result is; a requantising "
+                    "CONCATENATION of integers is not supported"
+                )
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Copies the arguments side by side."""
+        del args, result
+        parts = [present(values, index, f"input {index}") for index in range(len(values))]
+        return np.concatenate(parts, axis=narrow(attrs, ConcatAttrs).axis)
+
+
+class Pad(_Layout):
+    """PAD and PADV2: a constant around the argument."""
+
+    name = "PAD"
+    short = "pad"
+    attrs_type = PadAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """Each extent plus what is added before and after."""
+        pad = narrow(attrs, PadAttrs)
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if len(pad.paddings) != len(shape) or any(min(pair) < 0 for pair in pad.paddings):
+            raise ValueError(
+                f"paddings {[list(pair) for pair in pad.paddings]} do not fit shape {list(shape)}"
+            )
+        return tuple(
+            before + extent + after for extent, (before, after) in zip(shape, pad.paddings, strict=True)
+        )
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """Any element type that can hold the value."""
+        super().check(attrs, args, result)
+        value = narrow(attrs, PadAttrs).value
+        if result.dtype.is_integer:
+            low, high = result.dtype.limits
+            if value != int(value) or not low <= value <= high:
+                raise ValueError(f"pad value {value:g} is no {result.dtype.value}")
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The argument inside a frame of `value`."""
+        del args
+        pad = narrow(attrs, PadAttrs)
+        value = result.dtype.numpy.type(int(pad.value) if result.dtype.is_integer else pad.value)
+        return np.pad(present(values, 0, "argument"), pad.paddings, constant_values=value)
+
+
+class Reshape(_Layout):
+    """RESHAPE: the same elements in the same order."""
+
+    name = "RESHAPE"
+    short = "reshape"
+    attrs_type = ReshapeAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The attribute's shape, if it has as many elements."""
+        shape = narrow(attrs, ReshapeAttrs).shape
+        need_count(args, 1, 1)
+        argument = operand(args, 0, "argument")
+        if math.prod(shape) != argument.elements:
+            raise ValueError(f"shape {list(argument.shape)} cannot become {list(shape)}")
+        return shape
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The argument's elements."""
+        del attrs, args
+        return present(values, 0, "argument").reshape(result.shape)
+
+
+class Transpose(_Layout):
+    """TRANSPOSE: result axis i is argument axis `permutation[i]`."""
+
+    name = "TRANSPOSE"
+    short = "transpose"
+    attrs_type = TransposeAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The argument's extents, permuted."""
+        permutation = narrow(attrs, TransposeAttrs).permutation
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if sorted(permutation) != list(range(len(shape))):
+            raise ValueError(f"{list(permutation)} is no permutation of the axes of {list(shape)}")
+        return tuple(shape[axis] for axis in permutation)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The argument with its axes permuted, dense."""
+        del args, result
+        return np.ascontiguousarray(
+            np.transpose(present(values, 0, "argument"), narrow(attrs, TransposeAttrs).permutation)
+        )
+
+
+class StridedSlice(_Layout):
+    """STRIDED_SLICE with everything resolved: first index, step and count of every argument axis."""
+
+    name = "STRIDED_SLICE"
+    short = "slice"
+    attrs_type = StridedSliceAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The attribute's shape, if indices stay inside and the elements agree."""
+        part = narrow(attrs, StridedSliceAttrs)
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if not len(part.begins) == len(part.strides) == len(part.counts) == len(shape):
+            raise ValueError(f"slice of {len(part.begins)} axes does not fit shape {list(shape)}")
+        for extent, begin, stride, count in zip(shape, part.begins, part.strides, part.counts, strict=True):
+            last = begin + (count - 1) * stride
+            if stride == 0 or count < 1 or not (0 <= begin < extent and 0 <= last < extent):
+                raise ValueError(f"slice {begin}:{last} in steps of {stride} leaves an axis of {extent}")
+        if math.prod(part.counts) != math.prod(part.shape):
+            raise ValueError(f"slice of {list(part.counts)} elements cannot have shape {list(part.shape)}")
+        return part.shape
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The chosen elements, dense."""
+        del args
+        part = narrow(attrs, StridedSliceAttrs)
+        value = present(values, 0, "argument")
+        for axis, (begin, stride, count) in enumerate(
+            zip(part.begins, part.strides, part.counts, strict=True)
+        ):
+            value = value.take(begin + stride * np.arange(count), axis=axis)
+        return np.ascontiguousarray(value).reshape(result.shape)

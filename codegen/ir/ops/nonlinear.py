@@ -1,0 +1,241 @@
+"""Operators on one argument, element by element or row by row: activations and changes of quantisation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from codegen.ir.ops import pointwise
+from codegen.ir.ops.attrs import LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.base import Activation, Attrs, Op
+from codegen.ir.ops.parameters import (
+    activation_range,
+    leaky_relu_params,
+    relu_multiplier,
+    rescale_multiplier,
+    softmax_params,
+)
+from codegen.ir.ops.rules import (
+    narrow,
+    need_count,
+    need_dtype,
+    need_elements,
+    need_fixed_quantization,
+    need_int8_or_float,
+    need_quantized,
+    operand,
+)
+from codegen.ir.types import DType, TensorType
+
+
+class _Unary(Op):
+    """One argument, result of its shape; int8 or float32."""
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The argument's shape."""
+        narrow(attrs, self.attrs_type)
+        need_count(args, 1, 1)
+        return operand(args, 0, "argument").shape
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or float32 on both sides."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        need_int8_or_float([("argument", operand(args, 0, "argument")), ("result", result)])
+
+
+class Softmax(_Unary):
+    """SOFTMAX over the last axis."""
+
+    name = "SOFTMAX"
+    short = "softmax"
+    attrs_type = SoftmaxAttrs
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """At least one axis, a positive beta; an int8 result has scale 1/256, zero point -128."""
+        super().check(attrs, args, result)
+        if not result.shape:
+            raise ValueError("the argument has no axis")
+        if not narrow(attrs, SoftmaxAttrs).beta > 0.0:
+            raise ValueError("beta must be positive")
+        if result.dtype is DType.INT8:
+            need_fixed_quantization(result, 1 / 256, -128)
+            softmax_params(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_ops::Softmax (int8: gemmlowp's fixed-point exponential)."""
+        return pointwise.softmax(narrow(attrs, SoftmaxAttrs), values, args, result)
+
+
+class Logistic(_Unary):
+    """LOGISTIC: 1 / (1 + exp(-x))."""
+
+    name = "LOGISTIC"
+    short = "logistic"
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """An int8 result has scale 1/256, zero point -128."""
+        super().check(attrs, args, result)
+        if result.dtype is DType.INT8:
+            need_fixed_quantization(result, 1 / 256, -128)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: see `pointwise.logistic`."""
+        del attrs
+        return pointwise.logistic(values, args, result)
+
+
+class Tanh(_Unary):
+    """TANH."""
+
+    name = "TANH"
+    short = "tanh"
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """An int8 result has scale 1/128, zero point 0."""
+        super().check(attrs, args, result)
+        if result.dtype is DType.INT8:
+            need_fixed_quantization(result, 1 / 128, 0)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: see `pointwise.tanh`."""
+        del attrs
+        return pointwise.tanh(values, args, result)
+
+
+class _Clamp(_Unary):
+    """RELU and RELU6: a clamp; integers are also rescaled to the result's quantisation."""
+
+    activation: Activation
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or float32, scales within what integer kernels can apply."""
+        super().check(attrs, args, result)
+        if result.dtype is DType.INT8:
+            relu_multiplier(operand(args, 0, "argument"), result)
+            activation_range(self.activation, result)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_ops::ReluX."""
+        del attrs
+        return pointwise.relu(self.activation, values, args, result)
+
+
+class Relu(_Clamp):
+    """RELU: max(x, 0)."""
+
+    name = "RELU"
+    short = "relu"
+    activation = Activation.RELU
+
+
+class Relu6(_Clamp):
+    """RELU6: min(max(x, 0), 6)."""
+
+    name = "RELU6"
+    short = "relu6"
+    activation = Activation.RELU6
+
+
+class LeakyRelu(_Unary):
+    """LEAKY_RELU: x where it is positive, alpha * x elsewhere; integers are also requantised."""
+
+    name = "LEAKY_RELU"
+    short = "leaky"
+    attrs_type = LeakyReluAttrs
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or float32, scales and alpha within what integer kernels can apply."""
+        super().check(attrs, args, result)
+        if result.dtype is DType.INT8:
+            leaky_relu_params(narrow(attrs, LeakyReluAttrs).alpha, operand(args, 0, "argument"), result)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_ops::QuantizeLeakyRelu, LeakyRelu."""
+        return pointwise.leaky_relu(narrow(attrs, LeakyReluAttrs), values, args, result)
+
+
+class Quantize(_Unary):
+    """QUANTIZE: float32 -> int8, or int8 -> int8 of another scale or zero point."""
+
+    name = "QUANTIZE"
+    short = "quantize"
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """float32 or int8 in, int8 out."""
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        argument = operand(args, 0, "argument")
+        need_dtype(argument, "argument", DType.FLOAT32, DType.INT8)
+        need_dtype(result, "result", DType.INT8)
+        need_quantized(result, "result")
+        if argument.dtype is DType.INT8:
+            need_quantized(argument, "argument")
+            rescale_multiplier(argument, result)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_ops::AffineQuantize, Requantize."""
+        del attrs
+        return pointwise.quantize(values, args, result)
+
+
+class Dequantize(_Unary):
+    """DEQUANTIZE: int8 -> float32."""
+
+    name = "DEQUANTIZE"
+    short = "dequantize"
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 in, float32 out."""
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        argument = operand(args, 0, "argument")
+        need_dtype(argument, "argument", DType.INT8)
+        need_dtype(result, "result", DType.FLOAT32)
+        need_quantized(argument, "argument")
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_ops::Dequantize."""
+        del attrs, result
+        return pointwise.dequantize(values, args)

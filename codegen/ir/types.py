@@ -1,0 +1,156 @@
+"""Types of values: element type, quantisation, shape; and where a value lives (virtual device)."""
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+_Part = TypeVar("_Part")
+
+
+class DType(enum.Enum):
+    """Element type of a tensor. The value is its name in text and in NumPy."""
+
+    INT8 = "int8"
+    UINT8 = "uint8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    FLOAT32 = "float32"
+    BOOL = "bool"
+
+    @property
+    def numpy(self) -> np.dtype[np.generic]:
+        """The NumPy element type."""
+        return np.dtype(self.value)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.numpy.itemsize
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether elements are integers (bool is not)."""
+        return self not in (DType.FLOAT32, DType.BOOL)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest integer; raises ValueError for float32 and bool."""
+        if not self.is_integer:
+            raise ValueError(f"{self.value} has no integer limits")
+        info = np.iinfo(self.value)
+        return int(info.min), int(info.max)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quantization:
+    """Affine quantisation: real = scale * (stored - zero_point), per tensor or along `axis`.
+
+    Scales are float32 values (held as Python floats, exactly). Source: TFLite quantisation spec.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.scales or len(self.scales) != len(self.zero_points):
+            raise ValueError("quantisation needs as many zero points as scales, at least one")
+        if self.axis is None and len(self.scales) != 1:
+            raise ValueError("several scales need an axis")
+        if any(not (scale > 0.0 and math.isfinite(scale)) for scale in self.scales):
+            raise ValueError("scales must be positive and finite")
+
+    @property
+    def scale(self) -> float:
+        """The one scale of a per-tensor quantisation; raises ValueError if per channel."""
+        if len(self.scales) != 1:
+            raise ValueError("quantisation is per channel")
+        return self.scales[0]
+
+    @property
+    def zero_point(self) -> int:
+        """The one zero point of a per-tensor quantisation; raises ValueError if per channel."""
+        if len(self.zero_points) != 1:
+            raise ValueError("quantisation is per channel")
+        return self.zero_points[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorType:
+    """Static shape, element type and quantisation of a value."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    quantization: Quantization | None = None
+
+    def __post_init__(self) -> None:
+        if any(extent < 0 for extent in self.shape):
+            raise ValueError(f"shape {self.shape} has a negative extent")
+        axis = self.quantization.axis if self.quantization else None
+        if axis is not None and not 0 <= axis < len(self.shape):
+            raise ValueError(f"quantisation axis {axis} is outside shape {self.shape}")
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the dense row-major tensor."""
+        return self.elements * self.dtype.size_bytes
+
+    @property
+    def scale(self) -> float:
+        """Per-tensor scale; raises ValueError if the type is not quantised per tensor."""
+        if self.quantization is None:
+            raise ValueError("type is not quantised")
+        return self.quantization.scale
+
+    @property
+    def zero_point(self) -> int:
+        """Per-tensor zero point, 0 for types without quantisation."""
+        return 0 if self.quantization is None else self.quantization.zero_point
+
+    def __str__(self) -> str:
+        return f"{self.dtype.value}[{','.join(str(extent) for extent in self.shape)}]"
+
+
+class DeviceConflict(ValueError):
+    """Two virtual devices disagree in a part that both have set."""
+
+
+def _unify_part(part: str, mine: _Part | None, theirs: _Part | None) -> _Part | None:
+    if mine is not None and theirs is not None and mine != theirs:
+        raise DeviceConflict(f"{part} is {mine} here and {theirs} there")
+    return theirs if mine is None else mine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VirtualDevice:
+    """Where a value lives: core or accelerator, its number, and the memory scope. Unset parts are free."""
+
+    target: str | None = None
+    device_id: int | None = None
+    memory_scope: str | None = None
+
+    def unify(self, other: "VirtualDevice") -> "VirtualDevice":
+        """Both constraints at once; raises DeviceConflict naming the part in which they disagree."""
+
+        return VirtualDevice(
+            target=_unify_part("target", self.target, other.target),
+            device_id=_unify_part("device id", self.device_id, other.device_id),
+            memory_scope=_unify_part("memory scope", self.memory_scope, other.memory_scope),
+        )
+
+    @property
+    def is_free(self) -> bool:
+        """True when nothing is set."""
+        return self == ANYWHERE
+
+
+ANYWHERE = VirtualDevice()

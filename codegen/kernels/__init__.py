@@ -1,0 +1,18 @@
+"""Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
+
+from codegen.kernels import binary, convolution, layout, pointwise, pooling
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
+
+__all__ = [
+    "Kernel",
+    "PrimFunc",
+    "binary",
+    "convolution",
+    "kernels_for",
+    "layout",
+    "pointwise",
+    "pooling",
+    "register",
+    "supported_ops",
+]

@@ -1,0 +1,200 @@
+"""Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let, Var
+from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.parameters import activation_range, conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.overlap import first_reads, forward_sharing, row_major_below
+from codegen.kernels.portable import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    constant_data,
+    float_limits,
+    value_argument,
+)
+from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant, ResultArg, Sharing, StructArg
+from codegen.kernels.registry import register
+from codegen.kernels.walk import Fields, params
+from codegen.kernels.window import WindowShape, nhwc
+
+
+class _Weighted(PortableKernel):
+    """Shared by all six: constant weights and bias beside one run-time image."""
+
+    def check(self, let: Let) -> None:
+        """Weights and bias must be constants."""
+        for index, what in ((1, "weights"), (2, "bias")):
+            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
+                raise ValueError(f"the {what} are computed at run time, supported are constants")
+        if self.argument is DType.INT8:
+            self.multipliers(let)
+
+    def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(multipliers, shifts), one per scale of the weights; raises ValueError if out of range."""
+        return conv_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
+
+    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
+        """Weights as they are, bias (with the image's zero point folded in if `fold`), requantisation."""
+        weights = constant_data(let, 1, constants)
+        if weights is None:
+            raise ValueError("the weights are missing")
+        channels = let.var.type.shape[-1]
+        bias = constant_data(let, 2, constants)
+        weight_data = np.array(weights).reshape(-1)
+        if self.argument is not DType.INT8:
+            bias_data = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
+            return (
+                LinkedConstant(role="weight", data=weight_data, alignment=4),
+                LinkedConstant(role="bias", data=bias_data, alignment=4),
+            )
+        total = np.zeros(channels, np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
+        if fold:
+            total = total - arg_type(let, 0).zero_point * weights.reshape(channels, -1).sum(
+                axis=1, dtype=np.int64
+            )
+        multipliers, shifts = self.multipliers(let)
+        return (
+            LinkedConstant(role="weight", data=weight_data, alignment=1),
+            LinkedConstant(role="bias", data=wrap_int32(total).astype(np.int32), alignment=4),
+            LinkedConstant(role="multiplier", data=multipliers.astype(np.int32), alignment=4),
+            LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1),
+        )
+
+    def assemble(
+        self, let: Let, constants: ConstantData, numbers: CStruct, sharing: tuple[Sharing, ...], *, fold: bool
+    ) -> Parts:
+        """The call (params, weights, image, result)."""
+        image, extra = value_argument(let, 0, "image", constants)
+        linked = self.packed(let, constants, fold=fold)
+        fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
+        c_type = "cg_conv_weights_f32"
+        if self.argument is DType.INT8:
+            c_type = "cg_conv_weights"
+            fields = (*fields, ("scale_step", 0 if len(_weight_scales(let)) == 1 else 1))
+        weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
+        return Parts(
+            structs=(numbers, weights),
+            call_args=(StructArg(suffix="params"), StructArg(suffix="weights"), image, ResultArg()),
+            constants=(*linked, *extra),
+            sharing=sharing,
+        )
+
+
+def _weight_scales(let: Let) -> tuple[float, ...]:
+    quantization = arg_type(let, 1).quantization
+    if quantization is None:
+        raise ValueError("the weights are int8 without a scale")
+    return quantization.scales
+
+
+def _integer_fields(let: Let, activation: tuple[int, int]) -> Fields:
+    return (
+        ("out_zero", let.var.type.zero_point),
+        ("act_min", activation[0]),
+        ("act_max", activation[1]),
+    )
+
+
+def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
+    weights = nhwc(arg_type(let, 1).shape)
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=(weights[1], weights[2]),
+        stride=attrs.stride,
+        dilation=attrs.dilation,
+        padding=attrs.padding,
+    )
+
+
+def _conv_params(
+    let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, window: WindowShape, groups: int
+) -> CStruct:
+    geometry: Fields = (("window", window.fields), ("groups", groups))
+    if let.var.type.dtype is DType.FLOAT32:
+        low, high = float_limits(attrs.activation)
+        return params("cg_conv_params_f32", *geometry, ("act_min", low), ("act_max", high))
+    limits = activation_range(attrs.activation, let.var.type)
+    zero = ("in_zero", arg_type(let, 0).zero_point)
+    return params("cg_conv_params", *geometry, zero, *_integer_fields(let, limits))
+
+
+class Conv2D(_Weighted):
+    """CONV_2D, any stride, dilation, padding and groups."""
+
+    op = "CONV_2D"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs = narrow(let.call.attrs, ConvAttrs)
+        window = _window(let, attrs)
+        outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
+        groups = window.image[3] // inputs
+        below = row_major_below(first_reads(window), outputs, outputs=outputs // groups, inputs=inputs)
+        numbers = _conv_params(let, attrs, window, groups)
+        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=True)
+
+
+class DepthwiseConv2D(_Weighted):
+    """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
+
+    op = "DEPTHWISE_CONV_2D"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = _window(let, attrs)
+        below = row_major_below(first_reads(window), window.result[3], outputs=attrs.multiplier, inputs=1)
+        numbers = _conv_params(let, attrs, window, 1)
+        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=False)
+
+
+class FullyConnected(_Weighted):
+    """FULLY_CONNECTED, any number of rows."""
+
+    op = "FULLY_CONNECTED"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """As TFLite computes them for this operator."""
+        return fully_connected_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
+        outputs, inputs = arg_type(let, 1).shape
+        rows = arg_type(let, 0).elements // inputs
+        below = row_major_below(np.arange(rows, dtype=np.int64) * inputs, outputs)
+        sizes: Fields = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
+        if self.argument is DType.FLOAT32:
+            low, high = float_limits(activation)
+            numbers = params("cg_fc_params_f32", *sizes, ("act_min", low), ("act_max", high))
+        else:
+            limits = activation_range(activation, let.var.type)
+            numbers = params("cg_fc_params", *sizes, *_integer_fields(let, limits))
+        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=True)
+
+
+register(Conv2D("conv2d_s8", DType.INT8))
+register(Conv2D("conv2d_f32", DType.FLOAT32))
+register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
+register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
+register(FullyConnected("fully_connected_s8", DType.INT8))
+register(FullyConnected("fully_connected_f32", DType.FLOAT32))

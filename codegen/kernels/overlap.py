@@ -1,0 +1,90 @@
+"""How far a result may reach into the argument it is computed from, for kernels that go front to back.
+
+A kernel writes result element (pixel p, channel o) at p * O + o and from then on reads nothing below
+`future(p, o)` of the argument. A result that starts D below the argument is safe if no write reaches such an
+element: D = max(p * O + o + 1 - future(p, o)), in elements. Source: diagonal memory optimisation,
+arXiv 2010.01668; the kernels in runtime_c/kernels state the order they keep.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Let, Var
+from codegen.kernels.primfunc import Sharing
+from codegen.kernels.window import WindowShape
+
+NOTHING = np.iinfo(np.int64).max
+"""Stands for "reads nothing any more"."""
+
+
+def first_reads(window: WindowShape) -> NDArray[np.int64]:
+    """Per result pixel (row-major, batches too): first image element its window reads, or `NOTHING`."""
+    batch, height, width, channels = window.image
+    row, row_inside = _first_inside(window.result[1], height, window, 0)
+    column, column_inside = _first_inside(window.result[2], width, window, 1)
+    starts = (row[:, None] * width + column[None, :]) * channels
+    starts = np.where(row_inside[:, None] & column_inside[None, :], starts, NOTHING)
+    images = np.arange(batch, dtype=np.int64)[:, None, None] * (height * width * channels)
+    return np.where(starts[None] == NOTHING, NOTHING, starts[None] + images).reshape(-1)
+
+
+def _first_inside(
+    count: int, extent: int, window: WindowShape, axis: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Per result row (or column): the first image row a tap meets, and whether there is one."""
+    pad = (window.padding.top, window.padding.left)[axis]
+    dilation = window.dilation[axis]
+    origin = np.arange(count, dtype=np.int64) * window.stride[axis] - pad
+    tap = np.maximum(0, -(origin // dilation))  # the first tap at or after 0: ceil(-origin / dilation)
+    met = origin + tap * dilation
+    return met, (tap < window.window[axis]) & (met < extent)
+
+
+def row_major_below(
+    reads: NDArray[np.int64], channels: int, *, outputs: int = 0, inputs: int = 0
+) -> int | None:
+    """Least safe distance in elements from the start of the result up to the start of the argument.
+
+    `reads` as from `first_reads`, `channels` of the result. With `outputs`, each `outputs` channels read a
+    further `inputs` elements up (1 and 1: channel by channel); without, every channel reads the whole window.
+    None: reads are over before the first write, any overlap is safe.
+    """
+    pixels = np.arange(len(reads), dtype=np.int64) * channels
+    later = np.minimum.accumulate(reads[::-1])[::-1]
+    after = np.append(later[1:], NOTHING)
+    bounds = [pixels[after != NOTHING] + channels - after[after != NOTHING]]
+    if channels > 1:
+        done = np.arange(1, channels, dtype=np.int64)
+        ahead = int(np.max(done - (done // outputs * inputs if outputs else 0)))
+        own = reads != NOTHING
+        bounds.append(pixels[own] - reads[own] + ahead)
+    found = np.concatenate(bounds)
+    return int(found.max()) if found.size else None
+
+
+def forward_sharing(let: Let, argument: int, below_elements: int | None) -> tuple[Sharing, ...]:
+    """The rule for `argument` of `let`: the result may start `below_elements` (of the result) below it.
+
+    No rule for a constant, or where the distance is no better than lying apart.
+    """
+    arg = let.call.args[argument]
+    if not isinstance(arg, Var):
+        return ()
+    # Any overlap at all is safe: then even a result that starts in the argument's last byte is.
+    least = 1 - arg.type.size_bytes
+    below = least if below_elements is None else below_elements * let.var.type.dtype.size_bytes
+    if below >= let.var.type.size_bytes:
+        return ()
+    return (Sharing(argument=argument, below=max(below, least)),)
+
+
+def in_place(let: Let, *arguments: int) -> tuple[Sharing, ...]:
+    """The rule for kernels that read element i before they write it, for arguments as large as the result."""
+    found: list[Sharing] = []
+    seen: set[str] = set()
+    for argument in arguments:
+        arg = let.call.args[argument]
+        if isinstance(arg, Var) and arg.name not in seen and arg.type.size_bytes == let.var.type.size_bytes:
+            seen.add(arg.name)
+            found.append(Sharing(argument=argument, below=0))
+    return tuple(found)

@@ -1,0 +1,183 @@
+"""PrimFunc: one call bound to a kernel, with its workspaces, linked constants and sharing rules."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir import Let
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workspace:
+    """Bytes a kernel needs while it runs, alive in the sub-steps `[start, stop)` of its step."""
+
+    name: str
+    size_bytes: int
+    alignment: int = 4
+    start: int = 0
+    stop: int = 1
+
+    def __post_init__(self) -> None:
+        if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
+            raise ValueError(
+                f"workspace {self.name}: size {self.size_bytes}, sub-steps [{self.start}, {self.stop})"
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LinkedConstant:
+    """Read-only data as the kernel wants it (packed). `role` names it in the kernel's call, e.g. `bias`."""
+
+    role: str
+    data: np.ndarray
+    alignment: int
+    section: str | None = None
+    memory_scope: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.data.ndim != 1:
+            raise ValueError(f"linked constant {self.role} must be flat")
+        self.data.setflags(write=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sharing:
+    """How far the result may overlap argument `argument`, which must die in this step.
+
+    `below`: the result may start below the argument as soon as offset(result) + below <= offset(argument)
+    (below = result bytes: plain disjointness; 0: in place; may be negative). `above`: the mirror,
+    offset(argument) + above <= offset(result). None: only plain disjointness on that side.
+    Source: diagonal memory optimisation, arXiv 2010.01668.
+    """
+
+    argument: int
+    below: int | None = None
+    above: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """The result is the bytes of argument `argument` from `offset_bytes` on: no code runs."""
+
+    argument: int
+    offset_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPointer:
+    """In C: the address of this PrimFunc's linked constant `role`."""
+
+    role: str
+
+
+CScalar = int | float | bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CStruct:
+    """A `static const c_type` object named `<primfunc>_<suffix>`; fields in order of initialisation.
+
+    A field is a number, a constant's address, None (NULL), or a nested tuple of fields.
+    """
+
+    suffix: str
+    c_type: str
+    fields: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StructArg:
+    """Pass the address of the struct `suffix`."""
+
+    suffix: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValueArg:
+    """Pass the address of call argument `index` (run-time value or linked constant of a const argument)."""
+
+    index: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultArg:
+    """Pass the address of the result."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkspaceArg:
+    """Pass the address of workspace `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantArg:
+    """Pass the address of linked constant `role`."""
+
+    role: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LiteralArg:
+    """Pass a number as it is."""
+
+    value: CScalar
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArrayArg:
+    """Pass an array of addresses, in C `(const void *const[]){a, b}`."""
+
+    items: tuple[ValueArg | ConstantArg, ...]
+
+
+CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | ArrayArg
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrimFunc:
+    """`let` bound to kernel `symbol`.
+
+    Time inside the step is divided into `sub_steps`; argument i is read for the last time before
+    sub-step `argument_stops[i]` (default: to the end), the result is written from `result_start` on.
+    """
+
+    name: str
+    let: Let
+    kernel: str
+    """Registry name of the kernel, e.g. `conv2d_s8_portable`."""
+    symbol: str = ""
+    """C function called; empty for a view."""
+    sources: tuple[str, ...] = ()
+    """Files below runtime_c that must be compiled, e.g. `kernels/conv2d_s8.c`."""
+    sub_steps: int = 1
+    argument_stops: tuple[int, ...] = ()
+    result_start: int = 0
+    argument_alignment: int = 1
+    """Alignment in bytes the kernel demands of every run-time argument and of the result."""
+    workspaces: tuple[Workspace, ...] = ()
+    constants: tuple[LinkedConstant, ...] = ()
+    sharing: tuple[Sharing, ...] = ()
+    view: View | None = None
+    structs: tuple[CStruct, ...] = ()
+    call_args: tuple[CallArg, ...] = ()
+    macs: int = 0
+
+    def __post_init__(self) -> None:
+        arity = len(self.let.call.args)
+        if not self.argument_stops:
+            object.__setattr__(self, "argument_stops", (self.sub_steps,) * arity)
+        if len(self.argument_stops) != arity or not 0 <= self.result_start < self.sub_steps:
+            raise ValueError(f"{self.name}: sub-steps of arguments or result are wrong")
+        if any(space.stop > self.sub_steps for space in self.workspaces):
+            raise ValueError(f"{self.name}: a workspace outlives its step")
+        if (self.view is None) == (self.symbol == ""):
+            raise ValueError(f"{self.name}: a PrimFunc is either a view or calls a symbol")
+
+    def constant(self, role: str) -> LinkedConstant:
+        """The linked constant called `role`; raises KeyError."""
+        for constant in self.constants:
+            if constant.role == role:
+                return constant
+        raise KeyError(role)

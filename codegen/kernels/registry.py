@@ -1,0 +1,47 @@
+"""Kernels by operator. A kernel says whether it can run a call on a target and binds it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.primfunc import PrimFunc
+
+
+class Kernel(ABC):
+    """A way to run one operator. Instances are stateless."""
+
+    name: str
+    op: str
+    """Name of the operator it implements."""
+
+    @abstractmethod
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Why this kernel cannot run `let` on `target` (a sentence for people), or None if it can."""
+
+    @abstractmethod
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """Bind `let`: pack constants (`constants` holds data by ConstRef id), compute parameters.
+
+        Called only if `refusal` gave None.
+        """
+
+
+_KERNELS: dict[str, list[Kernel]] = {}
+
+
+def register(kernel: Kernel) -> Kernel:
+    """Add a kernel; earlier registrations of an operator are tried first."""
+    _KERNELS.setdefault(kernel.op, []).append(kernel)
+    return kernel
+
+
+def kernels_for(op: str) -> Sequence[Kernel]:
+    """All kernels of an operator, best first; empty if there are none."""
+    return tuple(_KERNELS.get(op, ()))
+
+
+def supported_ops() -> tuple[str, ...]:
+    """Names of all operators with at least one kernel, sorted."""
+    return tuple(sorted(_KERNELS))

@@ -1,0 +1,46 @@
+"""Windows that slide over images: the geometry that convolutions and pools share."""
+
+from dataclasses import dataclass
+
+from codegen.ir.ops import Padding2D
+from codegen.kernels.walk import Fields
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowShape:
+    """Image and result NHWC, window and steps as (rows, columns), all in elements."""
+
+    image: tuple[int, int, int, int]
+    result: tuple[int, int, int, int]
+    window: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    padding: Padding2D
+
+    @property
+    def fields(self) -> Fields:
+        """Fields of a `cg_window`; C derives the padding behind the image from the result's extents."""
+        return (
+            ("batch", self.image[0]),
+            ("in", _shape(self.image)),
+            ("out", _shape(self.result)),
+            ("kernel_h", self.window[0]),
+            ("kernel_w", self.window[1]),
+            ("stride_h", self.stride[0]),
+            ("stride_w", self.stride[1]),
+            ("dilation_h", self.dilation[0]),
+            ("dilation_w", self.dilation[1]),
+            ("pad_top", self.padding.top),
+            ("pad_left", self.padding.left),
+        )
+
+
+def _shape(image: tuple[int, int, int, int]) -> Fields:
+    return (("h", image[1]), ("w", image[2]), ("c", image[3]))
+
+
+def nhwc(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """`shape` as four extents; raises ValueError for another rank."""
+    if len(shape) != 4:
+        raise ValueError(f"shape {list(shape)} is no NHWC image")
+    return (shape[0], shape[1], shape[2], shape[3])

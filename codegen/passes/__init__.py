@@ -1,0 +1,14 @@
+"""Passes: module in, module out, every surviving value's device left as it was."""
+
+from codegen.passes.base import Pass, run_passes
+from codegen.passes.dead import RemoveDead
+from codegen.passes.fold import FoldConstants
+from codegen.passes.fuse import FuseActivations
+from codegen.passes.io_types import IoTypesInt8
+from codegen.passes.legalise import Legalise
+from codegen.passes.pad import FoldPad
+
+__all__ = [
+    "FoldConstants", "FoldPad", "FuseActivations", "IoTypesInt8", "Legalise", "Pass", "RemoveDead",
+    "run_passes",
+]

@@ -1,0 +1,49 @@
+"""Constant folding: a step whose arguments are all constant becomes a constant."""
+
+from dataclasses import dataclass, replace
+
+from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module
+from codegen.ir.evaluate import evaluate_let
+from codegen.passes.base import rewrite_results, substitute_let, with_function
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoldConstants:
+    """Evaluate constant steps with the reference arithmetic; results keep the value's memory scope."""
+
+    name: str = "fold_constants"
+
+    def run(self, module: Module) -> Module:
+        """Fold in program order, so that chains fold in one go."""
+        for function in module.functions.values():
+            module = self._fold(module, function)
+        return module
+
+    def _fold(self, module: Module, function: Function) -> Module:
+        constants = dict(module.constants)
+        values: dict[str, Arg] = {}
+        body: list[Let] = []
+        for original in function.body:
+            let = substitute_let(original, values)
+            if not all(arg is None or isinstance(arg, ConstRef) for arg in let.call.args):
+                body.append(let)
+                continue
+            constant = _evaluate(let, constants)
+            constants[constant.id] = constant
+            values[let.var.name] = ConstRef(id=constant.id, type=let.var.type)
+        folded = replace(function, body=tuple(body), results=rewrite_results(function, values))
+        return with_function(module, folded, tuple(constants.values()))
+
+
+def _evaluate(let: Let, constants: dict[str, Constant]) -> Constant:
+    data = [
+        constants[arg.id].data.reshape(arg.type.shape) if isinstance(arg, ConstRef) else None
+        for arg in let.call.args
+    ]
+    return Constant(
+        id=f"folded_{let.var.name}",
+        type=let.var.type,
+        data=evaluate_let(let, data),
+        memory_scope=let.var.device.memory_scope,
+        origin=let.var.origin,
+    )

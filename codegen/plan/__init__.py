@@ -1,0 +1,1 @@
+"""Memory planning: liveness, the problem, planners, two independent checkers, linked constants."""

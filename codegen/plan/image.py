@@ -1,0 +1,107 @@
+"""What the later stages hand each other: sources, a linked image, and what a run of it measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """A folder of generated files: path below the folder (with `/`) -> text.
+
+    Runtime files are copied in too, so the folder builds alone. `c_files` and `s_files` are what
+    is compiled into the firmware, `model_files` the subset that makes up the product code
+    (entry function and kernels: no start-up, no test link).
+    """
+
+    files: Mapping[str, str]
+    c_files: tuple[str, ...]
+    model_files: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    linker_script: str | None
+    entry_functions: tuple[str, ...]
+    """C names of the entry functions, one a model, in order."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        missing = [path for path in (*self.c_files, *self.model_files) if path not in self.files]
+        if missing:
+            raise ValueError(f"sources lack {missing}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ElfSizes:
+    """Bytes of an image by kind. `model_code_bytes`: the entry functions and all they call."""
+
+    text_bytes: int
+    rodata_bytes: int
+    data_bytes: int
+    bss_bytes: int
+    model_code_bytes: int
+    stack_bound_bytes: int | None
+    """Static bound of the entry function's call tree; None where the host's compiler is used."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """A linked firmware (ELF) or, for the host, a shared library; `symbols` maps name -> (address, bytes)."""
+
+    path: Path
+    sizes: ElfSizes
+    symbols: Mapping[str, tuple[int, int]]
+    sections: Mapping[str, tuple[int, int]]
+    """Section name -> (address, bytes)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseResult:
+    """One input case: output bytes and what painting measured, once per paint (two paints or one)."""
+
+    outputs: tuple[bytes, ...]
+    paints_agree: bool
+    """Whether every paint gave the same output bytes."""
+    pool_peaks: Mapping[str, int]
+    """Pool -> high-water mark in bytes from the pool's base, over all paints."""
+    guards_intact: bool
+    stack_peak_bytes: int | None
+    instructions: int | None
+    """Of the second inference; None where nothing counts them."""
+    counter_resolution: float | None
+    """Instructions per counter tick: the granularity of `instructions`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepTrace:
+    """What one step left in memory (None: it has no bytes of its own) and what it cost."""
+
+    step: int
+    result: bytes | None
+    instructions: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunResult:
+    """Everything measured on a target for one model."""
+
+    runner: str
+    """`qemu`, `host` or `serial`."""
+    cases: tuple[CaseResult, ...]
+    trace: tuple[StepTrace, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRequest:
+    """What to execute of an image: `model` is its index in `cg_bench_models`.
+
+    Each case holds the bytes of every input, in order. With `trace` the first case also runs
+    step by step, each step's result bytes read back. Every case runs once per paint in `paints`.
+    """
+
+    model: int
+    sha256: str
+    cases: tuple[tuple[bytes, ...], ...]
+    output_sizes: tuple[int, ...]
+    pools: tuple[str, ...]
+    trace: bool = False
+    paints: tuple[int, ...] = (0xA5, 0x5A)

@@ -1,0 +1,147 @@
+"""The planning problem and its solution: buffers, conflicts, pools -> placements. It never sees the IR."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+class BufferKind(enum.Enum):
+    """What a buffer holds."""
+
+    ACTIVATION = "activation"
+    WORKSPACE = "workspace"
+    IO = "io"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Buffer:
+    """Bytes needed during the live interval `[start, stop)`, in one of `pool_candidates` (best first)."""
+
+    id: str
+    size_bytes: int
+    start: int
+    stop: int
+    alignment: int = 1
+    pool_candidates: tuple[str, ...] = ()
+    kind: BufferKind = BufferKind.ACTIVATION
+
+    def __post_init__(self) -> None:
+        if self.size_bytes < 0 or self.stop < self.start:
+            interval = f"[{self.start}, {self.stop})"
+            raise ValueError(f"buffer {self.id}: size {self.size_bytes}, interval {interval}")
+        if self.alignment < 1 or self.alignment & (self.alignment - 1):
+            raise ValueError(f"buffer {self.id}: alignment {self.alignment} is not a power of two")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """Two buffers that, in the same pool, must satisfy one of two difference constraints:
+
+    offset(first) + first_below <= offset(second)   or   offset(second) + second_below <= offset(first).
+    Plain disjointness is first_below = size of first, second_below = size of second; smaller
+    distances permit overlap on that side (0 on both: equal offsets and anything else is fine too).
+    """
+
+    first: str
+    second: str
+    first_below: int
+    second_below: int
+
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise ValueError(f"buffer {self.first} cannot conflict with itself")
+
+    def holds(self, first_offset: int, second_offset: int) -> bool:
+        """Whether the two offsets, in the same pool, obey the conflict."""
+        return (
+            first_offset + self.first_below <= second_offset
+            or second_offset + self.second_below <= first_offset
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """A named range of bytes inside one region. `limit_bytes` is hard."""
+
+    name: str
+    region: str
+    limit_bytes: int
+    alignment: int = 16
+    section: str = ""
+    read_cost: float = 1.0
+    write_cost: float = 1.0
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a search may spend. Counts decide (repeatable); the deadline is a safety stop."""
+
+    seed: int = 0
+    effort: int = 20_000
+    deadline_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """Buffers, every conflicting pair (intervals alone decide nothing), pools in order."""
+
+    buffers: tuple[Buffer, ...]
+    conflicts: tuple[Conflict, ...]
+    pools: tuple[Pool, ...]
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        ids = {buffer.id for buffer in self.buffers}
+        if len(ids) != len(self.buffers):
+            raise ValueError("two buffers have the same id")
+        names = {pool.name for pool in self.pools}
+        for buffer in self.buffers:
+            if not buffer.pool_candidates or not names.issuperset(buffer.pool_candidates):
+                candidates = f"pool candidates {buffer.pool_candidates} of {sorted(names)}"
+                raise ValueError(f"buffer {buffer.id}: {candidates}")
+        pairs: set[frozenset[str]] = set()
+        for conflict in self.conflicts:
+            pair = frozenset((conflict.first, conflict.second))
+            if not ids.issuperset(pair) or pair in pairs:
+                pair_text = f"{conflict.first}, {conflict.second}"
+                raise ValueError(f"conflict {pair_text}: unknown buffer or given twice")
+            pairs.add(pair)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placement:
+    """Where a buffer lies: pool and offset in it."""
+
+    pool: str
+    offset: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryPlan:
+    """A placement for every buffer, how it was found and what is proved about it."""
+
+    placements: Mapping[str, Placement]
+    planner: str
+    solver: str
+    lower_bounds: Mapping[str, int]
+    """Lower bound in bytes of each pool's peak, given which buffers the plan put there."""
+    proved_optimal: bool
+    reproducible: bool = True
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "placements", MappingProxyType(dict(self.placements)))
+        object.__setattr__(self, "lower_bounds", MappingProxyType(dict(self.lower_bounds)))
+
+
+def peak_bytes(problem: Problem, plan: MemoryPlan, pool: str) -> int:
+    """max(offset + size) over the buffers placed in `pool`; 0 if it is empty. Not rounded."""
+    ends = (
+        plan.placements[buffer.id].offset + buffer.size_bytes
+        for buffer in problem.buffers
+        if plan.placements[buffer.id].pool == pool and buffer.size_bytes
+    )
+    return max(ends, default=0)

@@ -1,0 +1,89 @@
+"""Program: everything emit needs. PrimFuncs in order, the memory plan, linked constants, I/O."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir import Board, Function, TensorType
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.problem import MemoryPlan, Problem
+
+
+class IoMode(enum.Enum):
+    """Who owns inputs and outputs."""
+
+    POOL = "pool"
+    CALLER = "caller"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BufferSlice:
+    """A value's bytes: `size_bytes` from `offset_bytes` inside buffer `buffer`."""
+
+    buffer: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ConstantMember:
+    """One linked constant in a constant pool; `users` are (primfunc, role) pairs that share it."""
+
+    name: str
+    """C member name, e.g. `conv0_weight`."""
+    offset: int
+    data: np.ndarray
+    alignment: int
+    users: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPool:
+    """Members in offset order, as the C struct lays them out. `size_bytes` includes padding."""
+
+    name: str
+    region: str
+    section: str
+    alignment: int
+    size_bytes: int
+    members: tuple[ConstantMember, ...]
+    merged_bytes: int
+    """Bytes saved by merging equal constants."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IoTensor:
+    """A graph input or output as firmware sees it: C field name, file's name, type."""
+
+    field: str
+    origin: str
+    value: str
+    """Name of the variable (or, for a constant output, the id of the constant)."""
+    type: TensorType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
+
+    name: str
+    """C prefix."""
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    board: Board
+    problem: Problem
+    plan: MemoryPlan
+    slices: Mapping[str, BufferSlice]
+    """Where each variable lives; variables owned by the caller are missing."""
+    workspaces: Mapping[tuple[str, str], str]
+    """(primfunc, workspace name) -> buffer id."""
+    constants: tuple[ConstantPool, ...]
+    io: IoMode
+    inputs: tuple[IoTensor, ...]
+    outputs: tuple[IoTensor, ...]
+    times: tuple[tuple[int, int], ...]
+    """Interval `[start, stop)` on the buffers' time axis of each step."""
+    metadata: Mapping[str, str]
+    """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""

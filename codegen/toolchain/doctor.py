@@ -1,0 +1,198 @@
+"""What this machine has of what the tool needs, and the command that installs what it lacks."""
+
+import importlib.metadata
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.ir import Board, Runner
+from codegen.toolchain import gcc
+
+INSTALL_QEMU = "sudo apt-get install qemu-system-arm"
+INSTALL_CMAKE = "sudo apt-get install cmake"
+_PYTHON = (3, 11)
+_EXTRA = re.compile(r"""extra\s*==\s*["'](?P<extra>[^"']+)["']""")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing looked for; an `optional` one may be missing."""
+
+    name: str
+    ok: bool
+    required_for: str
+    detail: str
+    """Version found, or what is wrong."""
+    install: str
+    """Command that installs it, for Debian and Ubuntu or pip."""
+    optional: bool = False
+
+
+def doctor(boards: Iterable[Board] = ()) -> tuple[Finding, ...]:
+    """Look for everything the tool uses. `boards`: those whose QEMU machines should be known here."""
+    return (
+        _python(),
+        *_python_packages(),
+        _arm_gcc(),
+        _newlib(),
+        *_qemu(tuple(boards)),
+        _program("gcc", "board host", gcc.INSTALL_HOST_GCC),
+        _sanitizers(),
+        _program("cmake", "building an emitted folder with its CMake file", INSTALL_CMAKE, optional=True),
+    )
+
+
+def _python() -> Finding:
+    found = sys.version_info
+    return Finding(
+        name="python",
+        ok=found >= _PYTHON,
+        required_for="everything",
+        detail=f"{found.major}.{found.minor}.{found.micro} (needs {'.'.join(map(str, _PYTHON))} or later)",
+        install="sudo apt-get install python3 python3-venv",
+    )
+
+
+def _python_packages() -> list[Finding]:
+    """One finding a dependency, those of extras included, as the installed package declares them."""
+    try:
+        declared = importlib.metadata.requires("codegen") or []
+    except importlib.metadata.PackageNotFoundError:
+        declared = _checkout_requirements()
+    return [_package(requirement) for requirement in declared]
+
+
+def _checkout_requirements() -> list[str]:
+    """Requirements of a checkout that is not installed, in the form metadata gives them."""
+    project_file = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    if not project_file.is_file():
+        return []
+    project = tomllib.loads(project_file.read_text())["project"]
+    extras: dict[str, list[str]] = project.get("optional-dependencies", {})
+    optional = [
+        f'{requirement} ; extra == "{name}"' for name, group in extras.items() for requirement in group
+    ]
+    return [*project["dependencies"], *optional]
+
+
+def _package(requirement: str) -> Finding:
+    extra = _EXTRA.search(requirement)
+    wanted = requirement.split(";")[0].strip()
+    match = _NAME.match(wanted)
+    name = match[0] if match else wanted
+    lowest = re.search(r">=\s*([0-9.]+)", wanted)
+    try:
+        version = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        version = None
+    fits = version is not None and (lowest is None or _numbers(version) >= _numbers(lowest[1]))
+    return Finding(
+        name=name,
+        ok=fits,
+        required_for=_EXTRAS.get(extra["extra"], f"extra {extra['extra']}") if extra else "everything",
+        optional=extra is not None,
+        detail=(version or "not installed")
+        + (f" (needs {lowest[1]} or later)" if lowest and not fits else ""),
+        install=f'{sys.executable} -m pip install "{wanted}"',
+    )
+
+
+_EXTRAS = {"train": "training the shipped example", "test": "make test"}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`1.16.0rc1` -> (1, 16, 0): enough to compare with a lower limit."""
+    parts = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(map(int, parts[0].split("."))) if parts else ()
+
+
+def _program(name: str, required_for: str, install: str, *, optional: bool = False) -> Finding:
+    """A program that tells its version on the first line of `--version`."""
+    path = shutil.which(name)
+    detail = "not in PATH"
+    if path is not None:
+        lines = gcc.call([path, "--version"], Path.cwd()).stdout.splitlines()
+        detail = lines[0] if lines else f"{path} does not tell its version"
+    return Finding(
+        name=name,
+        ok=path is not None,
+        required_for=required_for,
+        detail=detail,
+        install=install,
+        optional=optional,
+    )
+
+
+def _arm_gcc() -> Finding:
+    return _program(f"{gcc.ARM_PREFIX}gcc", "every board but host", gcc.INSTALL_ARM_GCC)
+
+
+def _newlib() -> Finding:
+    """The C library is a package of its own, and the compiler installs without it."""
+    program = "#include <string.h>\nvoid f(char *p);\nvoid f(char *p) { memset(p, 0, 64); }\n"
+    problem = _compile_problem(f"{gcc.ARM_PREFIX}gcc", ("-mcpu=cortex-m4", "-mthumb", "-c"), program)
+    return Finding(
+        name="newlib for arm-none-eabi",
+        ok=problem is None,
+        required_for="every board but host",
+        detail=problem or "string.h compiles",
+        install="sudo apt-get install libnewlib-arm-none-eabi",
+    )
+
+
+def _sanitizers() -> Finding:
+    problem = _compile_problem("gcc", ("-fsanitize=address,undefined",), "int main(void) { return 0; }\n")
+    return Finding(
+        name="sanitizers of gcc",
+        ok=problem is None,
+        required_for="checking each step's memory on the host (make test)",
+        optional=True,
+        detail=problem or "a program links with AddressSanitizer and UBSan",
+        install=gcc.INSTALL_HOST_GCC,
+    )
+
+
+def _compile_problem(compiler: str, options: tuple[str, ...], program: str) -> str | None:
+    """None if `program` builds, else the compiler's first error."""
+    path = shutil.which(compiler)
+    if path is None:
+        return f"{compiler} is not in PATH"
+    with tempfile.TemporaryDirectory(prefix="codegen-doctor-") as folder:
+        (Path(folder) / "probe.c").write_text(program)
+        done = gcc.call([path, *options, "probe.c", "-o", "probe.out"], Path(folder))
+    if done.returncode == 0:
+        return None
+    errors = [line for line in done.stderr.splitlines() if "error" in line] or [f"status {done.returncode}"]
+    return errors[0]
+
+
+def _qemu(boards: tuple[Board, ...]) -> list[Finding]:
+    found = _program("qemu-system-arm", "running on an emulated board", INSTALL_QEMU)
+    wanted: dict[str, list[str]] = {}
+    for board in boards:
+        if board.runner is Runner.QEMU and board.qemu_machine:
+            wanted.setdefault(board.qemu_machine, []).append(board.name)
+    known = _qemu_machines() if found.ok else frozenset[str]()
+    machines = [
+        Finding(
+            name=f"QEMU machine {machine}",
+            ok=machine in known,
+            required_for=f"running on {', '.join(names)}",
+            detail="known" if machine in known else "this qemu-system-arm does not know it",
+            install=INSTALL_QEMU,
+        )
+        for machine, names in sorted(wanted.items())
+    ]
+    return [found, *machines]
+
+
+def _qemu_machines() -> frozenset[str]:
+    """Names `qemu-system-arm -machine help` lists: first word of each line after the heading."""
+    listing = gcc.call([shutil.which("qemu-system-arm") or "", "-machine", "help"], Path.cwd()).stdout
+    return frozenset(line.split()[0] for line in listing.splitlines()[1:] if line.strip())

@@ -1,0 +1,181 @@
+"""Calling the compilers: finding them, compiling many files at once, and saying what they said."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.errors import CodegenError, Message
+
+ARM_PREFIX = "arm-none-eabi-"
+INSTALL_ARM_GCC = "sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+INSTALL_HOST_GCC = "sudo apt-get install gcc libc6-dev"
+
+WARNINGS = (
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wshadow",
+    "-Wcast-align=strict",
+    "-Wcast-qual",
+    "-Wundef",
+    "-Wvla",
+)
+_WARNING_FREE_MAJOR = 12
+"""Warnings are errors with the version all C is tested with; a later gcc's new warning stops nobody."""
+
+_DIAGNOSTIC = re.compile(r"^(?P<where>[^:\s]+:\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$")
+_SHOWN_ERRORS = 8
+_NO_C_LIBRARY = re.compile(r"\b(?:string|stdint)\.h: No such file")
+_NO_LIBRARY = re.compile(r"cannot find (?P<library>-l\w+|\S*lib\w+\.(?:so|a|o)\b\S*)")
+
+
+def tool(name: str) -> str:
+    """Path of the program `name` (`arm-none-eabi-gcc`, `gcc`, ...); raises CodegenError E501."""
+    path = shutil.which(name)
+    if path is None:
+        raise CodegenError(_missing(name, name, " or not in PATH"))
+    return path
+
+
+def _missing(what: str, compiler: str, rest: str = "") -> Message:
+    install = INSTALL_ARM_GCC if compiler.startswith(ARM_PREFIX) else INSTALL_HOST_GCC
+    return Message(code="E501", text=f"{what} is not installed{rest}", help=f"install it: {install}")
+
+
+def call(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a tool in English (its messages are parsed) and capture what it prints."""
+    environment = {**os.environ, "LC_ALL": "C", "LANGUAGE": "C"}
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace", check=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time."""
+
+    folder: Path
+    objects: Path
+    jobs: int = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """One file to compile: `source` below the folder, the object to write, options of its own."""
+
+    source: str
+    object: Path
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compiler:
+    """One gcc with the options every file gets; `prefix` is `arm-none-eabi-` or empty."""
+
+    prefix: str
+    options: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Program name."""
+        return f"{self.prefix}gcc"
+
+    def version(self) -> str:
+        """What `-dumpfullversion` says, e.g. `12.2.1`; raises CodegenError E501."""
+        return call([tool(self.name), "-dumpfullversion"], Path.cwd()).stdout.strip()
+
+    def compile(self, units: Iterable[Unit], place: Place) -> None:
+        """Compile all units, `place.jobs` at a time.
+
+        Paths below `place.folder` appear relative in objects, so their bytes do not depend on where it
+        lies. Raises CodegenError: E501 without a compiler, E502 with the first errors of all files.
+        """
+        command = [tool(self.name), *self.options, f"-ffile-prefix-map={place.folder}=."]
+        if self.version().split(".")[0] == str(_WARNING_FREE_MAJOR):
+            command.append("-Werror")
+
+        def one(unit: Unit) -> list[Message]:
+            done = call([*command, *unit.options, "-c", unit.source, "-o", str(unit.object)], place.folder)
+            return [] if done.returncode == 0 else self._errors(unit, done)
+
+        with ThreadPoolExecutor(max_workers=max(1, place.jobs)) as pool:
+            messages = [message for found in pool.map(one, units) for message in found]
+        if messages:
+            raise CodegenError(_shortened(messages))
+
+    def link(self, arguments: Sequence[str], place: Place) -> None:
+        """Link; raises CodegenError E410 for a region that is too small, E503 for anything else."""
+        done = call([tool(self.name), *self.options, *arguments], place.folder)
+        if done.returncode:
+            raise CodegenError(link_messages(done.stderr, self.name))
+
+    def _errors(self, unit: Unit, done: subprocess.CompletedProcess[str]) -> list[Message]:
+        advice = (
+            f"generated code compiles unless it was edited: build again into a new folder; if it stays, "
+            f"report it with this version: {self.name} {self.version()}"
+        )
+        if _NO_C_LIBRARY.search(done.stderr):
+            return [_missing(f"the C library of {self.name}", self.name)]
+        found = [match for line in done.stderr.splitlines() if (match := _DIAGNOSTIC.match(line))]
+        if not found:
+            last = done.stderr.strip().splitlines()[-1:] or [f"it ended with status {done.returncode}"]
+            problem = f"{self.name} failed: {last[0]}"
+            return [Message(code="E502", where=unit.source, text=problem, help=advice)]
+        texts = [(match["where"], f"does not compile: {match['text']}") for match in found]
+        return [Message(code="E502", where=where, text=text, help=advice) for where, text in texts]
+
+
+def _shortened(messages: list[Message]) -> list[Message]:
+    shown = messages[:_SHOWN_ERRORS]
+    if len(messages) > len(shown):
+        shown.append(Message(code="E502", text=f"{len(messages) - len(shown)} more errors are not shown"))
+    return shown
+
+
+_OVERFLOW = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes?")
+_UNDEFINED = re.compile(r"undefined reference to `(?P<symbol>[^']+)'")
+
+
+def link_messages(stderr: str, compiler: str) -> list[Message]:
+    """Messages for what ld printed: one a region that overflows, a library that is missing or an
+    undefined symbol; else its first line."""
+    lacking = {match["region"]: int(match["bytes"]) for match in _OVERFLOW.finditer(stderr)}
+    if lacking:
+        return [
+            Message(
+                code="E410",
+                where=f"region {region}",
+                text=f"the firmware does not fit: the region lacks {count} bytes",
+                help="try --optimize size, a smaller pool (--pool NAME=BYTES) or a board with more memory",
+            )
+            for region, count in lacking.items()
+        ]
+    absent = sorted({match["library"] for match in _NO_LIBRARY.finditer(stderr)})
+    if absent:
+        return [_missing(f"a library of {compiler}, {' and '.join(absent)},", compiler)]
+    undefined = sorted({match["symbol"] for match in _UNDEFINED.finditer(stderr)})
+    if undefined:
+        return [
+            Message(
+                code="E503",
+                text=f"does not link: `{symbol}` is used and nowhere defined",
+                help="generated code needs memcpy, memset and libgcc only: reinstall the compiler's "
+                f"C library ({INSTALL_ARM_GCC}), or report this",
+            )
+            for symbol in undefined
+        ]
+    lines = [line for line in stderr.strip().splitlines() if "collect2" not in line]
+    return [
+        Message(
+            code="E503",
+            text="does not link: " + (lines[0] if lines else "the linker said nothing"),
+            help="see `codegen doctor` for what this machine lacks",
+        )
+    ]

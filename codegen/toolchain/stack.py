@@ -1,0 +1,126 @@
+"""Static bound of the stack an entry function's call tree takes.
+
+A function's frame comes from gcc (`-fstack-usage`) where gcc compiled it, and from its disassembly
+where it is assembly (libgcc, the C library, our own kernels). bound(f) = frame(f) + the largest
+bound of what it calls. Calls are read off the linked image. The test firmware's step hooks are part
+of the tree and of the bound, because they are part of what a target measures; a product without
+hooks needs at most this much.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from codegen.errors import Messages
+from codegen.toolchain.callgraph import FRAME_SYMBOL_PREFIX, Code
+from codegen.toolchain.elf import Elf
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """What gcc says of a function: bytes it takes in its own frame, and whether that is all."""
+
+    size_bytes: int
+    bounded: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackBound:
+    """The deepest path of a call tree: functions with their frames in bytes, entry first."""
+
+    path: tuple[tuple[str, int], ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all frames on the path."""
+        return sum(size for _, size in self.path)
+
+
+def frames(reports: Iterable[str]) -> dict[str, Frame]:
+    """Frames by function name out of the texts of gcc's `.su` files.
+
+    Functions of one name (static ones, clones such as `f.part.0`) share the largest frame.
+    """
+    found: dict[str, Frame] = {}
+    for line in (line for report in reports for line in report.splitlines() if line.strip()):
+        place, size, qualifier = line.split("\t")
+        name = _base(place.rsplit(":", 1)[1])
+        known = found.get(name, Frame(size_bytes=0, bounded=True))
+        found[name] = Frame(
+            size_bytes=max(known.size_bytes, int(size)), bounded=known.bounded and qualifier != "dynamic"
+        )
+    return found
+
+
+def _base(name: str) -> str:
+    """`leaf.constprop.0` -> `leaf`."""
+    return name.split(".")[0]
+
+
+def bound(entry: str, functions: Mapping[int, Code], compiled: Mapping[str, Frame], elf: Elf) -> StackBound:
+    """The deepest path below function `entry`.
+
+    Raises CodegenError with all reasons why there is none: E504 recursion, E505 an indirect call or
+    a frame whose size nothing states; ValueError if the image has no function `entry`.
+    """
+    root = next((code.address for code in functions.values() if code.name == entry), None)
+    if root is None:
+        raise ValueError(f"the image has no function {entry}")
+    declared = {
+        symbol.name.removeprefix(FRAME_SYMBOL_PREFIX): symbol.address
+        for symbol in elf.symbols
+        if symbol.section is None and symbol.name.startswith(FRAME_SYMBOL_PREFIX)
+    }
+    walk = _Walk(functions, compiled, declared)
+    deepest = walk.deepest(root, ())
+    walk.messages.raise_if_any()
+    return StackBound(path=deepest)
+
+
+class _Walk:
+    """One depth-first walk; keeps the deepest path below each function already seen."""
+
+    def __init__(
+        self, functions: Mapping[int, Code], compiled: Mapping[str, Frame], declared: Mapping[str, int]
+    ) -> None:
+        self.messages = Messages()
+        self._functions = functions
+        self._compiled = compiled
+        self._declared = declared
+        self._known: dict[int, tuple[tuple[str, int], ...]] = {}
+
+    def deepest(self, address: int, above: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+        """Deepest path below the function at `address`, reached through the functions `above`."""
+        if address in above:
+            self._complain("E504", (*above, address), "recursion, so there is no bound on the stack")
+            return ()
+        if address not in self._known:
+            code = self._functions[address]
+            trail = (*above, address)
+            below = [self.deepest(call, trail) for call in sorted(code.calls) if call in self._functions]
+            if code.indirect:
+                self._complain("E505", trail, "a call through a pointer, so there is no bound on the stack")
+            longest = max(below, key=lambda path: sum(size for _, size in path), default=())
+            self._known[address] = ((code.name, self._frame_bytes(code, trail)), *longest)
+        return self._known[address]
+
+    def _frame_bytes(self, code: Code, trail: tuple[int, ...]) -> int:
+        name = _base(code.name)
+        frame = self._compiled.get(name)
+        if frame is not None:
+            if not frame.bounded:
+                self._complain("E505", trail, "a frame of variable size, so there is no bound on the stack")
+            return frame.size_bytes
+        declared = self._declared.get(name)
+        if code.pushed_bytes is None and declared is None:
+            advice = f"in assembly, declare the frame with .set {FRAME_SYMBOL_PREFIX}{name}, BYTES"
+            self._complain("E505", trail, "a frame whose size its instructions do not tell", advice)
+        return max(code.pushed_bytes or 0, declared or 0)
+
+    def _complain(self, code: str, trail: tuple[int, ...], text: str, advice: str | None = None) -> None:
+        names = [self._functions[address].name for address in trail]
+        self.messages.add(
+            code,
+            f"{' -> '.join(names)}: {text}",
+            where=f"function {names[-1]}",
+            help=advice or "generated code has none of this: report it, with the model if you can",
+        )

@@ -1,0 +1,157 @@
+/*
+ * bench_host.c -- see bench_host.h. Compiled with AddressSanitizer, every byte of a pool that no
+ * buffer of the current step owns is poisoned while the step runs, and all of them between steps.
+ */
+#include "bench_host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define FORBID(address, bytes) ASAN_POISON_MEMORY_REGION((address), (bytes))
+#define ALLOW(address, bytes)  ASAN_UNPOISON_MEMORY_REGION((address), (bytes))
+#else
+#define FORBID(address, bytes) ((void)(address), (void)(bytes))
+#define ALLOW(address, bytes)  ((void)(address), (void)(bytes))
+#endif
+
+#ifndef CG_HOST_GUARD_BYTES
+#error "CG_HOST_GUARD_BYTES must say how many bytes the linker leaves around each pool"
+#endif
+
+#define NO_STEP UINT32_MAX
+
+const uint32_t cg_host_guard_bytes = CG_HOST_GUARD_BYTES;
+
+static struct {
+    const cg_bench_model *model;
+    uint8_t *trace; /* where the next step's result goes; NULL: no trace */
+    uint32_t step;
+} current;
+
+/* A pool with its guards: what is painted, poisoned and checked. */
+static uint8_t *guarded_base(const cg_bench_pool *pool)
+{
+    return pool->base - CG_HOST_GUARD_BYTES;
+}
+
+static size_t guarded_bytes(const cg_bench_pool *pool)
+{
+    return (size_t)pool->size_bytes + 2u * (size_t)CG_HOST_GUARD_BYTES;
+}
+
+static void forbid_pools(const cg_bench_model *model)
+{
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        FORBID(guarded_base(&model->pools[i]), guarded_bytes(&model->pools[i]));
+    }
+}
+
+static void allow_pools(const cg_bench_model *model)
+{
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        ALLOW(guarded_base(&model->pools[i]), guarded_bytes(&model->pools[i]));
+    }
+}
+
+void cg_step_begin(uint32_t step)
+{
+    const cg_bench_model *model = current.model;
+    current.step = step;
+    for (uint32_t i = 0; i < model->live_count; ++i) {
+        const cg_bench_live *live = &model->live[i];
+        if (live->step == step) {
+            ALLOW(model->pools[live->pool].base + live->offset, live->size_bytes);
+        }
+    }
+}
+
+void cg_step_end(uint32_t step)
+{
+    const cg_bench_model *model = current.model;
+    const cg_bench_step *done = &model->steps[step];
+    if (current.trace != NULL && done->data != NULL) {
+        memcpy(current.trace, done->data, done->size_bytes);
+        current.trace += done->size_bytes;
+    }
+    forbid_pools(model);
+    current.step = NO_STEP;
+}
+
+static uint32_t peak_of(const cg_bench_pool *pool, uint8_t paint)
+{
+    uint32_t peak = pool->size_bytes;
+    while (peak > 0u && pool->base[peak - 1u] == paint) {
+        --peak;
+    }
+    return peak;
+}
+
+static uint8_t is_guard_intact(const cg_bench_pool *pool, uint8_t paint)
+{
+    for (uint32_t i = 0; i < CG_HOST_GUARD_BYTES; ++i) {
+        if (guarded_base(pool)[i] != paint || pool->base[pool->size_bytes + i] != paint) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int32_t cg_host_run(uint32_t model_index, uint8_t paint, const uint8_t *inputs, uint8_t *outputs,
+                    uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace)
+{
+    const cg_bench_model *model = cg_bench_models[model_index];
+    cg_status status;
+
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        memset(guarded_base(&model->pools[i]), paint, guarded_bytes(&model->pools[i]));
+    }
+    for (uint32_t i = 0; i < model->input_count; ++i) {
+        memcpy(model->inputs[i].data, inputs, model->inputs[i].size_bytes);
+        inputs += model->inputs[i].size_bytes;
+    }
+
+    current.model = model;
+    current.trace = trace;
+    current.step = NO_STEP;
+    forbid_pools(model);
+    status = model->run();
+    allow_pools(model);
+
+    for (uint32_t i = 0; i < model->output_count; ++i) {
+        memcpy(outputs, model->outputs[i].data, model->outputs[i].size_bytes);
+        outputs += model->outputs[i].size_bytes;
+    }
+    *guards_intact = 1;
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        peaks[i] = peak_of(&model->pools[i], paint);
+        *guards_intact = (uint8_t)(*guards_intact & is_guard_intact(&model->pools[i], paint));
+    }
+    return (int32_t)status;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+/* Called by AddressSanitizer when it reports: says in which step, and where in which pool. */
+void __asan_on_error(void)
+{
+    const cg_bench_model *model = current.model;
+    const uint8_t *address = __asan_get_report_address();
+    const char *access = __asan_get_report_access_type() != 0 ? "write" : "read";
+
+    if (model == NULL) {
+        return;
+    }
+    fprintf(stderr, "cg_host: step=%ld access=%s bytes=%zu",
+            current.step == NO_STEP ? -1L : (long)current.step, access,
+            __asan_get_report_access_size());
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        const uint8_t *base = guarded_base(&model->pools[i]);
+        if (address >= base && address < base + guarded_bytes(&model->pools[i])) {
+            fprintf(stderr, " pool=%s offset=%ld", model->pools[i].name,
+                    (long)(address - model->pools[i].base));
+        }
+    }
+    fprintf(stderr, "\n");
+}
+#endif

@@ -1,0 +1,60 @@
+/*
+ * cg_bench.h -- what the test link knows of a model: written by the generator as
+ * <model>_bench.c, read by runtime_c/bench. Never part of a product build.
+ */
+#ifndef CG_BENCH_H
+#define CG_BENCH_H
+
+#include <stdint.h>
+
+#include "cg_runtime.h"
+
+typedef struct {
+    const char *name;
+    void *data;
+    uint32_t size_bytes;
+} cg_bench_tensor;
+
+typedef struct {
+    const char *name;
+    uint8_t *base;
+    uint32_t size_bytes;  /* array size: the planned peak rounded up to the pool's alignment */
+    uint32_t peak_bytes;  /* planned, not rounded */
+    uint32_t guard_bytes; /* bytes behind base + size_bytes that belong to nobody */
+} cg_bench_pool;
+
+/* What step i wrote; data is NULL where a step has no result of its own in memory. */
+typedef struct {
+    const char *name;
+    const void *data;
+    uint32_t size_bytes;
+} cg_bench_step;
+
+/* Bytes [offset, offset + size_bytes) of a pool that are owned by a buffer during a step. */
+typedef struct {
+    uint16_t step;
+    uint16_t pool;
+    uint32_t offset;
+    uint32_t size_bytes;
+} cg_bench_live;
+
+typedef struct {
+    const char *name;
+    uint8_t sha256[32]; /* of the model file */
+    cg_status (*run)(void);
+    const cg_bench_tensor *inputs;
+    const cg_bench_tensor *outputs;
+    const cg_bench_pool *pools;
+    const cg_bench_step *steps;
+    const cg_bench_live *live; /* sorted by step */
+    uint16_t input_count;
+    uint16_t output_count;
+    uint16_t pool_count;
+    uint16_t step_count;
+    uint32_t live_count;
+} cg_bench_model;
+
+extern const cg_bench_model *const cg_bench_models[];
+extern const uint32_t cg_bench_model_count;
+
+#endif /* CG_BENCH_H */

@@ -1,0 +1,98 @@
+/*
+ * cg_fixed_point.h -- integer arithmetic of quantised kernels, exact to TFLite's reference.
+ *
+ * TFLite requantises with two roundings (gemmlowp): a doubling high multiply that rounds half up,
+ * then a shift that rounds half away from zero. Both are kept as they are: one rounding would
+ * differ by one in rare cases.
+ */
+#ifndef CG_FIXED_POINT_H
+#define CG_FIXED_POINT_H
+
+#include <stdint.h>
+
+/* Cores without a 32x32->64 multiply; may be set from outside to test this path elsewhere. */
+#ifndef CG_NO_LONG_MULTIPLY
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
+#define CG_NO_LONG_MULTIPLY 1
+#else
+#define CG_NO_LONG_MULTIPLY 0
+#endif
+#endif
+
+#define CG_S32_MAX 2147483647
+#define CG_S32_MIN (-CG_S32_MAX - 1)
+
+/*
+ * Right shifts of negative numbers are arithmetic and conversions to int32_t wrap in every
+ * compiler that cg_runtime.h admits; sums that may wrap as TFLite's do go through these.
+ */
+static inline int32_t cg_wrapping_add(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+/*
+ * round(a * b / 2^31), halves up. gemmlowp's SaturatingRoundingDoublingHighMul without its one
+ * saturating case a == b == INT32_MIN, which callers exclude (no multiplier is INT32_MIN).
+ * Its nudge of 1 - 2^30 with a truncating division for negative products is the same rounding.
+ */
+static inline int32_t cg_high_mul(int32_t a, int32_t b)
+{
+#if CG_NO_LONG_MULTIPLY
+    /* Schoolbook on 16-bit halves: four MULS. No partial sum leaves 32 bits. */
+    const int32_t a_high = a >> 16;
+    const int32_t b_high = b >> 16;
+    const int32_t a_low = a & 0xFFFF;
+    const int32_t b_low = b & 0xFFFF;
+    const uint32_t low_product = (uint32_t)a_low * (uint32_t)b_low;
+    const int32_t middle = (a_high * b_low) + (int32_t)(low_product >> 16);
+    const int32_t cross = (a_low * b_high) + (middle & 0xFFFF);
+    const uint32_t high = (uint32_t)((a_high * b_high) + (middle >> 16) + (cross >> 16));
+    const uint32_t low = ((uint32_t)cross << 16) | (low_product & 0xFFFFu);
+    const uint32_t rounded = low + 0x40000000u;
+    const uint32_t carry = (rounded < low) ? 1u : 0u;
+    return (int32_t)(((high + carry) << 1) | (rounded >> 31));
+#else
+    return (int32_t)((((int64_t)a * b) + (int64_t)0x40000000) >> 31);
+#endif
+}
+
+/*
+ * round(x / 2^exponent), halves away from zero, 0 <= exponent <= 31 (gemmlowp's
+ * RoundingDivideByPOT). x must not be INT32_MIN: cg_high_mul returns that for no multiplier there
+ * is.
+ */
+static inline int32_t cg_rounding_shift_right(int32_t x, int32_t exponent)
+{
+    if (exponent == 0) {
+        return x;
+    }
+    const int32_t nudged = x - ((x < 0) ? 1 : 0);
+    return (nudged >> exponent) + ((nudged >> (exponent - 1)) & 1);
+}
+
+/*
+ * TFLite's MultiplyByQuantizedMultiplier with double rounding: about
+ * x * multiplier * 2^(shift - 31), -31 <= shift <= 30. x << shift wraps.
+ */
+static inline int32_t cg_requantize(int32_t x, int32_t multiplier, int32_t shift)
+{
+    if (shift > 0) {
+        return cg_high_mul((int32_t)((uint32_t)x << shift), multiplier);
+    }
+    return cg_rounding_shift_right(cg_high_mul(x, multiplier), -shift);
+}
+
+static inline int32_t cg_clamp_s32(int32_t x, int32_t low, int32_t high)
+{
+    const int32_t raised = (x < low) ? low : x;
+    return (raised > high) ? high : raised;
+}
+
+/* Number of zero bits above the highest set bit; 32 for 0. */
+static inline int32_t cg_leading_zeros(uint32_t x)
+{
+    return (x == 0u) ? 32 : (int32_t)__builtin_clz(x);
+}
+
+#endif /* CG_FIXED_POINT_H */

@@ -1,0 +1,141 @@
+/*
+ * cg_kernel_parts.h -- what several portable kernels share. Included by kernels only.
+ */
+#ifndef CG_KERNEL_PARTS_H
+#define CG_KERNEL_PARTS_H
+
+#include "cg_fixed_point.h"
+#include "cg_kernels.h"
+
+/* ---- windows -------------------------------------------------------------------------- */
+
+/* Taps [first, stop) of a window axis lie inside the image. */
+typedef struct {
+    int32_t first;
+    int32_t stop;
+} cg_taps;
+
+/*
+ * Taps of a window whose first tap is at `origin` (negative in the padding). Windows are short,
+ * so stepping inwards is cheaper than the divisions of a closed formula.
+ */
+static inline cg_taps cg_clip_taps(int32_t origin, int32_t dilation, int32_t kernel, int32_t extent)
+{
+    cg_taps taps = {0, kernel};
+    while ((taps.first < kernel) && ((origin + (taps.first * dilation)) < 0)) {
+        taps.first++;
+    }
+    while ((taps.stop > taps.first) && ((origin + ((taps.stop - 1) * dilation)) >= extent)) {
+        taps.stop--;
+    }
+    return taps;
+}
+
+/* One position of a window over an image: where it starts and which taps are inside. */
+typedef struct {
+    int32_t y;
+    int32_t x;
+    cg_taps rows;
+    cg_taps cols;
+} cg_view;
+
+static inline void cg_view_row(cg_view *view, const cg_window *window, int32_t out_y)
+{
+    view->y = (out_y * window->stride_h) - window->pad_top;
+    view->rows = cg_clip_taps(view->y, window->dilation_h, window->kernel_h, window->in.h);
+}
+
+static inline void cg_view_col(cg_view *view, const cg_window *window, int32_t out_x)
+{
+    view->x = (out_x * window->stride_w) - window->pad_left;
+    view->cols = cg_clip_taps(view->x, window->dilation_w, window->kernel_w, window->in.w);
+}
+
+/*
+ * Index in the image of the first tap inside, channel 0. Only for a view with at least one tap
+ * inside: elsewhere it would point outside the image.
+ */
+static inline int32_t cg_view_start(const cg_view *view, const cg_window *window)
+{
+    const int32_t y = view->y + (view->rows.first * window->dilation_h);
+    const int32_t x = view->x + (view->cols.first * window->dilation_w);
+    return ((y * window->in.w) + x) * window->in.c;
+}
+
+static inline int32_t cg_shape_elements(const cg_shape *shape)
+{
+    return shape->h * shape->w * shape->c;
+}
+
+/* ---- multiply-accumulate -------------------------------------------------------------- */
+
+/* sum + x . w over n elements, modulo 2^32; four a turn, so that loads dominate. */
+static inline uint32_t cg_dot_s8(uint32_t sum, const int8_t *x, const int8_t *w, int32_t n)
+{
+    for (; n >= 4; n -= 4) {
+        sum += (uint32_t)(x[0] * w[0]);
+        sum += (uint32_t)(x[1] * w[1]);
+        sum += (uint32_t)(x[2] * w[2]);
+        sum += (uint32_t)(x[3] * w[3]);
+        x += 4;
+        w += 4;
+    }
+    for (; n > 0; n--) {
+        sum += (uint32_t)(*x++ * *w++);
+    }
+    return sum;
+}
+
+static inline float cg_dot_f32(float sum, const cg_f32 *x, const float *w, int32_t n)
+{
+    for (; n > 0; n--) {
+        sum += *x++ * *w++;
+    }
+    return sum;
+}
+
+/* Accumulator -> stored value: requantise, add the zero point, apply the activation's range. */
+static inline int8_t cg_store_s8(int32_t accumulator, int32_t multiplier, int32_t shift,
+                                 int32_t zero, int32_t act_min, int32_t act_max)
+{
+    const int32_t scaled = cg_wrapping_add(cg_requantize(accumulator, multiplier, shift), zero);
+    return (int8_t)cg_clamp_s32(scaled, act_min, act_max);
+}
+
+/* NaN stays NaN. */
+static inline float cg_clamp_one_f32(float x, float low, float high)
+{
+    const float raised = (x < low) ? low : x;
+    return (raised > high) ? high : raised;
+}
+
+/* ---- broadcasting --------------------------------------------------------------------- */
+
+/*
+ * A kernel of two arguments is its innermost loop, `row(params, lhs, lhs_step, rhs, rhs_step,
+ * output, n)`; this macro defines the function that walks the four outer axes around it. A macro,
+ * because element and parameter types differ and a call per element would cost too much.
+ */
+#define CG_DEFINE_BROADCAST(name, row, params_type, element)                                       \
+    void name(const params_type *params, const element *lhs, const element *rhs, element *output)  \
+    {                                                                                              \
+        const cg_axes *const n = &params->shape.extent;                                            \
+        const cg_axes *const l = &params->shape.lhs_step;                                          \
+        const cg_axes *const r = &params->shape.rhs_step;                                          \
+        for (int32_t i0 = 0; i0 < n->d0; i0++) {                                                   \
+            for (int32_t i1 = 0; i1 < n->d1; i1++) {                                               \
+                for (int32_t i2 = 0; i2 < n->d2; i2++) {                                           \
+                    for (int32_t i3 = 0; i3 < n->d3; i3++) {                                       \
+                        row(params,                                                                \
+                            &lhs[(i0 * l->d0) + (i1 * l->d1) + (i2 * l->d2) + (i3 * l->d3)],       \
+                            l->d4,                                                                 \
+                            &rhs[(i0 * r->d0) + (i1 * r->d1) + (i2 * r->d2) + (i3 * r->d3)],       \
+                            r->d4, output, n->d4);                                                 \
+                        output += n->d4;                                                           \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#endif /* CG_KERNEL_PARTS_H */

@@ -1,0 +1,319 @@
+/*
+ * cg_kernels.h -- the portable kernels: parameters, prototypes, contracts.
+ *
+ * Rules that hold for all of them unless a kernel says otherwise:
+ *  - Tensors are dense and row-major: images NHWC, convolution weights OHWI, depthwise weights
+ *    1HWO, fully connected weights [O, I]. Extents are positive and counted in elements.
+ *  - int8 tensors have any alignment; float tensors, int32 constants and workspaces are aligned
+ *    to 4 bytes.
+ *  - Arguments are read front to back, so the result may start at or below ("behind") an argument
+ *    where the kernel's comment permits it. "In place" below means: the result's address is not
+ *    above the argument's. Everything else must not overlap.
+ *  - Quantised results are bit-equal to TFLite's reference kernels. Accumulators wrap.
+ */
+#ifndef CG_KERNELS_H
+#define CG_KERNELS_H
+
+#include <stdbool.h>
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- images and windows --------------------------------------------------------------- */
+
+typedef struct {
+    int32_t h;
+    int32_t w;
+    int32_t c;
+} cg_shape;
+
+/* A window sliding over an image; padding before the image only, behind it follows from `out`. */
+typedef struct {
+    int32_t batch;
+    cg_shape in;
+    cg_shape out;
+    int32_t kernel_h;
+    int32_t kernel_w;
+    int32_t stride_h;
+    int32_t stride_w;
+    int32_t dilation_h;
+    int32_t dilation_w;
+    int32_t pad_top;
+    int32_t pad_left;
+} cg_window;
+
+typedef struct {
+    cg_window window;
+    int32_t groups; /* depthwise: unused */
+    int32_t in_zero;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+} cg_conv_params;
+
+/*
+ * Weights and per-channel numbers. Channel o is requantised with multiplier[o * scale_step],
+ * shift[o * scale_step]: scale_step is 0 where all channels have one scale, else 1.
+ * bias is int32_t[O]; for conv2d and fully_connected it already holds bias - in_zero * sum(w).
+ */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t scale_step;
+} cg_conv_weights;
+
+typedef struct {
+    cg_window window;
+    int32_t groups; /* depthwise: unused */
+    float act_min;
+    float act_max;
+} cg_conv_params_f32;
+
+typedef struct {
+    const float *weight;
+    const float *bias;
+} cg_conv_weights_f32;
+
+/*
+ * Input channel group g = o / (out.c / groups) feeds output channel o.
+ * Overlap: see `row_major_below` in codegen/kernels/overlap.py; an output pixel is written after
+ * its whole window has been read, channel after channel.
+ */
+void cg_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights, const int8_t *input,
+                  int8_t *output);
+void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                   const cg_f32 *input, cg_f32 *output);
+
+/* Output channel o reads input channel o / (out.c / in.c). Overlap as conv2d, by channel. */
+void cg_depthwise_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights,
+                            const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                             const cg_f32 *input, cg_f32 *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t in_len;
+    int32_t out_len;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+} cg_fc_params;
+
+typedef struct {
+    int32_t rows;
+    int32_t in_len;
+    int32_t out_len;
+    float act_min;
+    float act_max;
+} cg_fc_params_f32;
+
+/* input [rows, in_len], output [rows, out_len]. */
+void cg_fully_connected_s8(const cg_fc_params *params, const cg_conv_weights *weights,
+                           const int8_t *input, int8_t *output);
+void cg_fully_connected_f32(const cg_fc_params_f32 *params, const cg_conv_weights_f32 *weights,
+                            const cg_f32 *input, cg_f32 *output);
+
+typedef struct {
+    cg_window window;
+    int32_t act_min;
+    int32_t act_max;
+} cg_pool_params;
+
+typedef struct {
+    cg_window window;
+    float act_min;
+    float act_max;
+} cg_pool_params_f32;
+
+/* Every window holds an element of the image; padding counts for nothing. Overlap by channel. */
+void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
+void cg_max_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_max_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
+
+/* ---- walks over up to five axes ------------------------------------------------------- */
+
+/* One number per axis, outermost first; unused outer axes have extent 1. */
+typedef struct {
+    int32_t d0;
+    int32_t d1;
+    int32_t d2;
+    int32_t d3;
+    int32_t d4;
+} cg_axes;
+
+/* Reduction: the argument's extents, and how far each axis moves in the result (0: summed over). */
+typedef struct {
+    cg_axes extent;
+    cg_axes out_step;
+    int32_t out_len;
+    int32_t count; /* elements in one mean */
+} cg_reduction;
+
+typedef struct {
+    cg_reduction reduction;
+    int32_t sum_offset; /* added to each sum: -in_zero * count */
+    int32_t multiplier;
+    int32_t shift;
+    int32_t out_zero;
+} cg_mean_params;
+
+/*
+ * Mean over axes; workspace: cg_mean_s8_workspace_bytes(). Sub-step 0 reads the input and fills
+ * the workspace with sums, sub-step 1 only reads the workspace: the output may overlap the input
+ * in any way.
+ */
+void cg_mean_s8(const cg_mean_params *params, const int8_t *input, int8_t *output, void *workspace);
+
+static inline size_t cg_mean_s8_workspace_bytes(const cg_mean_params *params)
+{
+    return (size_t)params->reduction.out_len * sizeof(int32_t);
+}
+
+/* Sums build up in the output itself. */
+void cg_mean_f32(const cg_reduction *params, const cg_f32 *input, cg_f32 *output);
+
+/* ---- two arguments -------------------------------------------------------------------- */
+
+/* Extents of the result, and how far each axis moves in the arguments (0: broadcast). */
+typedef struct {
+    cg_axes extent;
+    cg_axes lhs_step;
+    cg_axes rhs_step;
+} cg_broadcast;
+
+typedef struct {
+    cg_broadcast shape;
+    int32_t lhs_zero;
+    int32_t rhs_zero;
+    int32_t out_zero;
+    int32_t left_shift;
+    int32_t lhs_multiplier;
+    int32_t rhs_multiplier;
+    int32_t out_multiplier;
+    int32_t lhs_shift;
+    int32_t rhs_shift;
+    int32_t out_shift;
+    int32_t act_min;
+    int32_t act_max;
+} cg_add_params;
+
+typedef struct {
+    cg_broadcast shape;
+    int32_t lhs_zero;
+    int32_t rhs_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+    int32_t act_min;
+    int32_t act_max;
+} cg_mul_params;
+
+typedef struct {
+    cg_broadcast shape;
+    float act_min;
+    float act_max;
+} cg_binary_params_f32;
+
+/*
+ * In place of an argument that is not broadcast. SUB on int8 is cg_add_s8 with rhs_multiplier
+ * negated: so TFLite rounds it.
+ */
+void cg_add_s8(const cg_add_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
+void cg_mul_s8(const cg_mul_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
+void cg_add_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                cg_f32 *output);
+void cg_sub_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                cg_f32 *output);
+void cg_mul_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                cg_f32 *output);
+
+/* ---- moving bytes, any element type --------------------------------------------------- */
+
+typedef struct {
+    int32_t rows;
+    int32_t count;
+    const int32_t *row_bytes; /* one per input */
+} cg_concat_params;
+
+/* Row r of the output is row r of inputs[0], of inputs[1], ... up to inputs[count - 1]. */
+void cg_concat(const cg_concat_params *params, const void *const *inputs, void *output);
+
+/* A walk that copies blocks: steps are in bytes and may be negative or 0. */
+typedef struct {
+    cg_axes extent;
+    cg_axes step_bytes;
+    int32_t first_bytes; /* offset of the first block */
+    int32_t block_bytes;
+} cg_block_walk;
+
+/* output (dense) = blocks of the input in the walk's order: TRANSPOSE and STRIDED_SLICE. */
+void cg_gather(const cg_block_walk *params, const void *input, void *output);
+
+typedef struct {
+    cg_block_walk walk; /* over the output */
+    int32_t out_bytes;
+    int32_t value;       /* bits of one padding element */
+    int32_t value_bytes; /* 1, 2 or 4; 1 also for wider elements whose bytes are all alike */
+} cg_pad_params;
+
+/* Fills the output with the value, then scatters the dense input's blocks into it. */
+void cg_pad(const cg_pad_params *params, const void *input, void *output);
+
+/* ---- element by element --------------------------------------------------------------- */
+
+/* output[i] = table[(uint8_t)input[i]]: any function of one int8. In place. */
+void cg_lut_s8(const int8_t *table, const int8_t *input, int8_t *output, int32_t count);
+
+typedef struct {
+    int32_t rows;
+    int32_t depth;
+    int32_t multiplier;
+    int32_t shift;
+    int32_t diff_min;
+} cg_softmax_params;
+
+/* Softmax over the last axis, result scale 1/256, zero point -128; depth < 4096. In place. */
+void cg_softmax_s8(const cg_softmax_params *params, const int8_t *input, int8_t *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t depth;
+    float beta;
+} cg_softmax_params_f32;
+
+/* In place. */
+void cg_softmax_f32(const cg_softmax_params_f32 *params, const cg_f32 *input, cg_f32 *output);
+
+typedef struct {
+    int32_t count;
+    float scale;
+    int32_t zero;
+} cg_quantize_params;
+
+/* round(x / scale) + zero, halves away from zero, clamped; NaN gives -128. In place (the result
+ * may start up to 3 bytes above the argument: it is a quarter as long). */
+void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, int8_t *output);
+
+/* scale * (x - zero). The result may start 3 * (count - 1) bytes or more below the argument. */
+void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output);
+
+/* min(max(x, low), high): RELU, RELU6. In place. */
+void cg_clamp_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float low, float high);
+/* x > 0 ? x : alpha * x. In place. */
+void cg_leaky_relu_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float alpha);
+/* 1 / (1 + exp(-x)). In place. */
+void cg_logistic_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+/* In place. */
+void cg_tanh_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_KERNELS_H */

@@ -1,0 +1,93 @@
+/*
+ * cg_runtime.h -- what every generated file includes: status, attributes, step hooks.
+ *
+ * Needs C11 (macros fall back where C++ or an older C reads a generated header). No heap, no
+ * recursion; from libraries only memcpy and memset.
+ */
+#ifndef CG_RUNTIME_H
+#define CG_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Generated code and runtime must come from the same generator version line. */
+#define CG_RUNTIME_ABI 1
+
+typedef enum {
+    CG_OK = 0,
+    CG_ERR_NULL_POINTER = 1
+} cg_status;
+
+#if defined(__GNUC__) || defined(__clang__)
+#define CG_CHECK_RESULT __attribute__((warn_unused_result))
+#define CG_SECTION(name) __attribute__((section(name)))
+#define CG_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define CG_MAY_ALIAS __attribute__((may_alias))
+#else
+#error "cg_runtime.h knows gcc and clang; add your compiler's attributes here"
+#endif
+
+#if defined(__cplusplus)
+#define CG_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define CG_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+/* Values of several types share the bytes of a pool, so wide ones are accessed through these. */
+typedef float CG_MAY_ALIAS cg_f32;
+typedef int16_t CG_MAY_ALIAS cg_s16;
+typedef int32_t CG_MAY_ALIAS cg_s32;
+
+/*
+ * A real number as a quantised tensor stores it: value / scale + zero_point, rounded to the
+ * nearest, halves away from zero, and clamped to [low, high]. NaN gives low. The zero point and the
+ * limits are those of an element of 8 or 16 bits.
+ */
+static inline int32_t cg_quantize(float value, float scale, int32_t zero_point, int32_t low,
+                                  int32_t high)
+{
+    const float limit = 131072.0f; /* beyond twice 16 bits; up to here float still has fractions */
+    const float scaled = value / scale;
+    if (!(scaled > -limit)) {
+        return low;
+    }
+    if (scaled > limit) {
+        return high;
+    }
+    const int32_t whole = (int32_t)scaled;
+    const float rest = scaled - (float)whole;
+    const int32_t up = (rest >= 0.5f) ? 1 : 0;
+    const int32_t down = (rest <= -0.5f) ? 1 : 0;
+    const int32_t stored = whole + up - down + zero_point;
+    return (stored < low) ? low : ((stored > high) ? high : stored);
+}
+
+/* The real number that a stored element stands for. */
+static inline float cg_dequantize(int32_t stored, float scale, int32_t zero_point)
+{
+    return scale * (float)(stored - zero_point);
+}
+
+/*
+ * Step hooks: with CG_STEP_HOOKS defined, cg_step_begin and cg_step_end (yours) are called around
+ * every step of every model; without it they cost nothing.
+ */
+#ifdef CG_STEP_HOOKS
+void cg_step_begin(uint32_t step);
+void cg_step_end(uint32_t step);
+#define CG_STEP_BEGIN(step) cg_step_begin(step)
+#define CG_STEP_END(step) cg_step_end(step)
+#else
+#define CG_STEP_BEGIN(step) ((void)0)
+#define CG_STEP_END(step) ((void)0)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_RUNTIME_H */

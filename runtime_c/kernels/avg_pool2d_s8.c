@@ -1,0 +1,50 @@
+/*
+ * avg_pool2d_s8.c -- averages of the elements inside a window, int8, portable.
+ */
+#include "cg_kernel_parts.h"
+
+/* Sum of the taps inside, one channel. */
+static int32_t window_sum(const cg_window *window, const cg_view *view, const int8_t *row)
+{
+    int32_t sum = 0;
+    for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+        const int8_t *x = row;
+        for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
+            sum += *x;
+            x += window->in.c;
+        }
+        row += window->in.w * window->in.c;
+    }
+    return sum;
+}
+
+static void pool_pixel(const cg_pool_params *params, const cg_view *view, const int8_t *input,
+                       int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    const int8_t *x = &input[cg_view_start(view, window)];
+    const int32_t count =
+        (view->rows.stop - view->rows.first) * (view->cols.stop - view->cols.first);
+    for (int32_t c = 0; c < window->out.c; c++) {
+        const int32_t sum = window_sum(window, view, x++);
+        const int32_t half = (sum > 0) ? (count / 2) : -(count / 2);
+        output[c] = (int8_t)cg_clamp_s32((sum + half) / count, params->act_min, params->act_max);
+    }
+}
+
+void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t y = 0; y < window->out.h; y++) {
+            cg_view view;
+            cg_view_row(&view, window, y);
+            for (int32_t x = 0; x < window->out.w; x++) {
+                cg_view_col(&view, window, x);
+                pool_pixel(params, &view, input, output);
+                output += window->out.c;
+            }
+        }
+        input += cg_shape_elements(&window->in);
+    }
+}

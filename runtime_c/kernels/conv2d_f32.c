@@ -1,0 +1,65 @@
+/*
+ * conv2d_f32.c -- 2-D convolution, float32, portable: any stride, dilation, padding, groups.
+ */
+#include "cg_kernel_parts.h"
+
+/* The taps inside the image of one output channel; `image` is the first of them. */
+static float window_dot(const cg_conv_params_f32 *params, const cg_view *view, int32_t channels,
+                        const cg_f32 *image, const float *w)
+{
+    const cg_window *const window = &params->window;
+    float sum = 0.0f;
+    for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+        const cg_f32 *pixel = image;
+        const float *tap = &w[((ky * window->kernel_w) + view->cols.first) * channels];
+        for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
+            sum = cg_dot_f32(sum, pixel, tap, channels);
+            pixel += window->dilation_w * window->in.c;
+            tap += channels;
+        }
+        image += window->dilation_h * window->in.w * window->in.c;
+    }
+    return sum;
+}
+
+static void conv_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                       const cg_view *view, const cg_f32 *input, cg_f32 *output)
+{
+    const cg_window *const window = &params->window;
+    const int32_t channels = window->in.c / params->groups;
+    const int32_t taps = window->kernel_h * window->kernel_w * channels;
+    const int32_t group_len = window->out.c / params->groups;
+    const bool inside =
+        (view->rows.stop > view->rows.first) && (view->cols.stop > view->cols.first);
+    const cg_f32 *image = inside ? &input[cg_view_start(view, window)] : input;
+    const float *w = weights->weight;
+    int32_t group_left = group_len;
+    for (int32_t o = 0; o < window->out.c; o++) {
+        const float sum = window_dot(params, view, channels, image, w) + weights->bias[o];
+        output[o] = cg_clamp_one_f32(sum, params->act_min, params->act_max);
+        w += taps;
+        group_left--;
+        if (group_left == 0) {
+            group_left = group_len;
+            image += channels;
+        }
+    }
+}
+
+void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                   const cg_f32 *input, cg_f32 *output)
+{
+    const cg_window *const window = &params->window;
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t y = 0; y < window->out.h; y++) {
+            cg_view view;
+            cg_view_row(&view, window, y);
+            for (int32_t x = 0; x < window->out.w; x++) {
+                cg_view_col(&view, window, x);
+                conv_pixel(params, weights, &view, input, output);
+                output += window->out.c;
+            }
+        }
+        input += cg_shape_elements(&window->in);
+    }
+}

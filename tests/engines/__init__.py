@@ -1,0 +1,166 @@
+"""Reference engines in a child process: they can crash on valid files, and need packages of their own.
+
+    answers = evaluate([Request(engine="tflite-runtime", model=data, inputs=((x,),))])
+
+The interpreter is `CODEGEN_ENGINES_PYTHON`, else `.venv-engines/bin/python` of the checkout.
+"""
+
+import io
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+Arrays = tuple[np.ndarray, ...]
+
+TFLITE_RUNTIME = "tflite-runtime"
+TFLITE_MICRO = "tflite-micro"
+ANSWER_LIMIT_SECONDS = 60.0
+
+_CHECKOUT = Path(__file__).parents[2]
+_CHILD = Path(__file__).with_name("child.py")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A model and the inputs of each of its cases; every case starts from a fresh interpreter."""
+
+    engine: str
+    model: bytes
+    inputs: tuple[Arrays, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """Outputs by case, or the `error`: the engine's refusal, its crash, or its silence."""
+
+    outputs: tuple[Arrays, ...] = ()
+    error: str = ""
+
+
+class EngineError(Exception):
+    """The child ended or kept silent; the text says which."""
+
+
+def interpreter() -> Path | None:
+    """Python with the engines, or None where there is none. A named one that does not exist is an error."""
+    named = os.environ.get("CODEGEN_ENGINES_PYTHON")
+    if named:
+        if not Path(named).exists():
+            raise FileNotFoundError(f"CODEGEN_ENGINES_PYTHON names {named}, which does not exist")
+        return Path(named)
+    found = _CHECKOUT / ".venv-engines" / "bin" / "python"
+    return found if found.exists() else None
+
+
+@cache
+def available() -> frozenset[str]:
+    """Names of the engines that can be used here."""
+    python = interpreter()
+    if python is None:
+        return frozenset()
+    with _Child(python) as child:
+        return frozenset(str(child.ask({})["engines"]).split(",")) - {""}
+
+
+def evaluate(requests: Sequence[Request], *, limit_seconds: float = ANSWER_LIMIT_SECONDS) -> list[Answer]:
+    """One answer a request, in order. A crash or a timeout costs that request only."""
+    python = interpreter()
+    if python is None:
+        raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
+    answers: list[Answer] = []
+    while len(answers) < len(requests):
+        with _Child(python, limit_seconds=limit_seconds) as child:
+            answers.extend(_answers(child, requests[len(answers) :]))
+    return answers
+
+
+def _answers(child: "_Child", requests: Sequence[Request]) -> Iterator[Answer]:
+    """Answers up to and including the first request that ends the child."""
+    for request in requests:
+        arrays: dict[str, np.ndarray] = {
+            "engine": np.array(request.engine),
+            "model": np.frombuffer(request.model, np.uint8),
+            "cases": np.array(len(request.inputs)),
+        }
+        for case, inputs in enumerate(request.inputs):
+            arrays |= {f"{case}_x{index}": values for index, values in enumerate(inputs)}
+        try:
+            answer = child.ask(arrays)
+        except EngineError as problem:
+            yield Answer(error=str(problem))
+            return
+        if "error" in answer:
+            yield Answer(error=str(answer["error"]))
+        else:
+            yield Answer(outputs=tuple(_outputs(answer, case) for case in range(len(request.inputs))))
+
+
+def _outputs(answer: Mapping[str, np.ndarray], case: int) -> Arrays:
+    count = sum(key.startswith(f"{case}_y") for key in answer)
+    return tuple(answer[f"{case}_y{index}"] for index in range(count))
+
+
+class _Child:
+    """One child process and its pipes."""
+
+    def __init__(self, python: Path, *, limit_seconds: float = ANSWER_LIMIT_SECONDS) -> None:
+        self._limit_seconds = limit_seconds
+        self._running = subprocess.Popen(
+            [str(python), "-I", str(_CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, problem, trace
+        self._running.kill()
+        self._running.communicate()
+
+    def ask(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Send a request, return the answer's arrays; raises EngineError when the child ends or is late."""
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, **arrays)
+        requests = self._running.stdin
+        assert requests is not None
+        try:
+            requests.write(len(packed.getvalue()).to_bytes(8, "little") + packed.getvalue())
+            requests.flush()
+        except BrokenPipeError:
+            raise EngineError(self._ending()) from None
+        deadline = time.monotonic() + self._limit_seconds
+        length = int.from_bytes(self._read(8, deadline), "little")
+        with np.load(io.BytesIO(self._read(length, deadline))) as answer:
+            return {name: answer[name] for name in answer.files}
+
+    def _read(self, count: int, deadline: float) -> bytes:
+        answers = self._running.stdout
+        assert answers is not None
+        data = b""
+        while len(data) < count:
+            ready, _, _ = select.select([answers], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise EngineError(f"no answer in {self._limit_seconds:g} s")
+            part = os.read(answers.fileno(), count - len(data))
+            if not part:
+                raise EngineError(self._ending())
+            data += part
+        return data
+
+    def _ending(self) -> str:
+        code = self._running.wait()
+        return f"the engine crashed with signal {-code}" if code < 0 else f"the engine ended with code {code}"

@@ -1,0 +1,116 @@
+"""Runs a reference engine; started by the engines' own interpreter, which has no part of this project.
+
+Requests and answers are NPZ archives behind an 8-byte little-endian length. A request holds `engine`,
+`model`, the number of `cases` and arrays `<case>_x<i>`; the answer holds `<case>_y<j>`, or `error`. A request
+without `model` asks which engines can be imported: the answer's `engines`.
+"""
+
+import importlib
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+
+ARENA_BYTES = 4 << 20
+
+
+def load_tflite_runtime(model: bytes) -> Run:
+    module = importlib.import_module("tflite_runtime.interpreter")
+    interpreter = module.Interpreter(
+        model_content=model, experimental_op_resolver_type=module.OpResolverType.BUILTIN_REF
+    )
+    interpreter.allocate_tensors()
+    ins, outs = interpreter.get_input_details(), interpreter.get_output_details()
+
+    def run(inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        for detail, values in zip(ins, inputs, strict=True):
+            interpreter.set_tensor(detail["index"], values)
+        interpreter.invoke()
+        return [interpreter.get_tensor(detail["index"]) for detail in outs]
+
+    return run
+
+
+def load_tflite_micro(model: bytes) -> Run:
+    runtime = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
+    interpreter = runtime.Interpreter.from_bytes(model, arena_size=ARENA_BYTES)
+    outputs = count_outputs(model)
+
+    def run(inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        for index, values in enumerate(inputs):
+            interpreter.set_input(values, index)
+        interpreter.invoke()
+        return [interpreter.get_output(index) for index in range(outputs)]
+
+    return run
+
+
+def count_outputs(model: bytes) -> int:
+    """Read the number of graph outputs from the file: asking the engine for one too many ends it."""
+
+    def u16(at: int) -> int:
+        return int.from_bytes(model[at : at + 2], "little")
+
+    def follow(at: int) -> int:
+        return at + int.from_bytes(model[at : at + 4], "little")
+
+    def field(table: int, number: int) -> int:
+        vtable = table - int.from_bytes(model[table : table + 4], "little", signed=True)
+        return table + u16(vtable + 4 + 2 * number)
+
+    subgraphs = follow(field(follow(0), 2))
+    outputs = follow(field(follow(subgraphs + 4), 2))
+    return int.from_bytes(model[outputs : outputs + 4], "little")
+
+
+LOADERS: dict[str, Callable[[bytes], Run]] = {
+    "tflite-runtime": load_tflite_runtime,
+    "tflite-micro": load_tflite_micro,
+}
+
+
+def evaluate(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    load, model = LOADERS[str(request["engine"])], request["model"].tobytes()
+    answer: dict[str, np.ndarray] = {}
+    for case in range(int(request["cases"])):
+        inputs: list[np.ndarray] = []
+        while f"{case}_x{len(inputs)}" in request:
+            inputs.append(request[f"{case}_x{len(inputs)}"])
+        for index, values in enumerate(load(model)(inputs)):
+            answer[f"{case}_y{index}"] = values
+    return answer
+
+
+def engines() -> dict[str, np.ndarray]:
+    found: list[str] = []
+    for name, module in (("tflite-runtime", "tflite_runtime.interpreter"), ("tflite-micro", "tflite_micro")):
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            continue
+        found.append(name)
+    return {"engines": np.array(",".join(found))}
+
+
+def main() -> None:
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what an engine prints must not end up among the answers
+    while len(header := requests.read(8)) == 8:
+        with np.load(io.BytesIO(requests.read(int.from_bytes(header, "little")))) as archive:
+            request: dict[str, np.ndarray] = {name: archive[name] for name in archive.files}
+        try:
+            answer = evaluate(request) if "model" in request else engines()
+        except Exception as problem:
+            answer = {"error": np.array(f"{type(problem).__name__}: {problem}")}
+        packed = io.BytesIO()
+        np.savez(packed, **answer)  # pyright: ignore[reportArgumentType]  # no `allow_pickle` before NumPy 2
+        answers.write(len(packed.getvalue()).to_bytes(8, "little") + packed.getvalue())
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Which engine rules for which operator: the fixed table that goldens and comparisons go by."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME
+
+RULING_ENGINE: Mapping[str, str] = MappingProxyType(
+    {
+        "CONV_2D": TFLITE_RUNTIME,
+        # tflite-runtime refuses to prepare one without a bias.
+        "CONV_2D without bias": TFLITE_MICRO,
+        "DEPTHWISE_CONV_2D": TFLITE_RUNTIME,
+        "FULLY_CONNECTED": TFLITE_RUNTIME,
+        # tflite-runtime's kernel takes the first two extents of a result of rank 3 for rows and channels and
+        # leaves the rest of it unwritten.
+        "FULLY_CONNECTED per channel": TFLITE_MICRO,
+        "AVERAGE_POOL_2D": TFLITE_RUNTIME,
+        "MAX_POOL_2D": TFLITE_RUNTIME,
+        "MEAN": TFLITE_RUNTIME,
+        "ADD": TFLITE_RUNTIME,
+        "SUB": TFLITE_RUNTIME,
+        "MUL": TFLITE_RUNTIME,
+        "CONCATENATION": TFLITE_RUNTIME,
+        "PAD": TFLITE_RUNTIME,
+        "RESHAPE": TFLITE_RUNTIME,
+        "TRANSPOSE": TFLITE_RUNTIME,
+        # tflite-micro refuses rank 5 and some shrunk axes.
+        "STRIDED_SLICE": TFLITE_RUNTIME,
+        "SOFTMAX": TFLITE_RUNTIME,
+        "LOGISTIC": TFLITE_RUNTIME,
+        "TANH": TFLITE_RUNTIME,
+        "RELU": TFLITE_RUNTIME,
+        # tflite-micro clamps without a change of scale.
+        "RELU6": TFLITE_RUNTIME,
+        # tflite-micro rounds ties of a negative slope the other way.
+        "LEAKY_RELU": TFLITE_RUNTIME,
+        "QUANTIZE": TFLITE_RUNTIME,
+        "DEQUANTIZE": TFLITE_RUNTIME,
+    }
+)
+
+
+def ruling_engine(operator: str) -> str:
+    """The engine that rules for an operator; for several joined by `+`, tflite-runtime."""
+    return TFLITE_RUNTIME if "+" in operator else RULING_ENGINE[operator]

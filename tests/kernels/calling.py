@@ -1,0 +1,234 @@
+"""The portable kernels compiled for this machine, and PrimFuncs called through them."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import cffi
+import numpy as np
+
+from codegen.ir import Target
+from codegen.kernels import kernels_for
+from codegen.kernels.primfunc import (
+    ArrayArg,
+    CallArg,
+    ConstantArg,
+    ConstantPointer,
+    CStruct,
+    LiteralArg,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+)
+from codegen.resources import folder
+from tests.kernels.layers import Layer
+
+RUNTIME = folder("runtime_c")
+ANY_TARGET = Target(cpu="cortex-m4")
+
+WARNINGS = [
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow"),
+    *("-Wcast-align=strict", "-Wcast-qual", "-Wundef", "-Wvla", "-Werror"),
+]
+
+GUARD_BYTES = 32
+_GUARD = 0xC3
+
+
+def sources() -> list[Path]:
+    return sorted((RUNTIME / "kernels").glob("*.c"))
+
+
+def compile_library(target: Path, *flags: str) -> Path:
+    """All kernels in one shared object at `target`."""
+    compiler = shutil.which("gcc")
+    assert compiler, "these tests compile the kernels for this machine: install gcc"
+    command = [compiler, "-std=c11", "-O2", "-fno-strict-aliasing", "-fPIC", "-shared", *WARNINGS, *flags]
+    subprocess.run(
+        [*command, f"-I{RUNTIME / 'include'}", *map(str, sources()), "-o", str(target)], check=True
+    )
+    return target
+
+
+def declarations() -> str:
+    """Types and prototypes of cg_kernels.h, as cffi reads them."""
+    text = (RUNTIME / "include" / "cg_kernels.h").read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
+    text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
+    text = re.sub(r"^#.*$", "", text, flags=re.M)
+    return "typedef float cg_f32; typedef int16_t cg_s16; typedef int32_t cg_s32;\n" + text
+
+
+@dataclass(kw_only=True, slots=True)
+class Guarded:
+    """Bytes between two guards. `skew` moves them off alignment."""
+
+    size_bytes: int
+    paint: int
+    skew: int = 0
+    _all: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Sixteen bytes more than needed, so that the start can be aligned whatever numpy returns.
+        self._all = np.full(self.size_bytes + 2 * GUARD_BYTES + self.skew + 16, _GUARD, np.uint8)
+        self.bytes[:] = self.paint
+
+    @property
+    def start(self) -> int:
+        base = self._all.ctypes.data + GUARD_BYTES
+        return GUARD_BYTES + (-base % 16) + self.skew
+
+    @property
+    def bytes(self) -> np.ndarray:
+        return self._all[self.start : self.start + self.size_bytes]
+
+    def check(self) -> None:
+        outside = np.concatenate([self._all[: self.start], self._all[self.start + self.size_bytes :]])
+        assert (outside == _GUARD).all(), "the kernel wrote outside its buffer"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    result: bytes
+    workspaces: dict[str, bytes]
+
+
+class Library:
+    """The compiled kernels."""
+
+    def __init__(self, path: Path) -> None:
+        self._ffi = cffi.FFI()
+        self._ffi.cdef(declarations())
+        self._lib = self._ffi.dlopen(str(path))
+
+    def run(
+        self, function: PrimFunc, layer: Layer, *, paint: int, overlap: tuple[int, int] | None = None
+    ) -> Outcome:
+        """Call the kernel on the layer's values, every buffer painted and guarded.
+
+        `overlap` = (argument, distance): the result starts `distance` bytes below that argument, in one
+        arena with it. Else everything lies apart, byte buffers at odd addresses.
+        """
+        buffers: list[Guarded] = []
+        places: dict[int, np.ndarray] = {}
+        skew = 1 if function.argument_alignment == 1 else 0
+        result_bytes = layer.let.var.type.size_bytes
+        if overlap is not None:
+            argument, distance = overlap
+            size = self._values(layer, argument).size
+            low = min(0, distance)
+            arena = Guarded(size_bytes=max(distance + size, result_bytes) - low, paint=paint)
+            buffers.append(arena)
+            places[argument] = arena.bytes[distance - low : distance - low + size]
+            result = arena.bytes[-low : result_bytes - low]
+        else:
+            own = Guarded(size_bytes=result_bytes, paint=paint, skew=skew)
+            buffers.append(own)
+            result = own.bytes
+        for index, value in enumerate(layer.values):
+            if value is not None and index not in places:
+                apart = Guarded(size_bytes=value.nbytes, paint=paint, skew=skew)
+                buffers.append(apart)
+                places[index] = apart.bytes
+        for index, place in places.items():
+            place[:] = self._values(layer, index)
+        spaces = {w.name: Guarded(size_bytes=w.size_bytes, paint=paint) for w in function.workspaces}
+        self._call(function, places, result, {name: space.bytes for name, space in spaces.items()})
+        for buffer in (*buffers, *spaces.values()):
+            buffer.check()
+        return Outcome(
+            result=result.tobytes(),
+            workspaces={name: space.bytes.tobytes() for name, space in spaces.items()},
+        )
+
+    @staticmethod
+    def _values(layer: Layer, index: int) -> np.ndarray:
+        value = layer.values[index]
+        assert value is not None
+        return np.frombuffer(value.tobytes(), np.uint8)
+
+    def _call(
+        self,
+        function: PrimFunc,
+        places: dict[int, np.ndarray],
+        result: np.ndarray,
+        spaces: dict[str, np.ndarray],
+    ) -> None:
+        keep: list[object] = []
+        structs = {struct.suffix: self._struct(struct, function) for struct in function.structs}
+
+        def passed(arg: CallArg) -> Any:
+            match arg:
+                case StructArg():
+                    return structs[arg.suffix]
+                case ValueArg():
+                    return self._address(places[arg.index])
+                case ResultArg():
+                    return self._address(result)
+                case WorkspaceArg():
+                    return self._address(spaces[arg.name])
+                case ConstantArg():
+                    return self._address(function.constant(arg.role).data)
+                case LiteralArg():
+                    return arg.value
+                case ArrayArg():
+                    array = self._ffi.new("const void *[]", [passed(item) for item in arg.items])
+                    keep.append(array)
+                    return array
+
+        target = getattr(self._lib, function.symbol)
+        types = self._ffi.typeof(target).args
+        values = [
+            self._ffi.cast(type_, value)
+            if isinstance(value, self._ffi.CData) and type_.kind == "pointer"
+            else value
+            for type_, value in zip(types, map(passed, function.call_args), strict=True)
+        ]
+        target(*values)
+
+    def _address(self, data: np.ndarray) -> Any:
+        return self._ffi.cast("void *", data.ctypes.data)
+
+    def _struct(self, struct: CStruct, function: PrimFunc) -> Any:
+        made = self._ffi.new(f"{struct.c_type} *")
+        self._assign(made, struct.fields, function)
+        return made
+
+    def _assign(self, target: Any, fields: Sequence[tuple[str, object]], function: PrimFunc) -> None:
+        for name, value in fields:
+            if isinstance(value, tuple):
+                nested = cast("Sequence[tuple[str, object]]", value)
+                self._assign(getattr(target, name), nested, function)
+            elif isinstance(value, ConstantPointer):
+                member = self._ffi.typeof(getattr(target, name))
+                setattr(target, name, self._ffi.cast(member, function.constant(value.role).data.ctypes.data))
+            else:
+                setattr(target, name, value)
+
+
+def bind(layer: Layer) -> PrimFunc:
+    """The layer bound to the first kernel that takes it."""
+    refusals: list[str | None] = []
+    for kernel in kernels_for(layer.let.call.op.name):
+        refusals.append(kernel.refusal(layer.let, ANY_TARGET))
+        if refusals[-1] is None:
+            return kernel.bind(layer.let, layer.constants, layer.let.var.name)
+    raise AssertionError(refusals)
+
+
+def check_result(layer: Layer, result: bytes) -> None:
+    """Integers and moved bytes bit by bit, computed floats to 1e-5 of the largest."""
+    expected = layer.expected
+    if expected.dtype != np.float32:
+        found = np.frombuffer(result, expected.dtype).reshape(expected.shape)
+        np.testing.assert_array_equal(found, expected)
+        return
+    found = np.frombuffer(result, np.float32).reshape(expected.shape)
+    assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()

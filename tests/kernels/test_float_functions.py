@@ -1,0 +1,72 @@
+"""The float kernels' exp, logistic, tanh and softmax against double precision, to the bounds they state."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from codegen.ir.ops import Attrs, SoftmaxAttrs
+from tests.kernels.calling import Library, bind
+from tests.kernels.layers import Operand, float_type, layer
+
+
+def _run(library: Library, op: str, attrs: Attrs, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    operand = Operand(type=float_type(values.shape), data=values)
+    call = layer(op, attrs, (operand,), float_type(()))
+    found = library.run(bind(call), call, paint=0xA5).result
+    return np.frombuffer(found, np.float32).reshape(values.shape)
+
+
+def _relative(found: NDArray[np.float32], expected: NDArray[np.float64]) -> float:
+    return float(np.max(np.abs(found.astype(np.float64) - expected) / np.abs(expected)))
+
+
+def _spread() -> NDArray[np.float32]:
+    """Densely from -80 to 80, closely around 0, and tiny numbers of either sign."""
+    tiny = np.concatenate([-np.logspace(-30, 0, 500), np.logspace(-30, 0, 500)])
+    return np.concatenate([np.linspace(-80, 80, 200_001), np.linspace(-2, 2, 100_001), tiny]).astype(
+        np.float32
+    )
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_exponential_of_softmax(library: Library) -> None:
+    # A row (x, 0) with x <= 0 gives exp(x) / (1 + exp(x)) and 1 / (1 + exp(x)): their quotient is exp(x)
+    # up to the rounding of two divisions, 1.2e-7.
+    x = np.linspace(-86, 0, 100_001).astype(np.float32)
+    rows = np.stack([x, np.zeros_like(x)], axis=1)
+    found = _run(library, "SOFTMAX", SoftmaxAttrs(), rows).astype(np.float64)
+    quotient = (found[:, 0] / found[:, 1]).astype(np.float64)
+    assert np.max(np.abs(quotient / np.exp(x.astype(np.float64)) - 1.0)) < 2e-7 + 1.2e-7
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_softmax(library: Library) -> None:
+    rows = (np.random.default_rng(0).standard_normal((20, 1000)) * 10).astype(np.float32)
+    found = _run(library, "SOFTMAX", SoftmaxAttrs(), rows)
+    exact = np.exp(rows.astype(np.float64) - rows.max(axis=1, keepdims=True).astype(np.float64))
+    exact /= exact.sum(axis=1, keepdims=True)
+    assert np.max(np.abs(found - exact) / exact.max(axis=1, keepdims=True)) < 2e-6
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_logistic(library: Library) -> None:
+    x = _spread()
+    assert (
+        _relative(_run(library, "LOGISTIC", Attrs(), x), 1.0 / (1.0 + np.exp(-x.astype(np.float64)))) < 4e-7
+    )
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_tanh(library: Library) -> None:
+    x = _spread()
+    x = x[x != 0]
+    assert _relative(_run(library, "TANH", Attrs(), x), np.tanh(x.astype(np.float64))) < 4e-7
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_extremes(library: Library) -> None:
+    x = np.array([-np.inf, -1e30, -200.0, 0.0, 200.0, 1e30, np.inf, np.nan], np.float32)
+    assert _run(library, "LOGISTIC", Attrs(), x).tolist()[:7] == [0, 0, 0, 0.5, 1, 1, 1]
+    assert _run(library, "TANH", Attrs(), x).tolist()[:7] == [-1, -1, -1, 0, 1, 1, 1]
+    for op in ("LOGISTIC", "TANH", "RELU6"):
+        assert np.isnan(_run(library, op, Attrs(), x)[7])

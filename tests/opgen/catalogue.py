@@ -1,0 +1,98 @@
+"""Which models there are: so many of each kind, in a fixed order, each from dice of its own."""
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Protocol
+
+from tests.opgen import convolutions, elementwise, pooling, shapes
+from tests.opgen.dice import Dice
+from tests.opgen.pairs import PAIRS
+from tests.opgen.sketch import Drawn
+
+
+class _Draw(Protocol):
+    def __call__(self, dice: Dice, quantised: bool) -> Drawn: ...
+
+
+_INT8: Mapping[str, tuple[_Draw, int]] = MappingProxyType(
+    {
+        "CONV_2D": (convolutions.conv, 100),
+        "CONV_2D without bias": (partial(convolutions.conv, bias=False), 12),
+        "DEPTHWISE_CONV_2D": (convolutions.depthwise, 90),
+        "FULLY_CONNECTED": (convolutions.fully_connected, 40),
+        "FULLY_CONNECTED per channel": (partial(convolutions.fully_connected, per_channel=True), 15),
+        "AVERAGE_POOL_2D": (pooling.average_pool, 35),
+        "MAX_POOL_2D": (pooling.max_pool, 25),
+        "MEAN": (pooling.mean, 40),
+        "ADD": (elementwise.add, 40),
+        "SUB": (elementwise.sub, 25),
+        "MUL": (elementwise.mul, 35),
+        "CONCATENATION": (shapes.concatenation, 25),
+        "PAD": (shapes.pad, 25),
+        "RESHAPE": (shapes.reshape, 15),
+        "TRANSPOSE": (shapes.transpose, 20),
+        "STRIDED_SLICE": (shapes.strided_slice, 40),
+        "SOFTMAX": (elementwise.softmax, 20),
+        "LOGISTIC": (elementwise.logistic, 15),
+        "TANH": (elementwise.tanh, 15),
+        "RELU": (elementwise.relu, 12),
+        "RELU6": (elementwise.relu6, 12),
+        "LEAKY_RELU": (elementwise.leaky_relu, 20),
+        "QUANTIZE": (elementwise.quantize, 15),
+    }
+)
+"""By operator under test: how to draw one, and how many int8 ones there are."""
+
+_FLOAT32: Mapping[str, int] = MappingProxyType(
+    {name: 15 if name == "QUANTIZE" else 3 for name in _INT8 if name != "FULLY_CONNECTED per channel"}
+)
+"""How many float32 ones there are; a QUANTIZE of float32 gives int8."""
+
+_DEQUANTIZES = 10
+_PAIRS_EACH = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One model of the catalogue."""
+
+    name: str
+    operator: str
+    """What is under test, a key of the table of ruling engines; of pairs all operators, joined by `+`."""
+    drawn: Drawn
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kind:
+    operator: str
+    label: str
+    draw: Callable[[Dice], Drawn]
+    count: int
+
+    def entries(self) -> Iterator[Entry]:
+        stem = re.sub(r"\W+", "_", f"{self.operator.lower()}_{self.label}")
+        stream = zlib.crc32(stem.encode())
+        for number in range(self.count):
+            drawn = self.draw(Dice(stream, number))
+            yield Entry(name=f"{stem}_{number:03}", operator=self.operator, drawn=drawn)
+
+
+def _kinds() -> Iterator[_Kind]:
+    for operator, (draw, count) in _INT8.items():
+        yield _Kind(operator=operator, label="int8", draw=partial(draw, quantised=True), count=count)
+    for operator, count in _FLOAT32.items():
+        draw = partial(_INT8[operator][0], quantised=False)
+        yield _Kind(operator=operator, label="float32", draw=draw, count=count)
+    yield _Kind(operator="DEQUANTIZE", label="int8", draw=elementwise.dequantize, count=_DEQUANTIZES)
+    for operators, pair in PAIRS.items():
+        yield _Kind(operator=operators, label="int8", draw=pair, count=_PAIRS_EACH)
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """All models, always the same ones."""
+    return tuple(entry for kind in _kinds() for entry in kind.entries())

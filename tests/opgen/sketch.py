@@ -1,0 +1,110 @@
+"""A model under construction: the writer plus the inputs of its two cases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from codegen.importers.tflite.writer import ModelBuilder
+from tests.opgen.dice import Dice
+
+Arrays = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Affine:
+    """Per-tensor quantisation of an int8 tensor."""
+
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Value:
+    """A tensor of the model; float32 where `affine` is None."""
+
+    index: int
+    shape: tuple[int, ...]
+    affine: Affine | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """A finished model: its file and, for each case, its inputs."""
+
+    model: bytes
+    inputs: tuple[Arrays, Arrays]
+
+
+class Sketch:
+    """Builds one model. Inputs are drawn twice: over the whole range, and from the extremes only."""
+
+    def __init__(self, dice: Dice) -> None:
+        self.dice = dice
+        self.model = ModelBuilder()
+        self._inputs: list[int] = []
+        self._random: list[np.ndarray] = []
+        self._extreme: list[np.ndarray] = []
+
+    @property
+    def name(self) -> str:
+        """Name of the next tensor."""
+        return f"t{self.model.tensors}"
+
+    def affine(self, low_exponent: int = -8, high_exponent: int = -3) -> Affine:
+        """A random quantisation."""
+        return Affine(scale=self.dice.float32(low_exponent, high_exponent), zero_point=self.dice.zero_point())
+
+    def near(self, affine: Affine) -> Affine:
+        """Another quantisation whose scale is a quarter to twice as large."""
+        scale = float(np.float32(affine.scale * self.dice.float32(-2, 0)))
+        return Affine(scale=scale, zero_point=self.dice.zero_point())
+
+    def tensor(self, shape: Sequence[int], affine: Affine | None, *, data: np.ndarray | None = None) -> Value:
+        """An int8 tensor, or a float32 one where there is no quantisation; with `data` a constant."""
+        if affine is None:
+            index = self.model.tensor(self.name, shape, "float32", data=data)
+        else:
+            scale, zero_point = affine.scale, affine.zero_point
+            index = self.model.tensor(self.name, shape, scale=scale, zero_point=zero_point, data=data)
+        return Value(index=index, shape=tuple(shape), affine=affine)
+
+    def op(self, name: str, inputs: Sequence[Value | int | None], result: Value, **options: Any) -> Value:
+        """Append an operator and return its result."""
+        indices = [value.index if isinstance(value, Value) else value for value in inputs]
+        self.model.op(name, indices, [result.index], **options)
+        return result
+
+    def input(self, shape: Sequence[int], affine: Affine | None, *, sixteenths: int | None = None) -> Value:
+        """A graph input. `sixteenths` draws floats as multiples of 1/16 within +-that many."""
+        dice = self.dice
+        if affine is not None:
+            drawn = dice.int8(shape)
+            ends = np.array([-128, 127, affine.zero_point, -128, 127], np.int8)
+        elif sixteenths is not None:
+            drawn = dice.sixteenths(shape, -sixteenths, sixteenths)
+            ends = np.array([-sixteenths, sixteenths, 0, 1e4, -1e4], np.float32)
+        else:
+            drawn = dice.reals(shape)
+            ends = np.array([-8, 8, 0, 2.0**-20, -1], np.float32)
+        self._random.append(drawn)
+        self._extreme.append(ends[dice.int8(shape, 0, len(ends) - 1)])
+        value = self.tensor(shape, affine)
+        self._inputs.append(value.index)
+        return value
+
+    def constant(self, values: Sequence[int], shape: Sequence[int] | None = None) -> int:
+        """An int32 constant such as axes, paddings or a shape."""
+        array = np.array(values, np.int32)
+        return self.model.constant(self.name, array if shape is None else array.reshape(shape))
+
+    def values(self, shape: Sequence[int], affine: Affine | None) -> np.ndarray:
+        """Random elements for a constant operand."""
+        return self.dice.reals(shape) if affine is None else self.dice.int8(shape)
+
+    def finish(self, *outputs: Value) -> Drawn:
+        """The finished model with these graph outputs."""
+        self.model.inputs(*self._inputs)
+        self.model.outputs(*(value.index for value in outputs))
+        return Drawn(model=self.model.build(), inputs=(tuple(self._random), tuple(self._extreme)))

@@ -1,0 +1,76 @@
+"""The generated models: enough of them, still the recorded ones, and what this project makes of each."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.importers import load
+from codegen.ir.evaluate import evaluate as evaluate_function
+from tests import opgen
+from tests.engines import Request, available, evaluate
+from tests.engines.rules import RULING_ENGINE, ruling_engine
+from tests.opgen import OpCase, goldens
+
+FLOAT_TOLERANCE = 1e-5
+"""Largest |difference| relative to max|y| between float results."""
+
+CASES = opgen.cases()
+
+
+def assert_equal(case: OpCase, given: tuple[np.ndarray, ...], wanted: tuple[np.ndarray, ...]) -> None:
+    assert [(y.dtype, y.shape) for y in given] == [(y.dtype, y.shape) for y in wanted], case.name
+    for y, expected in zip(given, wanted, strict=True):
+        if y.dtype == np.float32:
+            limit = FLOAT_TOLERANCE * np.abs(expected).max(initial=0)
+            assert np.abs(y - expected).max(initial=0) <= limit, case.name
+        else:
+            np.testing.assert_array_equal(y, expected, err_msg=case.name)
+
+
+def test_there_are_enough_models_and_every_operator_has_its_engine() -> None:
+    counts = Counter(case.operator for case in CASES)
+    assert sum("float32" not in case.name and "+" not in case.operator for case in CASES) >= 560
+    assert sum("float32" in case.name for case in CASES) >= 60
+    assert {operator for operator in counts if "+" not in operator} == set(RULING_ENGINE)
+    assert all(case.engine == ruling_engine(case.operator) for case in CASES)
+    assert len({case.name for case in CASES}) == len({case.model for case in CASES}) == len(CASES)
+
+
+def test_most_results_are_neither_constant_nor_saturated() -> None:
+    """A test whose expected output is one value everywhere would pass for the wrong reasons."""
+    lively = sum(
+        np.unique(case.expected[0][0]).size > min(4, case.expected[0][0].size // 2) for case in CASES
+    )
+    assert lively > 0.7 * len(CASES), lively
+
+
+def test_goldens_read_back_as_written(tmp_path: Path) -> None:
+    outputs = ((np.array([[1, -2]], np.int8), np.array(0.5, np.float32)), (np.zeros((0, 3), np.int8),) * 2)
+    stored = {"m": goldens.Golden(sha256="ab", engine="e", outputs=outputs)}
+    goldens.write(stored, tmp_path / "g.npz")
+    found = goldens.read(tmp_path / "g.npz")["m"]
+    assert (found.sha256, found.engine) == ("ab", "e")
+    for case, wanted in zip(found.outputs, outputs, strict=True):
+        for y, expected in zip(case, wanted, strict=True):
+            np.testing.assert_array_equal(y, expected, strict=True)
+
+
+@pytest.mark.skipif(not available(), reason="no reference engine installed (CODEGEN_ENGINES_PYTHON)")
+def test_the_engines_still_give_what_is_stored() -> None:
+    here = [case for case in CASES if case.engine in available()]
+    answers = evaluate([Request(engine=case.engine, model=case.model, inputs=case.inputs) for case in here])
+    for case, answer in zip(here, answers, strict=True):
+        assert not answer.error, f"{case.name}: {answer.error}"
+        for given, wanted in zip(answer.outputs, case.expected, strict=True):
+            assert_equal(case, given, wanted)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_import_and_numpy_evaluation_give_the_engines_result(case: OpCase, tmp_path: Path) -> None:
+    path = tmp_path / f"{case.name}.tflite"
+    path.write_bytes(case.model)
+    module = load(path)
+    for inputs, expected in zip(case.inputs, case.expected, strict=True):
+        assert_equal(case, tuple(evaluate_function(module, module.main, inputs)), expected)
