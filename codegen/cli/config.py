@@ -8,8 +8,16 @@ from codegen.errors import CodegenError, Message, Messages
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
 _KNOWN = {
-    "board": str, "optimize": str, "planner": str, "deadline": float, "seed": int, "io": str,
-    "keep-inputs": bool, "io-types": str, "port": str, "pool": dict,
+    "board": str,
+    "optimize": str,
+    "planner": str,
+    "deadline": float,
+    "seed": int,
+    "io": str,
+    "keep-inputs": bool,
+    "io-types": str,
+    "port": str,
+    "pool": dict,
 }
 
 _WORDS = {str: "a string", float: "a number", int: "an integer", bool: "true or false", dict: "a table"}
@@ -24,16 +32,22 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CodegenError(
-            Message(code="E202", where=FILE, text=f"not TOML: {error}", help="correct the file or move it away")
+            Message(
+                code="E202", where=FILE, text=f"not TOML: {error}", help="correct the file or move it away"
+            )
         ) from None
     messages = Messages()
     values: dict[str, object] = {}
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
-            messages.add("E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}")
+            messages.add(
+                "E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}"
+            )
         elif not isinstance(value, (int, float) if kind is float else kind):
-            messages.add("E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md")
+            messages.add(
+                "E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md"
+            )
         else:
             values[key.replace("-", "_")] = _pool_words(value) if kind is dict else value
     messages.raise_if_any()

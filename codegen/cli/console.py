@@ -49,7 +49,9 @@ def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """A table on stdout; numbers right-aligned. Piped output is as wide as its content."""
     drawn = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        numeric = bool(rows) and all(row[index].replace(",", "").replace(".", "").strip("-%").isdigit() for row in rows)
+        numeric = bool(rows) and all(
+            row[index].replace(",", "").replace(".", "").strip("-%").isdigit() for row in rows
+        )
         drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*row)

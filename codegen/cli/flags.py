@@ -36,7 +36,9 @@ def _flags() -> list[Callable[..., Any]]:
         return click.option(*names, envvar=variable, **settings)
 
     return [
-        flag("--board", metavar="BOARD", help="Board name or path of a board's TOML file (`codegen boards`)."),
+        flag(
+            "--board", metavar="BOARD", help="Board name or path of a board's TOML file (`codegen boards`)."
+        ),
         flag(
             "--optimize",
             type=click.Choice(["speed", "balanced", "size"]),
@@ -44,14 +46,25 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="What to prefer where speed and size meet.",
         ),
-        flag("--planner", metavar="NAME", default="hill_climb", show_default=True, help="See `codegen planners`."),
+        flag(
+            "--planner",
+            metavar="NAME",
+            default="hill_climb",
+            show_default=True,
+            help="See `codegen planners`.",
+        ),
         flag(
             "--deadline",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
             help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
         ),
-        flag("--pool", multiple=True, metavar="NAME=BYTES", help="Hard limit of a pool; may be given several times."),
+        flag(
+            "--pool",
+            multiple=True,
+            metavar="NAME=BYTES",
+            help="Hard limit of a pool; may be given several times.",
+        ),
         flag(
             "--io",
             type=click.Choice([mode.value for mode in IoMode]),
@@ -67,7 +80,9 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
         ),
-        flag("--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."),
+        flag(
+            "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
+        ),
         click.option(
             "--dump-ir",
             type=click.Path(file_okay=False, path_type=Path),
@@ -110,5 +125,7 @@ def pool_limits(words: Sequence[str]) -> dict[str, int]:
 def existing(path: Path) -> Path:
     """`path` if it is a readable file. Raises CodegenError E204."""
     if not path.is_file():
-        raise CodegenError(Message(code="E204", text=f"no file {path}", help="give the path of a .tflite file"))
+        raise CodegenError(
+            Message(code="E204", text=f"no file {path}", help="give the path of a .tflite file")
+        )
     return path

@@ -61,7 +61,7 @@ def _run(words: list[str]) -> int:
         # The reader of stdout went away (`codegen plan ... | head`): nothing more to say.
         sys.stderr.close()
         return int(ExitCode.OK)
-    except Exception:  # noqa: BLE001 - a bug in this program: say so, with what a report needs
+    except Exception:
         click.echo(traceback.format_exc(), err=True)
         click.echo("codegen: a bug in this program; please report it with the lines above", err=True)
         return int(ExitCode.BUG)
@@ -83,4 +83,6 @@ def _interrupted() -> int:
 def _usage(error: click.ClickException) -> CodegenError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "codegen"
-    return CodegenError(Message(code="E201", text=error.format_message(), help=f"`{path} --help` explains the words"))
+    return CodegenError(
+        Message(code="E201", text=error.format_message(), help=f"`{path} --help` explains the words")
+    )

@@ -50,7 +50,9 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         bound = built.image.sizes.stack_bound_bytes
         click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.instructions is not None:
-        per_mac = f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
+        per_mac = (
+            f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
+        )
         click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
     _constants(program)
     _sizes(built)
@@ -84,7 +86,11 @@ def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bo
         }
         click.echo(to_json({"schema": 1, "plan": summary, "offsets": offsets}), nl=False)
     elif not quiet:
-        table("", ["buffer", "offset", "bytes"], [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers])
+        table(
+            "",
+            ["buffer", "offset", "bytes"],
+            [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers],
+        )
         proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
 
@@ -104,7 +110,13 @@ def _pools(program: Program, measured: Measured | None) -> None:
             for buffer in program.problem.buffers
             if buffer.kind is BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == name
         )
-        row = [name, f"{peak:,}", f"{program.plan.lower_bounds[name]:,}", f"{workspaces:,}", f"{pool.limit_bytes:,}"]
+        row = [
+            name,
+            f"{peak:,}",
+            f"{program.plan.lower_bounds[name]:,}",
+            f"{workspaces:,}",
+            f"{pool.limit_bytes:,}",
+        ]
         if measured is not None:
             row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
         rows.append(row)
@@ -112,7 +124,11 @@ def _pools(program: Program, measured: Measured | None) -> None:
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
-    proof = "proved optimal for this order and these kernels" if program.plan.proved_optimal else "not proved optimal"
+    proof = (
+        "proved optimal for this order and these kernels"
+        if program.plan.proved_optimal
+        else "not proved optimal"
+    )
     click.echo(f"plan      {program.plan.planner}: {proof}")
 
 
@@ -122,7 +138,10 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
     click.echo(f"outputs   {equal} of {len(cases)} cases equal to the {source}")
     if len(cases) == 1:
         for tensor, one in zip(program.outputs, measured.comparisons[0], strict=True):
-            click.echo(f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, max |d| {one.max_abs_difference:g}")
+            click.echo(
+                f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
+                f"max |d| {one.max_abs_difference:g}"
+            )
 
 
 def _constants(program: Program) -> None:

@@ -11,17 +11,22 @@ from codegen.driver.build import Built
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource, Case, pattern_case
 from codegen.driver.example import example_cases, example_model, show_accuracy
+from codegen.driver.folders import build_folder
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.run import check_steps, complaints, execute
-from codegen.driver.folders import build_folder
 from codegen.errors import CodegenError, ExitCode, Message
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 _FOLDER = click.option(
-    "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Folder to write; replaced whole."
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder to write; replaced whole.",
 )
 
 
@@ -52,7 +57,9 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
 @_FOLDER
 @click.option("--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ... (CASE_x0, ...).")
 @click.option("--expect", metavar="Y.npz[:CASE]", help="Expected outputs y0, y1, ...; else NumPy evaluates.")
-@click.option("--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU.")
+@click.option(
+    "--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU."
+)
 @model_flags()
 @_JSON
 @_QUIET
@@ -93,7 +100,9 @@ def run(
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed.")
+@click.option(
+    "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
+)
 @click.option("--port", metavar="PORT", help="Serial port of a real board; else QEMU.")
 @model_flags()
 @_JSON
@@ -121,7 +130,8 @@ def validate(
             Message(
                 code="E703",
                 where=f"step {first.step}, {first.where}",
-                text=f"the first step that differs from the reference: {differing} elements; {len(wrong)} steps in all",
+                text=f"the first step that differs from the reference: {differing} elements; "
+                f"{len(wrong)} steps in all",
                 help="please report this model, or check the kernel of that step",
             )
         )

@@ -98,7 +98,13 @@ def doctor(as_json: bool) -> int:
     findings = toolchain.doctor(catalogue.boards())
     if as_json:
         rows = [
-            {"name": f.name, "ok": f.ok, "required_for": f.required_for, "detail": f.detail, "install": f.install}
+            {
+                "name": f.name,
+                "ok": f.ok,
+                "required_for": f.required_for,
+                "detail": f.detail,
+                "install": f.install,
+            }
             for f in findings
         ]
         click.echo(to_json({"schema": 1, "findings": rows}), nl=False)

@@ -58,7 +58,9 @@ def pipeline(options: Options) -> tuple[passes.Pass, ...]:
     )
 
 
-def plan_model(path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False) -> Planned:
+def plan_model(
+    path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False
+) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do."""
     imported = importers.load(path)
     observe = _observer(options, imported)
@@ -68,7 +70,14 @@ def plan_model(path: Path, board: Board, options: Options, *, name: str | None =
     return Planned(module=module, program=replace(program, metadata=metadata), macs=_macs(imported))
 
 
-def build(paths: Sequence[Path], options: Options, folder: Path, *, emulated: bool = False, progress: Progress = quiet) -> Built:
+def build(
+    paths: Sequence[Path],
+    options: Options,
+    folder: Path,
+    *,
+    emulated: bool = False,
+    progress: Progress = quiet,
+) -> Built:
     """Models in, `folder` out: sources, firmware.elf, report.json. Nothing is left of a failed build.
 
     Raises CodegenError as the stages do.
@@ -98,7 +107,9 @@ def _names(paths: Sequence[Path]) -> list[str]:
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise CodegenError(
-            Message(code="E205", text=f"two models are called {', '.join(twice)}", help="rename one of the files")
+            Message(
+                code="E205", text=f"two models are called {', '.join(twice)}", help="rename one of the files"
+            )
         )
     return names
 

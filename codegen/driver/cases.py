@@ -48,7 +48,12 @@ class ArraySource:
             data = arrays.get(key)
             if data is None:
                 names = ", ".join(sorted(arrays)[:12])
-                messages.add("E221", f"no array {key} for {what} {index}", where=str(self.path), help=f"it holds {names}")
+                messages.add(
+                    "E221",
+                    f"no array {key} for {what} {index}",
+                    where=str(self.path),
+                    help=f"it holds {names}",
+                )
             elif data.size != type_.elements or data.dtype != type_.dtype.numpy:
                 messages.add(
                     "E222",
@@ -66,9 +71,16 @@ class ArraySource:
             with np.load(self.path, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
         except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not an .npz archive"
+            reason = (
+                error.strerror if isinstance(error, OSError) and error.strerror else "not an .npz archive"
+            )
             raise CodegenError(
-                Message(code="E220", where=str(self.path), text=f"cannot read arrays: {reason}", help="give an .npz file made by numpy.savez")
+                Message(
+                    code="E220",
+                    where=str(self.path),
+                    text=f"cannot read arrays: {reason}",
+                    help="give an .npz file made by numpy.savez",
+                )
             ) from None
 
 

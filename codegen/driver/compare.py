@@ -53,4 +53,8 @@ def compare(measured: np.ndarray, expected: np.ndarray) -> Comparison:
 
 def array(data: bytes, type_: TensorType) -> np.ndarray:
     """Bytes from the target (little endian) as an array of `type_`."""
-    return np.frombuffer(data, dtype=type_.dtype.numpy.newbyteorder("<")).astype(type_.dtype.numpy).reshape(type_.shape)
+    return (
+        np.frombuffer(data, dtype=type_.dtype.numpy.newbyteorder("<"))
+        .astype(type_.dtype.numpy)
+        .reshape(type_.shape)
+    )

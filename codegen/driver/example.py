@@ -40,7 +40,12 @@ def show_accuracy(planned: Planned, measured: Measured, say: Callable[[str], Non
     function = planned.module.main
     on_target = [int(np.argmax(array(case.outputs[0], type_))) for case in measured.result.cases]
     shape = function.params[0].type.shape
-    reference = [int(np.argmax(evaluate(planned.module, function, [image.reshape(shape)])[0])) for image in images]
+    reference = [
+        int(np.argmax(evaluate(planned.module, function, [image.reshape(shape)])[0])) for image in images
+    ]
     for name, found in (("target", on_target), ("reference", reference)):
         right = sum(int(one == label) for one, label in zip(found, labels, strict=True))
-        say(f"accuracy  {name:<9}  {right} of {len(labels)} held-out images ({100 * right / len(labels):.1f} %)")
+        say(
+            f"accuracy  {name:<9}  {right} of {len(labels)} held-out images "
+            f"({100 * right / len(labels):.1f} %)"
+        )

@@ -38,9 +38,8 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
     """
     limit = options.pool_limits.get("ram", _ROOM)
     pools = (Pool(name="ram", region="RAM", limit_bytes=limit, alignment=1),)
-    problem = files.read(path, pools)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
-    problem = replace(problem, limits=limits)
+    problem = files.read_problem(path, pools, limits)
     plan = planners.find(options.planner)(problem)
     found = validate.violations(problem, plan)
     if found:

@@ -21,7 +21,11 @@ class Measured:
 
 
 def report(
-    program: Program, requested: str, model_macs: int, sizes: ElfSizes | None = None, measured: Measured | None = None
+    program: Program,
+    requested: str,
+    model_macs: int,
+    sizes: ElfSizes | None = None,
+    measured: Measured | None = None,
 ) -> dict[str, object]:
     """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's."""
     document: dict[str, object] = {
@@ -92,7 +96,11 @@ def _plan(program: Program) -> dict[str, object]:
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
-        "certificate": {"fixed": ["kernels", "order", "traversal", "tiling"], "optimised": ["placement"], "reordered": False},
+        "certificate": {
+            "fixed": ["kernels", "order", "traversal", "tiling"],
+            "optimised": ["placement"],
+            "reordered": False,
+        },
         "pools": pools,
     }
 
@@ -169,7 +177,9 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
             if pool.name in pools
         ],
         "guards_intact": all(case.guards_intact for case in cases),
-        "stack_peak_bytes": _largest([case.stack_peak_bytes for case in cases if case.stack_peak_bytes is not None]),
+        "stack_peak_bytes": _largest(
+            [case.stack_peak_bytes for case in cases if case.stack_peak_bytes is not None]
+        ),
         "instructions": cases[0].instructions,
         "instructions_resolution": cases[0].counter_resolution,
         "cycles_estimate": None,

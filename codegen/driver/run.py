@@ -31,7 +31,9 @@ def request(program: Program, cases: Sequence[Case], *, model: int = 0, trace: b
 
 def used_pools(program: Program) -> tuple[str, ...]:
     """Pools that hold at least one byte, in the board's order."""
-    return tuple(pool.name for pool in program.problem.pools if peak_bytes(program.problem, program.plan, pool.name))
+    return tuple(
+        pool.name for pool in program.problem.pools if peak_bytes(program.problem, program.plan, pool.name)
+    )
 
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
@@ -41,17 +43,22 @@ def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
     return tuple(evaluate(planned.module, planned.module.main, case.inputs))
 
 
-def execute(built: Built, cases: Sequence[Case], *, port: str | None = None, model: int = 0, trace: bool = False) -> Measured:
+def execute(
+    built: Built, cases: Sequence[Case], *, port: str | None = None, model: int = 0, trace: bool = False
+) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output."""
     planned = built.models[model]
-    result = boards.run(built.image, built.board, request(planned.program, cases, model=model, trace=trace), port=port)
+    result = boards.run(
+        built.image, built.board, request(planned.program, cases, model=model, trace=trace), port=port
+    )
     return measure(planned, cases, result)
 
 
 def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:
     """Compare what a run gave with what was expected."""
     comparisons = [
-        _compare(planned.program, reference(planned, case), got) for case, got in zip(cases, result.cases, strict=True)
+        _compare(planned.program, reference(planned, case), got)
+        for case, got in zip(cases, result.cases, strict=True)
     ]
     return Measured(result=result, comparisons=tuple(comparisons))
 
@@ -63,8 +70,10 @@ def _compare(program: Program, expected: Sequence[np.ndarray], got: CaseResult) 
     )
 
 
-def complaints(planned: Planned, cases: Sequence[Case], measured: Measured, stack_bound: int | None) -> list[Message]:
-    """Everything that does not hold: outputs (E701, E702), peaks, guards and stack (E80x); empty if all does."""
+def complaints(
+    planned: Planned, cases: Sequence[Case], measured: Measured, stack_bound: int | None
+) -> list[Message]:
+    """Everything that does not hold: outputs (E701, E702), peaks, guards, stack (E80x); empty if all does."""
     program = planned.program
     found: list[Message] = []
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
@@ -94,17 +103,25 @@ def _output_complaints(program: Program, case: Case, comparisons: Sequence[Compa
             )
 
 
-def _peak_complaints(program: Program, case: Case, got: CaseResult, stack_bound: int | None) -> Iterator[Message]:
+def _peak_complaints(
+    program: Program, case: Case, got: CaseResult, stack_bound: int | None
+) -> Iterator[Message]:
     where = f"case {case.name}"
     for name in used_pools(program):
         planned, measured = peak_bytes(program.problem, program.plan, name), got.pool_peaks[name]
         if planned != measured:
-            yield Message(code="E801", where=where, text=f"pool {name}: measured peak {measured} bytes, planned {planned}")
+            yield Message(
+                code="E801",
+                where=where,
+                text=f"pool {name}: measured peak {measured} bytes, planned {planned}",
+            )
     if not got.guards_intact:
         yield Message(code="E802", where=where, text="bytes behind a pool were written")
     if stack_bound is not None and got.stack_peak_bytes is not None and got.stack_peak_bytes > stack_bound:
         yield Message(
-            code="E803", where=where, text=f"stack peak {got.stack_peak_bytes} bytes, static bound {stack_bound}"
+            code="E803",
+            where=where,
+            text=f"stack peak {got.stack_peak_bytes} bytes, static bound {stack_bound}",
         )
 
 

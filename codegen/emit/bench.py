@@ -7,7 +7,7 @@ from codegen.emit.constants import table_rows
 from codegen.emit.header import HeaderView, TensorView
 from codegen.emit.names import pool_array, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
-from codegen.emit.text import quoted, wrapped
+from codegen.emit.text import declaration, quoted, wrapped
 from codegen.plan.problem import Buffer
 from codegen.plan.program import IoMode, IoTensor, Program
 
@@ -52,9 +52,9 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         name=program.name,
         sha256=tuple(table_rows([f"0x{byte:02x}" for byte in digest])),
         statics=(*in_statics, *out_statics),
-        structs=() if program.io is IoMode.POOL else tuple(
-            _struct(program.name, kind, views) for kind, _, views in sides
-        ),
+        structs=()
+        if program.io is IoMode.POOL
+        else tuple(_struct(program.name, kind, views) for kind, _, views in sides),
         inputs=inputs,
         outputs=outputs,
         pools=tuple(
@@ -78,7 +78,7 @@ def _in_pool(places: Places, tensor: IoTensor) -> bool:
 
 
 def _static(kind: str, view: TensorView) -> str:
-    return f"static {view.c_type} {kind}_{view.field}[{view.macro}_ELEMENTS];"
+    return declaration(f"static {view.c_type} {kind}_{view.field}[{view.macro}_ELEMENTS];")
 
 
 def _tensor(places: Places, kind: str, tensor: IoTensor, view: TensorView) -> str:

@@ -5,6 +5,15 @@ from collections.abc import Mapping, Sequence
 from codegen.emit.environment import fill
 from codegen.ir import Board, Runner
 
+_OWN_TARGETS = "cg_options cg_runtime firmware"
+_CMAKE_TARGETS = "all clean depend edit_cache help install package rebuild_cache test"
+_RESERVED_TARGETS = frozenset(f"{_OWN_TARGETS} {_CMAKE_TARGETS}".split())
+
+
+def _target(name: str) -> str:
+    """CMake target of a model."""
+    return f"{name}_model" if name in _RESERVED_TARGETS else name
+
 
 def build_files(
     board: Board,
@@ -22,7 +31,7 @@ def build_files(
     languages = "C ASM" if any(path.endswith(".S") for path in (*kernels, *firmware)) else "C"
     views = {
         "board": board.name,
-        "names": names,
+        "models": [(_target(name), name) for name in names],
         "kernels": kernels,
         "firmware": firmware,
         "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.emit.literals import array_type, float32, integer
-from codegen.emit.names import c_name, pool_array, pool_macro
-from codegen.emit.text import COLUMNS, hexadecimal, members, wrapped
+from codegen.emit.names import c_name, constant_pool, pool_array, pool_macro
+from codegen.emit.text import COLUMNS, declaration, hexadecimal, members, unformatted
 from codegen.plan.program import ConstantMember, ConstantPool, Program
 
 _INDENT = "    "
@@ -29,8 +29,10 @@ class ConstantPoolView:
     alignment: int
     members: str
     """Member declarations with offsets."""
-    asserts: tuple[str, ...]
-    """offsetof and sizeof checks."""
+    offsets: tuple[tuple[str, str], ...]
+    """(member, planned offset)."""
+    size_check: str
+    """C condition: the struct is as large as planned."""
     declaration: str
     opening: str
     """First line of the definition, up to the brace."""
@@ -44,15 +46,11 @@ def constant_views(program: Program) -> tuple[ConstantPoolView, ...]:
 
 
 def _pool(program: Program, pool: ConstantPool) -> ConstantPoolView:
-    name = pool_array(program, pool.name)
+    name = pool_array(program, constant_pool(program, pool))
     layout = f"{name}_layout"
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
         raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
-    checks = [
-        _assert(f"offsetof({layout}, {c_name(m.name)}) == {hexadecimal(m.offset)}u", "constant plan moved")
-        for m in pool.members
-    ]
-    size = f"sizeof({layout}) == {pool_macro(program, pool.name)}"
+    size = f"sizeof({layout}) == {pool_macro(program, constant_pool(program, pool))}"
     return ConstantPoolView(
         name=pool.name,
         object=name,
@@ -62,15 +60,12 @@ def _pool(program: Program, pool: ConstantPool) -> ConstantPoolView:
         section=pool.section,
         alignment=pool.alignment,
         members=members(_members(pool)),
-        asserts=(*checks, _assert(size, "constant pool size")),
-        declaration=f"extern const {layout} {name};",
+        offsets=tuple((c_name(member.name), f"{hexadecimal(member.offset)}u") for member in pool.members),
+        size_check=size,
+        declaration=declaration(f"extern const {layout} {name};"),
         opening=f'const {layout} {name} CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{',
         tables=tuple(_table(member) for member in pool.members),
     )
-
-
-def _assert(condition: str, text: str) -> str:
-    return wrapped("CG_STATIC_ASSERT(", [condition, f'"{text}"'], ");")
 
 
 def _members(pool: ConstantPool) -> list[tuple[str, str]]:
@@ -122,15 +117,13 @@ def table_rows(cells: Sequence[str]) -> list[str]:
     width = max(len(cell) for cell in cells)
     count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
     padded = [cell.rjust(width) for cell in cells]
-    return [
-        f"{_INDENT}{', '.join(padded[start : start + count])}," for start in range(0, len(padded), count)
-    ]
+    return [f"{_INDENT}{', '.join(padded[start : start + count])}," for start in range(0, len(padded), count)]
 
 
 def pool_definition(c_object: str, macro: str, section: str, alignment: int) -> str:
     """Definition of a writable pool."""
-    line = f'uint8_t {c_object}[{macro}] CG_SECTION("{section}") CG_ALIGNED({alignment});'
-    if len(line) <= COLUMNS:
-        return line
-    return f'uint8_t {c_object}[{macro}] CG_SECTION("{section}")\n    CG_ALIGNED({alignment});'
-
+    head, tail = f'uint8_t {c_object}[{macro}] CG_SECTION("{section}")', f"CG_ALIGNED({alignment});"
+    if len(f"{head} {tail}") <= COLUMNS:
+        return f"{head} {tail}"
+    broken = f"{head}\n    {tail}"
+    return broken if len(head) <= COLUMNS else unformatted(broken)

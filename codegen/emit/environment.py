@@ -18,12 +18,12 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(resources.folder("templates")),
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - the output is C, not HTML
+        autoescape=False,  # the output is C, not HTML
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals["stop"] = stop
+    environment.globals.update(stop=stop)
     return environment
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def write(sources: Sources, folder: Path) -> None:
 
 
 @contextmanager
-def staged(sources: Sources, folder: Path) -> Iterator[Path]:
+def staged(sources: Sources, folder: Path) -> Generator[Path]:
     """A hidden sibling of `folder` that holds `sources`; it becomes `folder` when the block ends well.
 
     More files may be added to it inside the block. If the block raises, nothing is left behind and what

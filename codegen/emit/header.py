@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.emit.literals import PUBLIC_TYPES, float32, integer
-from codegen.emit.names import c_name, io_stems, pool_macro
+from codegen.emit.names import c_name, constant_pool, io_stems, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
 from codegen.ir import TensorType
@@ -27,18 +27,24 @@ class TensorView:
     """What it is: name, type, shape, quantisation."""
     macros: str
     """Its `#define` lines."""
-    converter: str
-    """`quantize`, `dequantize`, or empty for a tensor that is not quantised per tensor."""
-    signature: str
-    """First line of the converter."""
-    conversion: str
-    """What the converter returns."""
+    converter: "ConverterView | None"
+    """None for a tensor that is not quantised per tensor."""
     accessor: str
     """Name of the function that says where it lives (I/O in the pools)."""
     pointer: str
     """Where it lives in a pool; empty if the caller owns it."""
     lifetime: str
     """For an input in a pool: how long its bytes last."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConverterView:
+    """The inline function between real numbers and what a tensor stores."""
+
+    verb: str
+    """`quantize` for an input, `dequantize` for an output."""
+    signature: str
+    statement: str
 
 
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
@@ -58,17 +64,7 @@ def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[T
 def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind: str) -> TensorView:
     c_type = PUBLIC_TYPES[tensor.type.dtype]
     macro = f"{program.name.upper()}_{stem.upper()}"
-    quantised = _quantised(tensor.type)
-    converter = ("quantize" if kind == "input" else "dequantize") if quantised else ""
-    function = f"{program.name}_{converter}_{stem}"
-    parameters = f"{macro}_SCALE, {macro}_ZERO_POINT"
-    if converter == "quantize":
-        low, high = (integer(limit) for limit in tensor.type.dtype.limits)
-        result, parameter = c_type, "float value"
-        conversion = wrapped(f"    return ({c_type})cg_quantize(", ["value", *parameters.split(", "), low, high], ");")
-    else:
-        result, parameter = "float", f"{c_type} stored"
-        conversion = wrapped("    return cg_dequantize(", ["stored", *parameters.split(", ")], ");")
+    converter = _converter(program, tensor.type, stem, macro, kind)
     field = c_name(tensor.field)
     place = places.value(tensor.value)
     in_pool = isinstance(place, PoolBytes)
@@ -80,11 +76,27 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
         comment=_comment(tensor, field, kind),
         macros=macros(_macros(macro, tensor.type)),
         converter=converter,
-        signature=wrapped(f"static inline {result} {function}(", [parameter], ")"),
-        conversion=conversion,
         accessor=f"{program.name}_{kind}_{field}",
         pointer=places.pointer(place, tensor.type.dtype, PUBLIC_TYPES) if in_pool else "",
         lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
+    )
+
+
+def _converter(program: Program, type_: TensorType, stem: str, macro: str, kind: str) -> ConverterView | None:
+    if not _quantised(type_) or type_.dtype.size_bytes > 2:  # cg_quantize is for 8 and 16 bits
+        return None
+    c_type, parameters = PUBLIC_TYPES[type_.dtype], [f"{macro}_SCALE", f"{macro}_ZERO_POINT"]
+    if kind == "input":
+        limits = [integer(limit) for limit in type_.dtype.limits]
+        function = f"static inline {c_type} {program.name}_quantize_{stem}("
+        statement = wrapped(f"    return ({c_type})cg_quantize(", ["value", *parameters, *limits], ");")
+        return ConverterView(
+            verb="quantize", signature=wrapped(function, ["float value"], ")"), statement=statement
+        )
+    function = f"static inline float {program.name}_dequantize_{stem}("
+    statement = wrapped("    return cg_dequantize(", ["stored", *parameters], ");")
+    return ConverterView(
+        verb="dequantize", signature=wrapped(function, [f"{c_type} stored"], ")"), statement=statement
     )
 
 
@@ -116,7 +128,7 @@ def _macros(macro: str, type_: TensorType) -> list[tuple[str, str]]:
         (f"{macro}_RANK", f"{len(type_.shape)}u"),
     ]
     if type_.shape:
-        found.append((f"{macro}_SHAPE", f"{{{', '.join(map(str, type_.shape))}}}"))
+        found.append((f"{macro}_SHAPE", ", ".join(map(str, type_.shape))))
     if _quantised(type_):
         found.append((f"{macro}_SCALE", float32(type_.scale)))
         found.append((f"{macro}_ZERO_POINT", f"({integer(type_.zero_point)})"))
@@ -215,6 +227,5 @@ def _pool_table(program: Program) -> tuple[str, ...]:
 
 def _pool_macros(program: Program) -> list[tuple[str, str]]:
     found = [(pool_macro(program, pool.name), f"{pool.size_bytes}u") for pool in used_pools(program)]
-    found += [(pool_macro(program, pool.name), f"{pool.size_bytes}u") for pool in program.constants]
-    return found
-
+    constants = [(constant_pool(program, pool), pool.size_bytes) for pool in program.constants]
+    return found + [(pool_macro(program, name), f"{size_bytes}u") for name, size_bytes in constants]

@@ -3,19 +3,22 @@
 import re
 from collections.abc import Iterable
 
-from codegen.plan.program import IoTensor, Program
+from codegen.plan.program import ConstantPool, IoTensor, Program
 
-_WORDS = frozenset(
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl "
-    "const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit "
-    "export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
-    "nullptr operator or or_eq private protected public register reinterpret_cast restrict return short signed "
-    "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
-    "typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq linux unix "
-    "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t intptr_t uintptr_t "
-    "cg_f32 cg_s16 cg_s32 cg_status memcpy memset main inputs outputs copy_tensor".split()
-)
-"""`linux` and `unix` are macros of gcc's GNU modes."""
+_C_AND_CPP = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl
+const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
+export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+nullptr operator or or_eq private protected public register reinterpret_cast restrict return short signed
+sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
+typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+_GCC_MACROS = "linux unix"
+_RENDERED = """
+int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t intptr_t uintptr_t
+cg_f32 cg_s16 cg_s32 cg_status memcpy memset main inputs outputs copy_tensor
+"""
+_WORDS = frozenset(f"{_C_AND_CPP} {_GCC_MACROS} {_RENDERED}".split())
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
@@ -45,24 +48,33 @@ class Taken:
 
 def pool_array(program: Program, pool: str) -> str:
     """Name of a pool's C object."""
-    return f"{program.name}_{pool}_pool"
+    return c_name(f"{program.name}_{pool}_pool")
 
 
 def pool_macro(program: Program, pool: str) -> str:
     """Name of the macro with a pool's size in bytes."""
-    return f"{program.name.upper()}_{pool.upper()}_POOL_SIZE"
+    return f"{program.name}_{pool}_pool_size".upper()
+
+
+def constant_pool(program: Program, pool: ConstantPool) -> str:
+    """Name of a constant pool as `pool_array` and `pool_macro` take it: `sram_constants` where a writable
+    pool is called `sram` too (a board with one memory for everything)."""
+    writable = {other.name for other in program.problem.pools}
+    return f"{pool.name}_constants" if pool.name in writable else pool.name
 
 
 def io_stems(program: Program) -> tuple[list[str], list[str]]:
     """Stems of the macros and functions of every input and output: `image`, or `input_image` where
     that is taken by a tensor of the other side or by a pool."""
-    pools = [*program.problem.pools, *program.constants]
-    taken = Taken(f"{pool.name}_pool" for pool in pools)
+    pools = [pool.name for pool in program.problem.pools]
+    pools += [constant_pool(program, pool) for pool in program.constants]
+    taken = Taken(f"{pool}_pool" for pool in pools)
     sides = (("input", program.inputs), ("output", program.outputs))
     inputs, outputs = ([_stem(taken, kind, tensor) for tensor in tensors] for kind, tensors in sides)
     return inputs, outputs
 
 
 def _stem(taken: Taken, kind: str, tensor: IoTensor) -> str:
-    field = c_name(tensor.field)
+    # Without the underscore of a reserved word: with a suffix behind it the name is free.
+    field = c_name(tensor.field).rstrip("_")
     return taken.take(field, f"{kind}_{field}")

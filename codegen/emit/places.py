@@ -22,8 +22,9 @@ class PoolBytes:
 
     def overlaps(self, other: "PoolBytes") -> bool:
         """Whether the two have a byte in common."""
-        apart = self.offset + self.size_bytes <= other.offset or other.offset + other.size_bytes <= self.offset
-        return self.pool == other.pool and not apart
+        start = max(self.offset, other.offset)
+        stop = min(self.offset + self.size_bytes, other.offset + other.size_bytes)
+        return self.pool == other.pool and start < stop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,9 +52,7 @@ class Places:
         if part is not None:
             place = self.placement(part.buffer)
             offset = place.offset + part.offset_bytes
-            return PoolBytes(
-                pool=place.pool, offset=offset, size_bytes=part.size_bytes, buffer=part.buffer
-            )
+            return PoolBytes(pool=place.pool, offset=offset, size_bytes=part.size_bytes, buffer=part.buffer)
         root, offset = self._anchors[name]
         if root not in self._owned:
             raise ValueError(f"{name} has no bytes")
@@ -105,7 +104,9 @@ class Places:
         births = [
             self.alive_steps(other.id)[0]
             for other in self.program.problem.buffers
-            if other.id != own.id and other.size_bytes and other.start >= own.start
+            if other.id != own.id
+            and other.size_bytes
+            and other.start >= own.start
             and self._bytes(other).overlaps(place)
         ]
         return min(births, default=None)
@@ -132,9 +133,7 @@ def _anchors(program: Program) -> dict[str, tuple[str, int]]:
     return anchors
 
 
-def _caller_owned(
-    program: Program, anchors: Mapping[str, tuple[str, int]]
-) -> dict[str, tuple[str, str]]:
+def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> dict[str, tuple[str, str]]:
     """Root variable -> (struct, field) of the caller's pointer to it; empty where the plan owns I/O."""
     if program.io is IoMode.POOL:
         return {}

@@ -8,14 +8,14 @@ from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
 from codegen.emit.constants import constant_views, pool_definition
 from codegen.emit.environment import fill
-from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro
 from codegen.emit.places import Places, used_pools
 from codegen.emit.runtime import header_files, kernel_files
 from codegen.emit.steps import entry_view
-from codegen.emit.text import starred
+from codegen.emit.text import declaration, starred
+from codegen.ir import Runner
 from codegen.plan.image import Sources
 from codegen.plan.memory_map import program_map
 from codegen.plan.program import Program
@@ -41,7 +41,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
     firmware = {
         **{f"firmware/{program.name}_bench.c": _bench_file(program) for program in programs},
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
-        **firmware_files(board, programs),
+        **_test_firmware(programs),
     }
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
     headers = header_files([*kernels.values(), *firmware.values()])
@@ -50,8 +50,12 @@ def render(programs: tuple[Program, ...]) -> Sources:
     include_dirs = (".", "runtime/include", *_header_folders(firmware))
     files = {**files, **headers, **kernels, **firmware}
     files |= build_files(
-        board, names, kernels=tuple(kernels), firmware=tuple(c_files[len(product):]),
-        include_dirs=include_dirs, script=script,
+        board,
+        names,
+        kernels=tuple(kernels),
+        firmware=tuple(c_files[len(product) :]),
+        include_dirs=include_dirs,
+        script=script,
     )
     return Sources(
         files=dict(sorted(files.items())),
@@ -61,6 +65,16 @@ def render(programs: tuple[Program, ...]) -> Sources:
         linker_script=script,
         entry_functions=tuple(f"{name}_run" for name in names),
     )
+
+
+def _test_firmware(programs: tuple[Program, ...]) -> Mapping[str, str]:
+    """Start-up, linker script, test link and port; the host needs none of them."""
+    board = programs[0].board
+    if board.runner is Runner.HOST:
+        return {}
+    from codegen.emit.firmware import firmware_files
+
+    return firmware_files(board, programs)
 
 
 def _check(programs: tuple[Program, ...]) -> None:
@@ -91,7 +105,7 @@ def _model_files(program: Program) -> Mapping[str, str]:
         "data_needs_math": any(needs_math(table) for pool in constants for table in pool.tables),
         "pools": pools,
         "pool_declarations": [
-            f"extern uint8_t {pool_array(program, p.name)}[{pool_macro(program, p.name)}];"
+            declaration(f"extern uint8_t {pool_array(program, p.name)}[{pool_macro(program, p.name)}];")
             for p in used_pools(program)
         ],
         "memory_map": starred(program_map(program, _MAP_WIDTH)),

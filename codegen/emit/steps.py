@@ -1,20 +1,19 @@
-"""The entry function: parameter structs, one commented call a step, copies of inputs and outputs."""
+"""The entry function: one commented call a step, copies of inputs and outputs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.header import HeaderView, TensorView, dimensions
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
-from codegen.emit.names import Taken, c_name, pool_array
+from codegen.emit.names import Taken, c_name
 from codegen.emit.places import CallerBytes, Places, PoolBytes
+from codegen.emit.structs import constant_addresses, struct_text
 from codegen.emit.text import COLUMNS, assignment, block_comment, comment_text, hexadecimal, wrapped
 from codegen.ir import Var
 from codegen.kernels.primfunc import (
     ArrayArg,
     CallArg,
     ConstantArg,
-    ConstantPointer,
-    CStruct,
     LiteralArg,
     PrimFunc,
     ResultArg,
@@ -65,7 +64,7 @@ class _Entry:
     def __init__(self, program: Program, places: Places) -> None:
         self.program = program
         self.places = places
-        self.constants = _constant_addresses(program)
+        self.constants = constant_addresses(program)
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         self.taken = Taken(structs)
         self.locals: Mapping[str, str] = {
@@ -76,10 +75,9 @@ class _Entry:
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
-        structs = tuple(
-            self._struct(prim, struct) for prim in self.program.prim_funcs for struct in prim.structs
-        )
-        steps = tuple(self._step(index, prim) for index, prim in enumerate(self.program.prim_funcs))
+        prims = self.program.prim_funcs
+        structs = tuple(struct_text(prim, each, self.constants) for prim in prims for each in prim.structs)
+        steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
         params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
         return EntryView(
             structs=structs,
@@ -95,49 +93,16 @@ class _Entry:
     def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
         """One copy a tensor that lives in a pool."""
         return tuple(
-            wrapped("        copy_tensor(", [*self._direction(tensor, struct), f"{tensor.macro}_SIZE"], ");")
+            wrapped("        copy_tensor(", [*_direction(tensor, struct), f"{tensor.macro}_SIZE"], ");")
             for tensor in tensors
             if tensor.pointer
         )
-
-    def _direction(self, tensor: TensorView, struct: str) -> tuple[str, str]:
-        pointers = (tensor.pointer, f"{struct}->{tensor.field}")
-        return pointers if struct == "inputs" else pointers[::-1]
 
     def _null_check(self) -> str:
         pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in self.program.inputs)]
         pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
         checks = [f"({pointer} == NULL)" for pointer in pointers]
         return wrapped("    if (", checks, ") {", separator=" || ")
-
-    # ---- structs ------------------------------------------------------------------------
-
-    def _struct(self, prim: PrimFunc, struct: CStruct) -> str:
-        lines = [f"static const {struct.c_type} {prim.name}_{struct.suffix} = {{"]
-        for name, value in struct.fields:
-            lines += self._field(prim, name, value, "    ")
-        return "\n".join([*lines, "};"])
-
-    def _field(self, prim: PrimFunc, name: str, value: object, indent: str) -> list[str]:
-        """A field on one line if it fits, nested ones else as clang-format breaks them."""
-        line = f"{indent}.{name} = {self._initialiser(prim, value)},"
-        if len(line) <= COLUMNS and not _is_deep(value):
-            return [line]
-        if not isinstance(value, tuple):
-            return [assignment(f"{indent}.{name}", self._initialiser(prim, value))[:-1] + ","]
-        inner = [row for n, v in _fields(value) for row in self._field(prim, n, v, f"{indent}        ")]
-        return [f"{indent}.{name} =", f"{indent}    {{", *inner, f"{indent}    }},"]
-
-    def _initialiser(self, prim: PrimFunc, value: object) -> str:
-        if value is None:
-            return "NULL"
-        if isinstance(value, bool | int | float):
-            return scalar(value)
-        if isinstance(value, ConstantPointer):
-            return self.constants[prim.name, value.role]
-        if isinstance(value, tuple):
-            return f"{{{', '.join(f'.{n} = {self._initialiser(prim, v)}' for n, v in _fields(value))}}}"
-        raise ValueError(f"{prim.name}: a struct field of {type(value).__name__} has no form in C")
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -206,9 +171,11 @@ class _Entry:
     def _comment(self, index: int, prim: PrimFunc) -> str:
         result = prim.let.var
         inputs = " + ".join(
-            f"{arg.name} {dimensions(arg.type.shape)}" for arg in prim.let.call.args if isinstance(arg, Var)
+            f"{self.locals[arg.name]} {dimensions(arg.type.shape)}"
+            for arg in prim.let.call.args
+            if isinstance(arg, Var)
         )
-        arrow = f"{inputs} -> {result.name} {dimensions(result.type.shape)}"
+        arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
         text = f"{index}: {prim.let.call.op.name} {arrow}; {self._where(prim)}"
         return block_comment(comment_text(text), "    ")
 
@@ -217,7 +184,8 @@ class _Entry:
         if isinstance(place, CallerBytes):
             return f"{'a view, no code; ' if prim.view else ''}at {place.struct}->{place.field}"
         first, last = self.places.alive_steps(place.buffer)
-        where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, steps {first}..{last}"
+        steps = f"steps {first}..{last}" if first != last else f"step {first}"
+        where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, {steps}"
         if prim.view is not None:
             return f"a view, no code; {where}"
         under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
@@ -227,21 +195,13 @@ class _Entry:
         for arg in prim.let.call.args:
             place = self.places.value(arg.name) if isinstance(arg, Var) else None
             if isinstance(arg, Var) and isinstance(place, PoolBytes):
-                yield arg.name, place
+                yield self.locals[arg.name], place
 
 
-def _fields(value: tuple[object, ...]) -> Iterator[tuple[str, object]]:
-    for field in value:
-        match field:
-            case (str() as name, inner):
-                yield name, inner
-            case _:
-                raise ValueError(f"a nested struct field is (name, value), not {field!r}")
-
-
-def _is_deep(value: object) -> bool:
-    """Whether a field holds structs that hold structs: those are broken up for the eye."""
-    return isinstance(value, tuple) and any(isinstance(inner, tuple) for _, inner in _fields(value))
+def _direction(tensor: TensorView, struct: str) -> tuple[str, str]:
+    """Where a copy goes to and comes from."""
+    place, caller = f"{tensor.accessor}()", f"{struct}->{tensor.field}"
+    return (place, caller) if struct == "inputs" else (caller, place)
 
 
 def _array(name: str, addresses: list[str]) -> str:
@@ -250,28 +210,23 @@ def _array(name: str, addresses: list[str]) -> str:
         return line
     rows = [f"        {address}," for address in addresses]
     return "\n".join(
-        ["    /* clang-format off */", f"    const void *const {name}[] = {{", *rows, "    };",
-         "    /* clang-format on */"]
+        [
+            "    /* clang-format off */",
+            f"    const void *const {name}[] = {{",
+            *rows,
+            "    };",
+            "    /* clang-format on */",
+        ]
     )
-
-
-def _constant_addresses(program: Program) -> dict[tuple[str, str], str]:
-    """(primfunc, role) -> C expression of the linked constant's first element."""
-    return {
-        user: f"{pool_array(program, pool.name)}.{c_name(member.name)}"
-        for pool in program.constants
-        for member in pool.members
-        for user in member.users
-    }
 
 
 def _used(program: Program) -> Iterator[str]:
     """Variables that a call names."""
     for prim in program.prim_funcs:
-        items = [item for arg in prim.call_args for item in (arg.items if isinstance(arg, ArrayArg) else (arg,))]
-        for item in items:
-            if isinstance(item, ResultArg):
-                yield prim.let.var.name
+        if ResultArg() in prim.call_args:
+            yield prim.let.var.name
+        arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+        for item in (*prim.call_args, *arrays):
             value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
             if isinstance(value, Var):
                 yield value.name

@@ -39,7 +39,7 @@ def wrapped(head: str, items: Sequence[str], tail: str, *, separator: str = ", "
     """`head` (it ends where the first item begins), the items, `tail`, filled to COLUMNS.
 
     Further lines are aligned with the first item; where an item is too long for that, all move to
-    lines of their own, four columns further in than the head.
+    lines of their own, four columns further in than the head, out of clang-format's reach.
     """
     line = head + separator.join(items) + tail
     if len(line) <= COLUMNS:
@@ -50,7 +50,18 @@ def wrapped(head: str, items: Sequence[str], tail: str, *, separator: str = ", "
     if all(len(row) <= COLUMNS for row in aligned):
         return "\n".join(aligned)
     inner = " " * (len(head) - len(head.lstrip()) + 4)
-    return "\n".join([head.rstrip(), *_filled(inner, inner, pieces)])
+    return unformatted("\n".join([head.rstrip(), *_filled(inner, inner, pieces)]))
+
+
+def unformatted(text: str) -> str:
+    """`text` between marks that keep clang-format off it: names too long for its rules."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    return f"{indent}/* clang-format off */\n{text}\n{indent}/* clang-format on */"
+
+
+def declaration(line: str) -> str:
+    """A declaration of one line, however long it is."""
+    return line if len(line) <= COLUMNS else unformatted(line)
 
 
 def _filled(first: str, rest: str, pieces: Sequence[str]) -> list[str]:
@@ -81,10 +92,10 @@ def macros(definitions: Sequence[tuple[str, str]]) -> str:
 
 
 def members(declarations: Sequence[tuple[str, str]]) -> str:
-    """Struct members `(declaration, comment)`, comments in one column; an empty comment is left out."""
+    """Struct members `(declaration, comment)`, comments in one column, left out where too long."""
     width = max((len(code) for code, _ in declarations), default=0) + 1
     return "\n".join(
-        f"    {f'{code};':<{width}} /* {comment} */" if comment else f"    {code};"
+        line if len(line := f"    {f'{code};':<{width}} /* {comment} */") <= COLUMNS else f"    {code};"
         for code, comment in declarations
     )
 

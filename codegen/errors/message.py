@@ -25,7 +25,7 @@ class ExitCode(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """One thing that is wrong: `code` (E2xx..E8xx), `where` it is, `text` what and why, `help` what to try."""
+    """One thing that is wrong: `code` (E2xx..E8xx), `where`, `text` (what and why), `help` (what to try)."""
 
     code: str
     text: str
@@ -63,7 +63,7 @@ class Messages:
     def __init__(self) -> None:
         self._items: list[Message] = []
 
-    def add(self, code: str, text: str, *, where: str | None = None, help: str | None = None) -> None:  # noqa: A002 - the word users see
+    def add(self, code: str, text: str, *, where: str | None = None, help: str | None = None) -> None:
         """Record a problem and go on; the same message twice is kept once."""
         message = Message(code=code, text=text, where=where, help=help)
         if message not in self._items:

@@ -19,14 +19,21 @@ class Builder:
         self._body: list[Let] = []
         self._constants: dict[str, Constant] = {}
 
-    def param(self, name: str, type: TensorType, *, origin: str = "", device: VirtualDevice = ANYWHERE) -> Var:  # noqa: A002
+    def param(
+        self, name: str, type: TensorType, *, origin: str = "", device: VirtualDevice = ANYWHERE
+    ) -> Var:
         """Add a graph input."""
         var = Var(name=name, type=type, origin=origin or name, device=device)
         self._params.append(var)
         return var
 
     def constant(
-        self, data: np.ndarray, *, quantization: Quantization | None = None, id: str | None = None, origin: str = ""  # noqa: A002
+        self,
+        data: np.ndarray,
+        *,
+        quantization: Quantization | None = None,
+        id: str | None = None,
+        origin: str = "",
     ) -> ConstRef:
         """Add constant data (its NumPy dtype decides the element type)."""
         type_ = TensorType(shape=tuple(data.shape), dtype=DType(str(data.dtype)), quantization=quantization)
@@ -41,7 +48,7 @@ class Builder:
         op: Op,
         args: Sequence[Arg | None],
         attrs: Attrs,
-        type: TensorType,  # noqa: A002
+        type: TensorType,
         *,
         name: str | None = None,
         origin: str = "",

@@ -110,7 +110,13 @@ class _Parser:
         take("base64")
         data = np.frombuffer(base64.b64decode(self._string()), type_.dtype.numpy).reshape(type_.shape)
         return Constant(
-            id=id_, type=type_, data=data, alignment=alignment, section=section, memory_scope=scope, origin=origin
+            id=id_,
+            type=type_,
+            data=data,
+            alignment=alignment,
+            section=section,
+            memory_scope=scope,
+            origin=origin,
         )
 
     def _function(self) -> Function:
@@ -242,5 +248,5 @@ def _typed(hint: object, value: Literal) -> object:
 
 
 def parse_module(text: str) -> Module:
-    """The module that `print_module` wrote. Raises ValueError, with the line where it can, on anything else."""
+    """The module that `print_module` wrote. Raises ValueError, with the line if it can, on anything else."""
     return _Parser(text).module()

@@ -3,7 +3,7 @@
     module file="digits.tflite" format="tflite"
     const $c3: int8[8,3,3,1] q(0.1, 0.2; 0, 0; axis 0) align 1 origin "conv/w" = base64 "..."
     fn main(%image: int8[1,8,8,1] q(0.5; -128)) {
-      %conv0: int8[1,8,8,8] q(0.05; -128) origin "conv/relu" = CONV_2D(%image, $c3: ..., none) stride=(1, 1) at (0, "CONV_2D", "")
+      %conv0: int8[1,8,8,8] q(0.05; -128) = CONV_2D(%image, $c3: ..) stride=(1, 1) at (0, "CONV_2D", "")
     } -> (%conv0)
 
 A device is written `@(target, id, scope)`, `none` for a free part. Floats are written so that they
@@ -24,7 +24,9 @@ from codegen.ir.values import Arg, Constant, ConstRef, Let, Var
 
 def print_module(module: Module) -> str:
     """The module as text; equal modules give equal text."""
-    lines = [" ".join(["module", *(f"{key}={json.dumps(text)}" for key, text in sorted(module.metadata.items()))])]
+    lines = [
+        " ".join(["module", *(f"{key}={json.dumps(text)}" for key, text in sorted(module.metadata.items()))])
+    ]
     lines += [_constant(constant) for constant in module.constants.values()]
     for function in module.functions.values():
         lines += _function(function)
@@ -52,7 +54,10 @@ def _function(function: Function) -> Iterator[str]:
 def _let(let: Let) -> str:
     args = ", ".join(_arg(arg) for arg in let.call.args)
     line = f"{_binding(let.var)} = {let.call.op.name}({args})"
-    attrs = [f"{field.name}={_literal(getattr(let.call.attrs, field.name))}" for field in attr_fields(let.call.attrs)]
+    attrs = [
+        f"{field.name}={_literal(getattr(let.call.attrs, field.name))}"
+        for field in attr_fields(let.call.attrs)
+    ]
     if let.source is not None:
         name, tensor = json.dumps(let.source.op_name), json.dumps(let.source.tensor_name)
         attrs.append(f"at ({let.source.op_index}, {name}, {tensor})")

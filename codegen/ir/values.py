@@ -49,7 +49,9 @@ class Constant:
 
     def __post_init__(self) -> None:
         if tuple(self.data.shape) != self.type.shape or self.data.dtype != self.type.dtype.numpy:
-            raise ValueError(f"constant {self.id}: data is {self.data.dtype}{list(self.data.shape)}, type {self.type}")
+            raise ValueError(
+                f"constant {self.id}: data is {self.data.dtype}{list(self.data.shape)}, type {self.type}"
+            )
         self.data.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:

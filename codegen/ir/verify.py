@@ -1,4 +1,4 @@
-"""Checks a whole module: every call against its operator's rule (names and order are checked on construction)."""
+"""Checks a whole module: every call against its operator's rule (order is checked on construction)."""
 
 from codegen.ir.function import Module
 

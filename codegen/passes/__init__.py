@@ -9,6 +9,12 @@ from codegen.passes.legalise import Legalise
 from codegen.passes.pad import FoldPad
 
 __all__ = [
-    "FoldConstants", "FoldPad", "FuseActivations", "IoTypesInt8", "Legalise", "Pass", "RemoveDead",
+    "FoldConstants",
+    "FoldPad",
+    "FuseActivations",
+    "IoTypesInt8",
+    "Legalise",
+    "Pass",
+    "RemoveDead",
     "run_passes",
 ]

@@ -62,4 +62,6 @@ def with_function(module: Module, function: Function, constants: Sequence[Consta
 
 def rewrite_results(function: Function, values: Mapping[str, Arg]) -> tuple[Arg, ...]:
     """The function's results after substitution."""
-    return tuple(values.get(result.name, result) if isinstance(result, Var) else result for result in function.results)
+    return tuple(
+        values.get(result.name, result) if isinstance(result, Var) else result for result in function.results
+    )

@@ -40,5 +40,8 @@ def _moves_nothing(let: Let, shape: tuple[int, ...]) -> bool:
         return all(pair == (0, 0) for pair in attrs.paddings)
     if isinstance(attrs, StridedSliceAttrs):
         whole = zip(attrs.begins, attrs.strides, attrs.counts, shape, strict=True)
-        return all(count == extent and (extent == 1 or (begin == 0 and step == 1)) for begin, step, count, extent in whole)
+        return all(
+            count == extent and (extent == 1 or (begin == 0 and step == 1))
+            for begin, step, count, extent in whole
+        )
     return False

@@ -68,8 +68,9 @@ def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
     return {name: lower_bound(problem, frozenset(ids)).bytes for name, ids in held.items()}
 
 
-def proved_optimal(problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int],
-                   bounds: Mapping[str, int]) -> bool:
+def proved_optimal(
+    problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int], bounds: Mapping[str, int]
+) -> bool:
     """Whether no plan is better by the stated objective: preferred pools first, then the peaks.
 
     True only if every buffer lies in its first candidate and every pool is at its bound; once a
@@ -82,7 +83,8 @@ def proved_optimal(problem: Problem, plan_pools: Mapping[str, str], peaks: Mappi
 def alive_at(problem: Problem, plan: MemoryPlan, pool: str, time: int) -> tuple[Buffer, ...]:
     """Buffers of `pool` that hold bytes at `time`, the biggest first, then in the problem's order."""
     found = [
-        b for b in problem.buffers
+        b
+        for b in problem.buffers
         if b.size_bytes and b.start <= time < b.stop and plan.placements[b.id].pool == pool
     ]
     return tuple(sorted(found, key=lambda b: -b.size_bytes))

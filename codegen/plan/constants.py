@@ -88,14 +88,17 @@ def _allowed(
     user: str, constant: LinkedConstant, pools: Sequence[Pool], messages: Messages
 ) -> tuple[int, ...]:
     indices = tuple(
-        index for index, pool in enumerate(pools)
+        index
+        for index, pool in enumerate(pools)
         if constant.memory_scope in (None, pool.name) and constant.section in (None, pool.section)
     )
     if not indices:
         wish = constant.memory_scope or constant.section or "any"
         messages.add(
-            "E404", f"linked constant {constant.role} is to lie in {wish}, which no constant pool is",
-            where=user, help=f"constant pools are {', '.join(pool.name for pool in pools) or 'missing'}",
+            "E404",
+            f"linked constant {constant.role} is to lie in {wish}, which no constant pool is",
+            where=user,
+            help=f"constant pools are {', '.join(pool.name for pool in pools) or 'missing'}",
         )
     return indices
 
@@ -119,9 +122,11 @@ def _pool(pool: Pool, items: Sequence[_Merged]) -> ConstantPool:
     end = 0
     for item in items:
         offset = _round_up(end, item.alignment)
-        members.append(ConstantMember(
-            name=item.name, offset=offset, data=item.data, alignment=item.alignment, users=item.users
-        ))
+        members.append(
+            ConstantMember(
+                name=item.name, offset=offset, data=item.data, alignment=item.alignment, users=item.users
+            )
+        )
         end = offset + item.size_bytes
     alignment = max(pool.alignment, *(item.alignment for item in items))
     return ConstantPool(

@@ -132,11 +132,14 @@ def to_csv(problem: Problem) -> str:
     for conflict in problem.conflicts:
         pair = (conflict.first, conflict.second)
         if pair not in explained and pair[::-1] not in explained and not empty.intersection(pair):
-            raise CodegenError(Message(
-                code="E214", where=f"buffers {conflict.first} and {conflict.second}",
-                text="they conflict though no live interval says so, which CSV cannot express",
-                help="write the problem as JSON",
-            ))
+            raise CodegenError(
+                Message(
+                    code="E214",
+                    where=f"buffers {conflict.first} and {conflict.second}",
+                    text="they conflict though no live interval says so, which CSV cannot express",
+                    help="write the problem as JSON",
+                )
+            )
     aligned = any(buffer.alignment > 1 for buffer in problem.buffers)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -220,7 +223,11 @@ def _line(text: str, error: str) -> int:
 
 
 def _malformed(where: str, text: str) -> CodegenError:
-    return CodegenError(Message(
-        code="E212", where=where, text=text,
-        help="a problem is CSV with the columns id,lower,upper,size[,alignment], or JSON",
-    ))
+    return CodegenError(
+        Message(
+            code="E212",
+            where=where,
+            text=text,
+            help="a problem is CSV with the columns id,lower,upper,size[,alignment], or JSON",
+        )
+    )

@@ -147,7 +147,8 @@ class _Search:
             return []
         pool = self.random.choice(pools)
         tops = [
-            i for i, size in enumerate(self.instance.sizes)
+            i
+            for i, size in enumerate(self.instance.sizes)
             if size and layout.pools[i] == pool and layout.offsets[i] + size == peaks[pool]
         ]
         chain: list[int] = []

@@ -169,8 +169,10 @@ def _check_caller(function: Function, values: _Values) -> None:
             problem = f"is a part of the bytes of {root}"
         if problem:
             messages.add(
-                "E213", f"with --io caller the caller owns every output, but this one {problem}",
-                where=f"output {result.name}", help="use --io pool",
+                "E213",
+                f"with --io caller the caller owns every output, but this one {problem}",
+                where=f"output {result.name}",
+                help="use --io pool",
             )
         seen[root] = result.name
     messages.raise_if_any()
@@ -217,11 +219,14 @@ def _pools(pool_candidates: PoolCandidates, id_: str, kind: BufferKind, scope: s
     if scope is None:
         return names
     if scope not in names:
-        raise CodegenError(Message(
-            code="E403", where=id_,
-            text=f"pinned to memory scope {scope}, which is not one of its pools ({', '.join(names)})",
-            help=f"declare a pool called {scope}, or pin the value to one of these",
-        ))
+        raise CodegenError(
+            Message(
+                code="E403",
+                where=id_,
+                text=f"pinned to memory scope {scope}, which is not one of its pools ({', '.join(names)})",
+                help=f"declare a pool called {scope}, or pin the value to one of these",
+            )
+        )
     return (scope,)
 
 
@@ -248,15 +253,18 @@ def _workspace_buffers(
 ) -> Iterator[tuple[Buffer, str]]:
     for space in prim.workspaces:
         id_ = f"{prim.name}.{space.name}"
-        yield Buffer(
-            id=id_,
-            size_bytes=space.size_bytes,
-            start=start + space.start,
-            stop=start + space.stop,
-            alignment=max(space.alignment, minimum_alignment),
-            pool_candidates=_pools(pool_candidates, id_, BufferKind.WORKSPACE, None),
-            kind=BufferKind.WORKSPACE,
-        ), space.name
+        yield (
+            Buffer(
+                id=id_,
+                size_bytes=space.size_bytes,
+                start=start + space.start,
+                stop=start + space.stop,
+                alignment=max(space.alignment, minimum_alignment),
+                pool_candidates=_pools(pool_candidates, id_, BufferKind.WORKSPACE, None),
+                kind=BufferKind.WORKSPACE,
+            ),
+            space.name,
+        )
 
 
 def _permitted(

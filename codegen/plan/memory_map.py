@@ -82,9 +82,7 @@ def _pool_lines(
 ) -> list[str]:
     places = plan.placements
     extent = max((places[b.id].offset + b.size_bytes for b in buffers), default=0)
-    rows = [
-        _row(index, steps[index], times[index], buffers, places) for index in range(len(steps))
-    ]
+    rows = [_row(index, steps[index], times[index], buffers, places) for index in range(len(steps))]
     name_width = min(max((len(step) for step in steps), default=0), 16)
     left = 6 + name_width
     column_bytes, columns = _columns(extent, width - left - _LIVE_DIGITS - 3 - len(_PEAK) - _NOTE_WIDTH)

@@ -103,7 +103,8 @@ class Layout:
         moved = sum(
             size * candidates.index(pool)
             for size, candidates, pool in zip(
-                self.instance.sizes, self.instance.candidates, self.pools, strict=True)
+                self.instance.sizes, self.instance.candidates, self.pools, strict=True
+            )
             if pool != candidates[0]
         )
         return over, moved, sum(peaks)

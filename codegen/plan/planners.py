@@ -16,11 +16,13 @@ Planner = Callable[[Problem], MemoryPlan]
 GROUP = "codegen.planners"
 
 # The table, not our own metadata, is the source: a checkout that is not installed has no metadata.
-BUILTIN: Mapping[str, Planner] = MappingProxyType({
-    "greedy_by_size": greedy_by_size,
-    "greedy_by_conflicts": greedy_by_conflicts,
-    "hill_climb": hill_climb,
-})
+BUILTIN: Mapping[str, Planner] = MappingProxyType(
+    {
+        "greedy_by_size": greedy_by_size,
+        "greedy_by_conflicts": greedy_by_conflicts,
+        "hill_climb": hill_climb,
+    }
+)
 
 
 def names() -> tuple[str, ...]:
@@ -38,17 +40,25 @@ def find(name: str) -> Planner:
     if len(points) + (name in BUILTIN) > 1:
         claims = ", ".join(sorted(point.value for point in points))
         own = "codegen itself and " if name in BUILTIN else ""
-        raise CodegenError(Message(
-            code="E210", where=f"planner {name}", text=f"several packages offer it: {own}{claims}",
-            help="uninstall one, or rename its entry point",
-        ))
+        raise CodegenError(
+            Message(
+                code="E210",
+                where=f"planner {name}",
+                text=f"several packages offer it: {own}{claims}",
+                help="uninstall one, or rename its entry point",
+            )
+        )
     if name in BUILTIN:
         return BUILTIN[name]
     if not points:
-        raise CodegenError(Message(
-            code="E210", where=f"planner {name}",
-            text=f"there is no such planner; known are {', '.join(names())}", help=_suggestion(name),
-        ))
+        raise CodegenError(
+            Message(
+                code="E210",
+                where=f"planner {name}",
+                text=f"there is no such planner; known are {', '.join(names())}",
+                help=_suggestion(name),
+            )
+        )
     return _guarded(name, points[0])
 
 
@@ -64,10 +74,14 @@ def _suggestion(name: str) -> str:
 
 
 def _broken(name: str, text: str) -> CodegenError:
-    return CodegenError(Message(
-        code="E211", where=f"planner {name}", text=text,
-        help="this planner comes from another package; report it there, or use --planner hill_climb",
-    ))
+    return CodegenError(
+        Message(
+            code="E211",
+            where=f"planner {name}",
+            text=text,
+            help="this planner comes from another package; report it there, or use --planner hill_climb",
+        )
+    )
 
 
 def _guarded(name: str, point: EntryPoint) -> Planner:

@@ -29,8 +29,14 @@ class _Bytes:
 def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
     """`replay` of a whole program."""
     return replay(
-        program.function, program.prim_funcs, slices=program.slices, workspaces=program.workspaces,
-        problem=program.problem, plan=program.plan, io=program.io, keep_inputs=keep_inputs,
+        program.function,
+        program.prim_funcs,
+        slices=program.slices,
+        workspaces=program.workspaces,
+        problem=program.problem,
+        plan=program.plan,
+        io=program.io,
+        keep_inputs=keep_inputs,
     )
 
 
@@ -64,14 +70,14 @@ def replay(
     for param in function.params:
         found.extend(memory.damage(f"input {param.name}", param.name, places.values.get(param.name)))
     for step, prim in enumerate(prim_funcs):
-        found.extend(
-            f"step {step} {prim.let.where}: {text}" for text in _step(prim, places, memory, origin)
-        )
+        found.extend(f"step {step} {prim.let.where}: {text}" for text in _step(prim, places, memory, origin))
     kept = [result.name for result in function.results if isinstance(result, Var)]
     kept += [param.name for param in function.params] if keep_inputs else []
     for name in dict.fromkeys(kept):
-        found.extend(f"after the last step: {text}"
-                     for text in memory.damage(f"value {name}", origin[name], places.values.get(name)))
+        found.extend(
+            f"after the last step: {text}"
+            for text in memory.damage(f"value {name}", origin[name], places.values.get(name))
+        )
     return found
 
 

@@ -33,8 +33,12 @@ class DoesNotFit(CodegenError):
 
     def __init__(self, shortages: Sequence[Shortage], steps: Sequence[str] | None = None) -> None:
         self.shortages = tuple(shortages)
-        super().__init__([_message(item, steps[i] if steps else f"time {item.time}")
-                          for i, item in enumerate(self.shortages)])
+        super().__init__(
+            [
+                _message(item, steps[i] if steps else f"time {item.time}")
+                for i, item in enumerate(self.shortages)
+            ]
+        )
 
     def with_steps(self, times: Sequence[tuple[int, int]], names: Sequence[str]) -> "DoesNotFit":
         """The same, its peak named by step: `times[i]` is the interval of the step called `names[i]`."""
@@ -49,10 +53,16 @@ def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
         if needed > pool.limit_bytes:
             here = frozenset(id_ for id_, place in plan.placements.items() if place.pool == pool.name)
             bound = lower_bound(problem, here)
-            found.append(Shortage(
-                pool=pool.name, limit_bytes=pool.limit_bytes, needed_bytes=needed, bound_bytes=bound.bytes,
-                time=bound.time, alive=alive_at(problem, plan, pool.name, bound.time),
-            ))
+            found.append(
+                Shortage(
+                    pool=pool.name,
+                    limit_bytes=pool.limit_bytes,
+                    needed_bytes=needed,
+                    bound_bytes=bound.bytes,
+                    time=bound.time,
+                    alive=alive_at(problem, plan, pool.name, bound.time),
+                )
+            )
     return DoesNotFit(found)
 
 

@@ -7,7 +7,9 @@ from codegen.ir import Arg, ConstRef, DeviceConflict, Function, Let, Var, Virtua
 from codegen.kernels.primfunc import PrimFunc
 
 
-def plan_devices(function: Function, prim_funcs: tuple[PrimFunc, ...]) -> tuple[Function, tuple[PrimFunc, ...]]:
+def plan_devices(
+    function: Function, prim_funcs: tuple[PrimFunc, ...]
+) -> tuple[Function, tuple[PrimFunc, ...]]:
     """Function and PrimFuncs with the devices of tied values unified; set parts are never changed.
 
     Raises CodegenError E320 with the chain of values where two of them contradict each other.
@@ -51,7 +53,9 @@ def _apply(
         return var(old) if isinstance(old, Var) else old
 
     def let(old: Let) -> Let:
-        return replace(old, var=var(old.var), call=replace(old.call, args=tuple(arg(a) for a in old.call.args)))
+        return replace(
+            old, var=var(old.var), call=replace(old.call, args=tuple(arg(a) for a in old.call.args))
+        )
 
     body = tuple(let(old) for old in function.body)
     planned = replace(

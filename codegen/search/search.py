@@ -27,7 +27,7 @@ class Choices:
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
 
@@ -126,4 +126,3 @@ def _io(kind: str, variables: tuple[Var, ...]) -> tuple[IoTensor, ...]:
 
 def _field(kind: str, index: int, var: Var) -> str:
     return identifier(var.origin or var.name, f"{kind}{index}")
-

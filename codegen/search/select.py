@@ -34,7 +34,14 @@ def _choose(let: Let, target: Target, messages: Messages) -> Kernel | None:
         if refusal not in reasons:
             reasons.append(refusal)
     if reasons:
-        messages.add("E311", "; ".join(reasons), where=let.where, help="`codegen ops` lists what each operator supports")
+        messages.add(
+            "E311",
+            "; ".join(reasons),
+            where=let.where,
+            help="`codegen ops` lists what each operator supports",
+        )
     else:
-        messages.add("E310", f"no kernel for {let.call.op.name}", where=let.where, help="`codegen ops` lists operators")
+        messages.add(
+            "E310", f"no kernel for {let.call.op.name}", where=let.where, help="`codegen ops` lists operators"
+        )
     return None

@@ -39,12 +39,15 @@ def plan(problem: Problem) -> MemoryPlan:
     status = solver.getModelStatus()
     info = solver.getInfo()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        raise CodegenError(Message(
-            code="E401", where="planner mip",
-            text="no plan with every buffer in its first pool: "
-            f"the solver says {solver.modelStatusToString(status)}",
-            help="try --planner hill_climb, which says what is missing, or pools with more bytes",
-        ))
+        raise CodegenError(
+            Message(
+                code="E401",
+                where="planner mip",
+                text="no plan with every buffer in its first pool: "
+                f"the solver says {solver.modelStatusToString(status)}",
+                help="try --planner hill_climb, which says what is missing, or pools with more bytes",
+            )
+        )
     found = {id_: round(solver.val(unit)) for id_, unit in units.items()}
     held = {b.id: Placement(pool=home[b.id], offset=b.alignment * found[b.id]) for b in problem.buffers}
     single = len(problem.pools) == 1
@@ -62,8 +65,13 @@ def plan(problem: Problem) -> MemoryPlan:
 
 def _options(problem: Problem) -> dict[str, object]:
     options: dict[str, object] = {
-        "output_flag": False, "threads": 1, "random_seed": problem.limits.seed, "mip_abs_gap": 0.5,
-        "mip_rel_gap": 0.0, "mip_feasibility_tolerance": 1e-9, "mip_max_nodes": problem.limits.effort,
+        "output_flag": False,
+        "threads": 1,
+        "random_seed": problem.limits.seed,
+        "mip_abs_gap": 0.5,
+        "mip_rel_gap": 0.0,
+        "mip_feasibility_tolerance": 1e-9,
+        "mip_max_nodes": problem.limits.effort,
     }
     if problem.limits.deadline_seconds is not None:
         options["time_limit"] = problem.limits.deadline_seconds

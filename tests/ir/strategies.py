@@ -33,7 +33,8 @@ def modules(draw: st.DrawFn, max_steps: int = 8) -> Module:
     shape = tuple(draw(st.lists(st.integers(1, 4), min_size=2, max_size=4)))
     int8 = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
     values: list[Arg] = [
-        builder.param(f"in{i}", int8, origin=draw(_TEXT), device=draw(devices())) for i in range(draw(st.integers(1, 2)))
+        builder.param(f"in{i}", int8, origin=draw(_TEXT), device=draw(devices()))
+        for i in range(draw(st.integers(1, 2)))
     ]
     values.append(builder.constant(np.full(shape, 3, np.int8), quantization=quantization, origin=draw(_TEXT)))
     for step in range(draw(st.integers(1, max_steps))):

@@ -24,7 +24,7 @@ def test_real_models_read_back(key: str) -> None:
     assert parse_module(print_module(module)) == module
 
 
-_GOOD = 'module\nfn main(%x: int8[2]) {\n  %relu0: int8[2] = RELU(%x)\n} -> (%relu0)\n'
+_GOOD = "module\nfn main(%x: int8[2]) {\n  %relu0: int8[2] = RELU(%x)\n} -> (%relu0)\n"
 
 
 @pytest.mark.parametrize(

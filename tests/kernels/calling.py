@@ -89,9 +89,13 @@ class Guarded:
     def bytes(self) -> np.ndarray:
         return self._all[self.start : self.start + self.size_bytes]
 
+    @property
+    def guards(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes before and behind."""
+        return self._all[: self.start], self._all[self.start + self.size_bytes :]
+
     def check(self) -> None:
-        outside = np.concatenate([self._all[: self.start], self._all[self.start + self.size_bytes :]])
-        assert (outside == _GUARD).all(), "the kernel wrote outside its buffer"
+        assert (np.concatenate(self.guards) == _GUARD).all(), "the kernel wrote outside its buffer"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,10 +105,15 @@ class Outcome:
 
 
 class Library:
-    """The compiled kernels."""
+    """The compiled kernels. With `poison`, AddressSanitizer (preloaded) also catches reads of the guards."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, poison: bool = False) -> None:
         self._ffi = cffi.FFI()
+        self._sanitizer: Any = None
+        if poison:
+            self._ffi.cdef("void __asan_poison_memory_region(void *, size_t);")
+            self._ffi.cdef("void __asan_unpoison_memory_region(void *, size_t);")
+            self._sanitizer = self._ffi.dlopen(None)
         self._ffi.cdef(declarations())
         self._lib = self._ffi.dlopen(str(path))
 
@@ -140,13 +149,25 @@ class Library:
         for index, place in places.items():
             place[:] = self._values(layer, index)
         spaces = {w.name: Guarded(size_bytes=w.size_bytes, paint=paint) for w in function.workspaces}
+        buffers.extend(spaces.values())
+        self._mark(buffers, poisoned=True)
         self._call(function, places, result, {name: space.bytes for name, space in spaces.items()})
-        for buffer in (*buffers, *spaces.values()):
+        self._mark(buffers, poisoned=False)
+        for buffer in buffers:
             buffer.check()
         return Outcome(
             result=result.tobytes(),
             workspaces={name: space.bytes.tobytes() for name, space in spaces.items()},
         )
+
+    def _mark(self, buffers: Sequence[Guarded], *, poisoned: bool) -> None:
+        if self._sanitizer is None:
+            return
+        # By name: inside a class Python would mangle two leading underscores.
+        mark = getattr(self._sanitizer, f"__asan_{'' if poisoned else 'un'}poison_memory_region")
+        for buffer in buffers:
+            for guard in buffer.guards:
+                mark(self._address(guard), guard.size)
 
     @staticmethod
     def _values(layer: Layer, index: int) -> np.ndarray:

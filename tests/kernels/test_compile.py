@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.ir import DType
+from codegen.kernels.pooling import mean_s8_workspace_bytes
+from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, sources
 
 CPUS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
@@ -60,6 +63,20 @@ def test_arm(tmp_path: Path, cpu: str, level: str) -> None:
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 def test_host(tmp_path: Path, level: str) -> None:
     assert len(_compile(tmp_path, "gcc", level)) == len(sources())
+
+
+def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
+    layers = [random_layer("MEAN", DType.INT8, seed) for seed in range(20)]
+    tests = [
+        f"    wrong += cg_mean_s8_workspace_bytes(&(cg_mean_params){{.reduction = {{.out_len = "
+        f"{layer.let.var.type.elements}}}}}) != {mean_s8_workspace_bytes(layer.let)}u;\n"
+        for layer in layers
+    ]
+    program = '#include "cg_kernels.h"\nint main(void)\n{\n    int wrong = 0;\n' + "".join(tests)
+    (tmp_path / "main.c").write_text(program + "    return wrong;\n}\n")
+    command = ["gcc", "-std=c11", f"-I{RUNTIME / 'include'}", "main.c", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run([str(tmp_path / "main")], check=True)
 
 
 @needs_arm

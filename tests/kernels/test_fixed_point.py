@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType
 from codegen.ir.fixed_point import multiply_by_quantized_multiplier, rounding_divide_by_power
+from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, Library, bind, check_result, compile_library
-from tests.kernels.layers import random_layer
 
 SHIM = """
 #include "cg_fixed_point.h"

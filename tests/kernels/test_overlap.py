@@ -7,8 +7,9 @@ from codegen.ir import DType
 from codegen.ir.ops import Padding2D
 from codegen.kernels.overlap import first_reads, row_major_below
 from codegen.kernels.window import WindowShape
+from tests.kernels.builders import random_layer
 from tests.kernels.calling import bind
-from tests.kernels.layers import integer, random_layer
+from tests.kernels.layers import integer
 
 
 def _random_window(rng: np.random.Generator) -> tuple[WindowShape, int, int]:

@@ -3,8 +3,8 @@
 import pytest
 
 from codegen.ir import DType
+from tests.kernels.builders import CASES, random_layer
 from tests.kernels.calling import Library, bind, check_result
-from tests.kernels.layers import CASES, random_layer
 
 LAYERS = 60
 """Random layers of each kernel."""

@@ -9,8 +9,9 @@ from codegen.ir import Call, DType, Let, Quantization, TensorType, Var
 from codegen.ir.ops import OPS, Attrs, PadAttrs, SoftmaxAttrs, TransposeAttrs
 from codegen.kernels import kernels_for, supported_ops
 from codegen.resources import folder
+from tests.kernels.builders import random_layer
 from tests.kernels.calling import ANY_TARGET, bind
-from tests.kernels.layers import Layer, Operand, layer, random_layer
+from tests.kernels.layers import Layer, Operand, layer
 
 
 def _refusals(case: Layer) -> list[str | None]:

@@ -95,12 +95,22 @@ def test_relu_is_fused_only_without_requantisation() -> None:
         builder = Builder()
         image = builder.param("image", IMAGE)
         total = builder.call(OPS["ADD"], [image, image], BinaryAttrs(), IMAGE)
-        other = IMAGE if same else TensorType(shape=IMAGE.shape, dtype=DType.INT8, quantization=Quantization(scales=(0.25,), zero_points=(0,)))
+        other = (
+            IMAGE
+            if same
+            else TensorType(
+                shape=IMAGE.shape,
+                dtype=DType.INT8,
+                quantization=Quantization(scales=(0.25,), zero_points=(0,)),
+            )
+        )
         module = builder.build([builder.call(OPS["RELU"], [total], Attrs(), other)])
         fused = run_passes(module, (FuseActivations(),))
         assert len(fused.main.body) == (1 if same else 2)
         inputs = _inputs(module)
-        assert np.array_equal(evaluate(module, module.main, inputs)[0], evaluate(fused, fused.main, inputs)[0])
+        assert np.array_equal(
+            evaluate(module, module.main, inputs)[0], evaluate(fused, fused.main, inputs)[0]
+        )
         if same:
             attrs = fused.main.body[0].call.attrs
             assert isinstance(attrs, BinaryAttrs)

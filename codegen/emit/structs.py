@@ -1,0 +1,80 @@
+"""Parameter structs: nested designated initialisers, laid out as clang-format leaves them."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from codegen.emit.literals import scalar
+from codegen.emit.names import c_name, constant_pool, pool_array
+from codegen.emit.text import COLUMNS, assignment
+from codegen.kernels.primfunc import ConstantPointer, CStruct, PrimFunc
+from codegen.plan.program import Program
+
+Addresses = Mapping[tuple[str, str], str]
+"""(primfunc, role) -> C expression of the linked constant's first element."""
+
+_DEEPER = " " * 4
+
+
+def constant_addresses(program: Program) -> Addresses:
+    """Where every linked constant lies; merged ones are the same member."""
+    return {
+        user: f"{pool_array(program, constant_pool(program, pool))}.{c_name(member.name)}"
+        for pool in program.constants
+        for member in pool.members
+        for user in member.users
+    }
+
+
+def struct_text(prim: PrimFunc, struct: CStruct, constants: Addresses) -> str:
+    """The definition of one parameter struct; raises ValueError for a field that C cannot express."""
+    rows = [
+        row for name, value in struct.fields for row in _Field(prim, constants).rows(name, value, _DEEPER)
+    ]
+    return "\n".join([f"static const {struct.c_type} {prim.name}_{struct.suffix} = {{", *rows, "};"])
+
+
+class _Field:
+    def __init__(self, prim: PrimFunc, constants: Addresses) -> None:
+        self._prim = prim
+        self._constants = constants
+
+    def rows(self, name: str, value: object, indent: str) -> list[str]:
+        """A field on one line if it fits; a struct of structs is broken up for the eye."""
+        line = f"{indent}.{name} = {self._initialiser(value)},"
+        if len(line) <= COLUMNS and not _is_deep(value):
+            return [line]
+        fields = tuple(_fields(value))
+        if not fields:
+            return [f"{assignment(f'{indent}.{name}', self._initialiser(value))[:-1]},"]
+        inner = [row for n, v in fields for row in self.rows(n, v, f"{indent}{_DEEPER}{_DEEPER}")]
+        return [f"{indent}.{name} =", f"{indent}{_DEEPER}{{", *inner, f"{indent}{_DEEPER}}},"]
+
+    def _initialiser(self, value: object) -> str:
+        match value:
+            case None:
+                return "NULL"
+            case bool() | int() | float():
+                return scalar(value)
+            case ConstantPointer(role=role):
+                return self._constants[self._prim.name, role]
+            case _:
+                inner = ", ".join(f".{name} = {self._initialiser(field)}" for name, field in _fields(value))
+        if not inner:
+            raise ValueError(f"{self._prim.name}: a field {value!r} has no form in C")
+        return f"{{{inner}}}"
+
+
+def _fields(value: object) -> Iterator[tuple[str, object]]:
+    """The fields of a nested struct; nothing for any other value."""
+    if not isinstance(value, tuple):
+        return
+    for field in cast("tuple[object, ...]", value):
+        pair = cast("tuple[object, ...]", field) if isinstance(field, tuple) else ()
+        if len(pair) != 2 or not isinstance(pair[0], str):
+            raise ValueError(f"a nested struct field is (name, value), not {field!r}")
+        yield pair[0], pair[1]
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a field holds structs that hold structs."""
+    return any(isinstance(inner, tuple) for _, inner in _fields(value))

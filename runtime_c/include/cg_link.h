@@ -1,0 +1,107 @@
+/*
+ * cg_link.h -- the test link: frames, commands and replies. codegen/board/protocol.py is the other
+ * end and must say the same.
+ *
+ * A frame is COBS-encoded between zero bytes: sequence u16, kind u8, status u8, payload, CRC-32
+ * (as zlib's) of all before. Numbers are little-endian. Every request gets one reply of the same
+ * sequence number and kind. A request that repeats the last sequence number is not executed again
+ * (reads, which change nothing, are): its reply is sent again. A frame whose CRC is wrong is
+ * answered by CG_LINK_GARBLED, so that the host need not wait.
+ */
+#ifndef CG_LINK_H
+#define CG_LINK_H
+
+#include <stdint.h>
+
+#include "cg_runtime.h"
+
+#define CG_LINK_VERSION      1u
+#define CG_LINK_HEADER_BYTES 4u
+#define CG_LINK_CRC_BYTES    4u
+
+/* Kinds of requests; payloads are packed u32 unless said otherwise. */
+enum {
+    CG_LINK_IDENTIFY = 1,   /* -> version, ABI, models, payload bytes, counter bits, calibration
+                                  ticks, calibration instructions, MPU regions, free link stack,
+                                  board name */
+    CG_LINK_MODEL = 2,      /* model -> inputs, outputs, pools, steps, kept bytes, u8 sha256[32] */
+    CG_LINK_ENTRY = 3,      /* model, table, index -> size, peak, present, name */
+    CG_LINK_PAINT = 4,      /* model, value: pools, bytes around them, free stack -> */
+    CG_LINK_WRITE = 5,      /* model, input, offset, bytes -> */
+    CG_LINK_KEEP = 6,       /* model, offset, bytes: keeps them in unused memory -> */
+    CG_LINK_RUN = 7,        /* model, flags -> state, cg_status, step, ticks u64, fault */
+    CG_LINK_CONTINUE = 8,   /* -> as RUN */
+    CG_LINK_READ = 9,       /* model, table, index, offset, count -> bytes */
+    CG_LINK_MARKS = 10,     /* model, pool, paint -> peak, intact, stack peak */
+    CG_LINK_COUNTER = 11,   /* -> ticks u64 */
+    CG_LINK_GARBLED = 0xFF
+};
+
+/* Tables of CG_LINK_ENTRY and CG_LINK_READ. */
+enum { CG_LINK_INPUTS, CG_LINK_OUTPUTS, CG_LINK_POOLS, CG_LINK_STEPS };
+
+/* Flags of CG_LINK_RUN. */
+enum {
+    CG_LINK_TRACED = 1, /* pause behind every step */
+    CG_LINK_KEPT = 2    /* first copy the kept bytes to the inputs, in order */
+};
+
+/* States of a run. */
+enum { CG_LINK_FINISHED, CG_LINK_PAUSED, CG_LINK_FAULTED };
+
+/* Status of a reply. */
+enum {
+    CG_LINK_OK,
+    CG_LINK_UNKNOWN,  /* no such kind */
+    CG_LINK_ARGUMENT, /* an index, offset or count is out of range */
+    CG_LINK_NOT_NOW,  /* nothing to continue, or a run is paused */
+    CG_LINK_FAULT     /* the link itself faulted; payload: fault */
+};
+
+#define CG_LINK_NO_STEP 0xFFFFFFFFu
+
+typedef struct {
+    uint32_t exception; /* 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault; 0: none */
+    uint32_t pc;        /* 0, as lr and psr, where the stack could not take them */
+    uint32_t lr;
+    uint32_t psr;
+    uint32_t sp;
+    uint32_t cfsr;
+    uint32_t hfsr;
+    uint32_t mmfar;
+    uint32_t bfar;
+} cg_link_fault;
+
+/* framing.c: waits for a whole frame in cg_board.frame; its bytes without CRC, 0 if garbled. */
+uint32_t cg_link_receive(void);
+/* Sends `bytes` of cg_board.frame and their CRC, which is put behind them. */
+void cg_link_send(uint32_t bytes);
+
+/* context.c: the model runs unprivileged on a stack of its own. */
+typedef struct {
+    uint32_t state; /* CG_LINK_FINISHED, ... */
+    uint32_t status;
+    uint32_t step; /* begun last */
+    uint64_t ticks; /* since start or continue */
+    cg_link_fault fault;
+} cg_link_event;
+
+void cg_context_start(cg_status (*run)(void), uint32_t traced, cg_link_event *event);
+void cg_context_continue(cg_link_event *event);
+/* Whether the model is paused. */
+uint32_t cg_context_paused(void);
+/* Highest stack pointer of the model: what `run` is called with. */
+uint8_t *cg_context_stack_top(void);
+/* Instructions of a known loop and the ticks it took; start and stop cost `overhead`. */
+void cg_context_calibrate(void);
+extern uint32_t cg_calibration_ticks;
+extern uint32_t cg_calibration_instructions;
+
+/* Handlers for the vector table, and the link itself. */
+void cg_svc_handler(void);
+void cg_fault_handler(void);
+void cg_link_main(void) __attribute__((noreturn));
+/* Answers every request with the fault, for ever. */
+void cg_link_broken(const cg_link_fault *fault) __attribute__((noreturn));
+
+#endif /* CG_LINK_H */

@@ -1,0 +1,21 @@
+"""Options of the whole suite."""
+
+from collections.abc import Iterable
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write golden files from what is rendered now"
+    )
+    parser.addoption("--long", action="store_true", help="run the long sweeps too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    skip = pytest.mark.skip(reason="a long sweep: run with --long")
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(skip)

@@ -1,0 +1,113 @@
+"""Real models, whole path: file to C to machine code, outputs equal to an independent engine's goldens.
+
+In the same run: the measured peak of each pool equals the plan, guards are untouched, both paints give the
+same outputs, the stack stays within its static bound.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute, used_pools
+from codegen.errors import CodegenError
+from codegen.plan.problem import BufferKind, peak_bytes
+from codegen.plan.program import IoMode
+from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
+from tests.testdata import index
+
+MAIN_BOARDS = ("host", "mps2-an386")
+"""Both hold every model, so `make test` runs every model on two boards."""
+
+SMALL_MODELS = ("tflm/hello_world_int8", "tflm/micro_speech_quantized")
+"""Two models that fit the smallest board, so every board runs two."""
+
+OTHER_BOARDS = (
+    "netduinoplus2",
+    "stm32vldiscovery",
+    "mps2-an385",
+    "mps2-an500",
+    "mps2-an505",
+    "mps3-an547",
+    "microbit",
+    "lm3s6965evb",
+)
+
+FEW = 4
+"""Cases an emulated board runs in the default suite; the host and `--long` run all of them."""
+
+
+def _pairs() -> list[object]:
+    marks = {"host": ()}
+    pairs: list[object] = []
+    for board in (*MAIN_BOARDS, *OTHER_BOARDS):
+        for key in ALL_MODELS:
+            own = list(marks.get(board, (pytest.mark.qemu,)))
+            if board not in MAIN_BOARDS and key not in SMALL_MODELS:
+                own.append(pytest.mark.long)
+            pairs.append(pytest.param(key, board, marks=own, id=f"{key.split('/')[1]}-{board}"))
+    return pairs
+
+
+def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> None:
+    try:
+        built = build_model(key, options, folder / "build")
+    except CodegenError as error:
+        # Too large for this board: the message must say which pool or region lacks how many bytes.
+        assert error.exit_code == 4, error
+        assert all("lacks" in message.text and "bytes" in message.text for message in error.messages), error
+        pytest.skip(
+            f"does not fit {options.board}: {error.messages[0].where} {error.messages[0].text.splitlines()[0]}"
+        )
+    cases = golden_cases(key)
+    if options.io_types == "int8":
+        cases = int8_cases(key, cases, built)
+    chosen = cases if every_case else _few(cases)
+    measured = execute(built, chosen)
+    assert complaints(built.models[0], chosen, measured, built.image.sizes.stack_bound_bytes) == []
+
+
+def _few(cases: tuple[object, ...]) -> tuple[object, ...]:
+    """Cases a, b, c and real ones, thinned where a golden holds hundreds of rows."""
+    if len(cases) <= 2 * FEW:
+        return cases
+    return (*cases[:3], *cases[3 :: max(1, (len(cases) - 3) // FEW)])
+
+
+@pytest.mark.parametrize(("key", "board"), _pairs())
+def test_model_on_board(key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    every = board == "host" or bool(request.config.getoption("--long"))
+    _check(key, Options(board=board), tmp_path, every_case=every)
+
+
+@pytest.mark.parametrize("board", MAIN_BOARDS)
+@pytest.mark.parametrize("key", EDGED_MODELS)
+def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
+    _check(key, Options(board=board, io_types="int8"), tmp_path, every_case=True)
+
+
+@pytest.mark.parametrize("io", [IoMode.CALLER, IoMode.POOL])
+@pytest.mark.parametrize("optimize", ["size", "speed"])
+def test_other_options_give_the_same_outputs(io: IoMode, optimize: str, tmp_path: Path) -> None:
+    options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
+    _check("mlperf_tiny/kws_ref_model", options, tmp_path, every_case=True)
+
+
+@pytest.mark.parametrize("planner", ["greedy_by_size", "greedy_by_conflicts", "hill_climb"])
+def test_every_planner(planner: str, tmp_path: Path) -> None:
+    _check(
+        "mlperf_tiny/pretrainedResnet_quant",
+        Options(board="host", planner=planner),
+        tmp_path,
+        every_case=True,
+    )
+
+
+@pytest.mark.parametrize("key", [key for key in ALL_MODELS if index()[key]["tflm_head_bytes"]])
+def test_pools_never_exceed_the_common_engines_arena(key: str, tmp_path: Path) -> None:
+    """TFLM's own planner on the same model (its kernels' scratch included), plus our named workspaces."""
+    built = build_model(key, Options(board="mps2-an386"), tmp_path / "build")
+    program = built.models[0].program
+    planned = sum(peak_bytes(program.problem, program.plan, pool) for pool in used_pools(program))
+    workspaces = sum(b.size_bytes for b in program.problem.buffers if b.kind is BufferKind.WORKSPACE)
+    assert planned <= int(index()[key]["tflm_head_bytes"]) + workspaces

@@ -1,0 +1,68 @@
+"""Hundreds of generated single-operator models, compiled and run, bit-equal to TFLite's reference kernels.
+
+Many models share one program: a batch is rendered, compiled and run at once.
+"""
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.driver.build import Planned, plan_model
+from codegen.driver.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, measure, request
+from tests.opgen import OpCase, cases
+
+BATCH = 60
+
+
+@functools.cache
+def _batches() -> list[tuple[OpCase, ...]]:
+    every = tuple(cases())
+    return [every[start : start + BATCH] for start in range(0, len(every), BATCH)]
+
+
+def _run(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
+    board = boards.load_board(board_name)
+    options = Options(board=board_name, optimize="size")
+    planned: list[Planned] = []
+    for case in batch:
+        path = folder / f"{case.name}.tflite"
+        path.write_bytes(case.model)
+        planned.append(plan_model(path, board, options, name=case.name, emulated=True))
+    sources = emit.render(tuple(model.program for model in planned))
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", board, optimize="size")
+    wrong: list[str] = []
+    with boards.session(image, board) as target:
+        for model, (case, plan) in enumerate(zip(batch, planned, strict=True)):
+            inputs = [
+                Case(name=f"{case.name} {i}", inputs=tuple(x), expected=tuple(y))
+                for i, (x, y) in enumerate(zip(case.inputs, case.expected, strict=True))
+            ]
+            measured = measure(plan, inputs, target.run(request(plan.program, inputs, model=model)))
+            wrong += [str(m) for m in complaints(plan, inputs, measured, image.sizes.stack_bound_bytes)]
+    assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("number", range(len(_batches())))
+def test_batch_on_host(number: int, tmp_path: Path) -> None:
+    _run(_batches()[number], "host", tmp_path)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("number", range(len(_batches())))
+def test_batch_on_qemu(number: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Every fourth model by default (all operators occur in every batch), all of them with --long."""
+    batch = _batches()[number]
+    _run(batch if request.config.getoption("--long") else batch[number % 4 :: 4], "mps2-an386", tmp_path)
+
+
+def test_there_are_enough_of_them() -> None:
+    every = [case for batch in _batches() for case in batch]
+    assert len(every) >= 500
+    assert len({case.operator for case in every}) >= 21

@@ -1,0 +1,85 @@
+"""A debug build on the host poisons every pool byte that no buffer of the current step owns."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen import emit, search, toolchain
+from codegen.board import MemoryFault, run_poisoned
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.driver.run import request
+from codegen.plan.image import RunResult
+from codegen.plan.problem import Placement
+from codegen.plan.program import Program
+from tests.e2e.models import ALL_MODELS, golden_cases
+from tests.testdata import model_path
+
+KWS = "mlperf_tiny/kws_ref_model"
+
+
+def _run(program: Program, key: str, folder: Path) -> RunResult | MemoryFault:
+    sources = emit.render((program,))
+    emit.write(sources, folder / "build")
+    board = boards.load_board("host")
+    image = toolchain.build(sources, folder / "build", board, optimize="balanced", sanitize=True)
+    return run_poisoned(image, board, request(program, golden_cases(key)[:2]))
+
+
+def _program(key: str) -> Program:
+    return plan_model(model_path(key), boards.load_board("host"), Options(board="host")).program
+
+
+@pytest.mark.parametrize("key", ALL_MODELS)
+def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
+    found = _run(_program(key), key, tmp_path)
+    assert isinstance(found, RunResult), found
+    assert all(case.paints_agree and case.guards_intact for case in found.cases)
+
+
+def _largest(program: Program) -> str:
+    return max(program.problem.buffers, key=lambda buffer: (buffer.size_bytes, -buffer.start)).id
+
+
+def _shorter(program: Program) -> Program:
+    """The largest buffer dies one step too early: its reader is not covered any more."""
+    victim = _largest(program)
+    buffers = tuple(replace(b, stop=b.stop - 1) if b.id == victim else b for b in program.problem.buffers)
+    return replace(program, problem=replace(program.problem, buffers=buffers))
+
+
+def _shifted(program: Program) -> Program:
+    """The largest buffer's place is recorded eight bytes too high: kernels use bytes nobody owns."""
+    victim = _largest(program)
+    place = program.plan.placements[victim]
+    moved = {**program.plan.placements, victim: Placement(pool=place.pool, offset=place.offset + 8)}
+    return replace(program, plan=replace(program.plan, placements=moved))
+
+
+def _with_live_table_of(right: Program, wrong: Program, folder: Path) -> RunResult | MemoryFault:
+    """C code of `right`, ownership table of `wrong`: what a wrong plan looks like to the poisoned run."""
+    sources = emit.render((right,))
+    bench = emit.render((wrong,)).files[f"firmware/{right.name}_bench.c"]
+    mixed = replace(sources, files={**sources.files, f"firmware/{right.name}_bench.c": bench})
+    emit.write(mixed, folder / "build")
+    board = boards.load_board("host")
+    image = toolchain.build(mixed, folder / "build", board, optimize="balanced", sanitize=True)
+    return run_poisoned(image, board, request(right, golden_cases(KWS)[:1]))
+
+
+@pytest.mark.parametrize("mutate", [_shorter, _shifted])
+def test_a_wrong_plan_is_caught_while_running(mutate: Callable[[Program], Program], tmp_path: Path) -> None:
+    program = _program(KWS)
+    found = _with_live_table_of(program, mutate(program), tmp_path)
+    assert isinstance(found, MemoryFault)
+    assert found.step is not None
+
+
+def test_a_wrong_plan_never_leaves_the_search() -> None:
+    program = _program(KWS)
+    search.check(program, keep_inputs=False)
+    with pytest.raises(ValueError, match="made a wrong plan"):
+        search.check(_shifted(program), keep_inputs=False)

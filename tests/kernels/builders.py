@@ -1,0 +1,357 @@
+"""Random layers of every operator, over all options its kernels have."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from codegen.ir import DType, Quantization, TensorType
+from codegen.ir.ops import (
+    Attrs,
+    BinaryAttrs,
+    ConcatAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    LeakyReluAttrs,
+    MeanAttrs,
+    PadAttrs,
+    Padding2D,
+    PoolAttrs,
+    ReshapeAttrs,
+    SoftmaxAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
+from tests.kernels.layers import (
+    Layer,
+    Operand,
+    activation,
+    fill,
+    float32,
+    float_type,
+    int8_type,
+    integer,
+    layer,
+    random_operand,
+)
+
+
+def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> Operand:
+    if dtype is DType.FLOAT32:
+        return random_operand(rng, dtype, shape, constant=True)
+    channels = shape[axis] if rng.random() < 0.6 else 1
+    scales = tuple(float32(2.0 ** rng.uniform(-9, -5)) for _ in range(channels))
+    quantization = Quantization(
+        scales=scales, zero_points=(0,) * channels, axis=axis if channels > 1 else None
+    )
+    type_ = TensorType(shape=tuple(shape), dtype=DType.INT8, quantization=quantization)
+    data = rng.integers(-127, 128, shape, np.int8)
+    if rng.random() < 0.2:
+        data[...] = rng.choice([-128, 127])
+    return Operand(type=type_, data=data, constant=True)
+
+
+def _bias(rng: Generator, image: Operand, weights: Operand, channels: int) -> Operand | None:
+    if rng.random() < 0.25:
+        return None
+    if weights.type.quantization is None:
+        return random_operand(rng, DType.FLOAT32, (channels,), constant=True)
+    scales = tuple(float32(image.type.scale * scale) for scale in weights.type.quantization.scales)
+    quantization = Quantization(
+        scales=scales, zero_points=(0,) * len(scales), axis=0 if len(scales) > 1 else None
+    )
+    reach = 2**31 - 1 if rng.random() < 0.15 else 20_000  # the first: accumulators that wrap
+    data = rng.integers(-reach, reach, channels, np.int32, endpoint=True)
+    type_ = TensorType(shape=(channels,), dtype=DType.INT32, quantization=quantization)
+    return Operand(type=type_, data=data, constant=True)
+
+
+def _weighted_result(rng: Generator, dtype: DType, image: Operand, weights: Operand, taps: int) -> TensorType:
+    """A scale at which results spread over int8, or one that makes the shift positive or the multiplier 0."""
+    if dtype is DType.FLOAT32:
+        return float_type(())
+    assert weights.type.quantization is not None
+    product = image.type.scale * max(weights.type.quantization.scales)
+    kind = rng.random()
+    if kind < 0.1:
+        return int8_type(rng, (), product / 2.0 ** rng.uniform(0, 5))
+    if kind < 0.15:
+        return int8_type(rng, (), product * 2.0**33)
+    return int8_type(rng, (), product * 73 * 73 * taps**0.5 / 2.0 ** rng.uniform(4, 7))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Window:
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    padding: Padding2D
+    image: tuple[int, int]
+
+
+def _window(rng: Generator, *, dilate: bool, pad: int) -> _Window:
+    """Padding of up to `pad` elements a side (0: also windows that lie in the padding altogether)."""
+    kernel = (integer(rng, 1, 4), integer(rng, 1, 4))
+    if rng.random() < 0.25:
+        kernel = (1, 1)
+    dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if dilate and rng.random() < 0.4 else (1, 1)
+    low_pad = [0, 0, 0, 0]
+    if rng.random() < 0.7:
+        limits = [pad or kernel[0] + 1, pad or kernel[0] + 1, pad or kernel[1] + 1, pad or kernel[1] + 1]
+        low_pad = [integer(rng, 0, limit) for limit in limits]
+    if pad:  # pools: every window must meet the image
+        low_pad = [min(value, kernel[side // 2] - 1) for side, value in enumerate(low_pad)]
+    padding = Padding2D(top=low_pad[0], bottom=low_pad[1], left=low_pad[2], right=low_pad[3])
+    reach = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
+    needs = (
+        max(1, reach[0] - padding.top - padding.bottom),
+        max(1, reach[1] - padding.left - padding.right),
+    )
+    image = (needs[0] + integer(rng, 0, 6), needs[1] + integer(rng, 0, 6))
+    stride = (integer(rng, 1, 3), integer(rng, 1, 3))
+    return _Window(kernel=kernel, stride=stride, dilation=dilation, padding=padding, image=image)
+
+
+def conv(rng: Generator, dtype: DType) -> Layer:
+    groups = integer(rng, 2, 3) if rng.random() < 0.2 else 1
+    inputs, outputs = integer(rng, 1, 9), groups * integer(rng, 1, 5)
+    window = _window(rng, dilate=True, pad=0)
+    image = random_operand(rng, dtype, (integer(rng, 1, 2), *window.image, groups * inputs))
+    weights = _weights(rng, dtype, (outputs, *window.kernel, inputs), 0)
+    attrs = ConvAttrs(
+        stride=window.stride, dilation=window.dilation, padding=window.padding, activation=activation(rng)
+    )
+    taps = window.kernel[0] * window.kernel[1] * inputs
+    result = _weighted_result(rng, dtype, image, weights, taps)
+    return layer("CONV_2D", attrs, (image, weights, _bias(rng, image, weights, outputs)), result)
+
+
+def depthwise(rng: Generator, dtype: DType) -> Layer:
+    channels, multiplier = integer(rng, 1, 9), int(rng.choice([1, 1, 2, 3, 8]))
+    window = _window(rng, dilate=True, pad=0)
+    image = random_operand(rng, dtype, (integer(rng, 1, 2), *window.image, channels))
+    weights = _weights(rng, dtype, (1, *window.kernel, channels * multiplier), 3)
+    attrs = DepthwiseConvAttrs(
+        multiplier=multiplier,
+        stride=window.stride,
+        dilation=window.dilation,
+        padding=window.padding,
+        activation=activation(rng),
+    )
+    result = _weighted_result(rng, dtype, image, weights, window.kernel[0] * window.kernel[1])
+    bias = _bias(rng, image, weights, channels * multiplier)
+    return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result)
+
+
+def fully_connected(rng: Generator, dtype: DType) -> Layer:
+    inputs, outputs = integer(rng, 1, 70), integer(rng, 1, 12)
+    image = random_operand(rng, dtype, (integer(rng, 1, 3), inputs))
+    weights = _weights(rng, dtype, (outputs, inputs), 0)
+    attrs = FullyConnectedAttrs(activation=activation(rng))
+    result = _weighted_result(rng, dtype, image, weights, inputs)
+    return layer("FULLY_CONNECTED", attrs, (image, weights, _bias(rng, image, weights, outputs)), result)
+
+
+def pool(op: str) -> Callable[[Generator, DType], Layer]:
+    def build(rng: Generator, dtype: DType) -> Layer:
+        window = _window(rng, dilate=False, pad=3)
+        shape = (integer(rng, 1, 2), *window.image, integer(rng, 1, 7))
+        image = random_operand(rng, dtype, shape)
+        attrs = PoolAttrs(
+            window=window.kernel, stride=window.stride, padding=window.padding, activation=activation(rng)
+        )
+        return layer(op, attrs, (image,), image.type)
+
+    return build
+
+
+def mean(rng: Generator, dtype: DType) -> Layer:
+    shape = tuple(integer(rng, 1, 6) for _ in range(integer(rng, 1, 5)))
+    axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
+    attrs = MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
+    argument = random_operand(rng, dtype, shape)
+    result = float_type(())
+    if dtype is DType.INT8:
+        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
+        if rng.random() < 0.2:
+            result = argument.type
+    return layer("MEAN", attrs, (argument,), result)
+
+
+def binary(op: str) -> Callable[[Generator, DType], Layer]:
+    def build(rng: Generator, dtype: DType) -> Layer:
+        shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 5))]
+        shapes = [list(shape), list(shape)]
+        if rng.random() < 0.6:  # broadcast some axes of either, leave out leading ones of one
+            for which in shapes:
+                for axis in range(len(which)):
+                    if rng.random() < 0.3:
+                        which[axis] = 1
+            cut = integer(rng, 0, 1)
+            shapes[cut] = shapes[cut][integer(rng, 0, len(shape) - 1) :]
+        constant = integer(rng, 0, 3)  # 0: the first is a constant, 1: the second, else neither
+        operands = [
+            random_operand(rng, dtype, which, constant=index == constant)
+            for index, which in enumerate(shapes)
+        ]
+        result = float_type(())
+        if dtype is DType.INT8:
+            scales = [operand.type.scale for operand in operands]
+            wide = scales[0] * scales[1] * 127 if op == "MUL" else max(scales)
+            result = int8_type(rng, (), wide * 2.0 ** rng.uniform(-2, 1.5))
+        return layer(op, BinaryAttrs(activation=activation(rng)), operands, result)
+
+    return build
+
+
+LAYOUT_TYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
+
+
+def concat(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 4))]
+    axis = integer(rng, 0, len(shape) - 1)
+    first = _layout_type(rng, dtype, shape)
+    operands: list[Operand] = []
+    for _ in range(integer(rng, 1, 5)):
+        shape[axis] = integer(rng, 1, 4)
+        type_ = replace(first, shape=tuple(shape))
+        operands.append(Operand(type=type_, data=fill(rng, type_), constant=bool(rng.random() < 0.2)))
+    return layer("CONCATENATION", ConcatAttrs(axis=axis), operands, first)
+
+
+def _layout_type(rng: Generator, dtype: DType, shape: Sequence[int]) -> TensorType:
+    if dtype is DType.INT8:
+        return int8_type(rng, shape)
+    return TensorType(shape=tuple(shape), dtype=dtype)
+
+
+def _layout_operand(rng: Generator, dtype: DType, shape: Sequence[int]) -> Operand:
+    type_ = _layout_type(rng, dtype, shape)
+    return Operand(type=type_, data=fill(rng, type_))
+
+
+def pad(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 5))]
+    argument = _layout_operand(rng, dtype, shape)
+    paddings = tuple((integer(rng, 0, 2), integer(rng, 0, 2)) for _ in shape)
+    value = float(fill(rng, replace(argument.type, shape=(1,)))[0])
+    attrs = PadAttrs(paddings=paddings, value=value if rng.random() < 0.7 else 0.0)
+    return layer("PAD", attrs, (argument,), argument.type)
+
+
+def transpose(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 5))]
+    argument = _layout_operand(rng, dtype, shape)
+    permutation = tuple(int(axis) for axis in rng.permutation(len(shape)))
+    return layer("TRANSPOSE", TransposeAttrs(permutation=permutation), (argument,), argument.type)
+
+
+def strided_slice(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 6) for _ in range(integer(rng, 1, 5))]
+    argument = _layout_operand(rng, dtype, shape)
+    begins: list[int] = []
+    strides: list[int] = []
+    counts: list[int] = []
+    for extent in shape:
+        begin, stride = integer(rng, 0, extent - 1), int(rng.choice([1, 1, 2, 3, -1, -2]))
+        most = (extent - 1 - begin) // stride + 1 if stride > 0 else begin // -stride + 1
+        begins.append(begin)
+        strides.append(stride)
+        counts.append(integer(rng, 1, most))
+    attrs = StridedSliceAttrs(
+        begins=tuple(begins), strides=tuple(strides), counts=tuple(counts), shape=tuple(counts)
+    )
+    return layer("STRIDED_SLICE", attrs, (argument,), argument.type)
+
+
+def reshape(rng: Generator, dtype: DType) -> Layer:
+    argument = _layout_operand(rng, dtype, (integer(rng, 1, 4), integer(rng, 1, 4)))
+    return layer("RESHAPE", ReshapeAttrs(shape=(argument.type.elements,)), (argument,), argument.type)
+
+
+def _fixed(scale: float, zero: int) -> TensorType:
+    return TensorType(
+        shape=(), dtype=DType.INT8, quantization=Quantization(scales=(scale,), zero_points=(zero,))
+    )
+
+
+def softmax(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 3) for _ in range(integer(rng, 0, 2))] + [int(rng.choice([1, 2, 10, 37, 300]))]
+    argument = random_operand(rng, dtype, shape)
+    if rng.random() < 0.2:
+        argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
+    result = _fixed(1 / 256, -128) if dtype is DType.INT8 else float_type(())
+    attrs = SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
+    return layer("SOFTMAX", attrs, (argument,), result)
+
+
+def unary(op: str) -> Callable[[Generator, DType], Layer]:
+    def build(rng: Generator, dtype: DType) -> Layer:
+        argument = random_operand(rng, dtype, [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
+        if dtype is DType.FLOAT32:
+            argument = replace(argument, data=argument.data * np.float32(10.0 ** rng.uniform(-3, 2)))
+        attrs = LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else Attrs()
+        result = float_type(())
+        if dtype is DType.INT8:
+            fixed = {"LOGISTIC": _fixed(1 / 256, -128), "TANH": _fixed(1 / 128, 0)}
+            free = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
+            result = fixed.get(op, free)
+        return layer(op, attrs, (argument,), result)
+
+    return build
+
+
+def quantize(rng: Generator, dtype: DType) -> Layer:
+    if dtype is DType.INT8:
+        return unary("QUANTIZE")(rng, dtype)
+    argument = random_operand(rng, DType.FLOAT32, (integer(rng, 1, 300),))
+    result = int8_type(rng, ())
+    if rng.random() < 0.5:  # halves of a step, where rounding decides
+        steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
+        argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
+    return layer("QUANTIZE", Attrs(), (argument,), result)
+
+
+def dequantize(rng: Generator, dtype: DType) -> Layer:
+    del dtype
+    return layer(
+        "DEQUANTIZE", Attrs(), (random_operand(rng, DType.INT8, (integer(rng, 1, 60),)),), float_type(())
+    )
+
+
+_BOTH = (DType.INT8, DType.FLOAT32)
+
+BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, ...]]] = {
+    "CONV_2D": (conv, _BOTH),
+    "DEPTHWISE_CONV_2D": (depthwise, _BOTH),
+    "FULLY_CONNECTED": (fully_connected, _BOTH),
+    "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _BOTH),
+    "MAX_POOL_2D": (pool("MAX_POOL_2D"), _BOTH),
+    "MEAN": (mean, _BOTH),
+    "ADD": (binary("ADD"), _BOTH),
+    "SUB": (binary("SUB"), _BOTH),
+    "MUL": (binary("MUL"), _BOTH),
+    "CONCATENATION": (concat, LAYOUT_TYPES),
+    "PAD": (pad, LAYOUT_TYPES),
+    "RESHAPE": (reshape, LAYOUT_TYPES),
+    "TRANSPOSE": (transpose, LAYOUT_TYPES),
+    "STRIDED_SLICE": (strided_slice, LAYOUT_TYPES),
+    "SOFTMAX": (softmax, _BOTH),
+    "LOGISTIC": (unary("LOGISTIC"), _BOTH),
+    "TANH": (unary("TANH"), _BOTH),
+    "RELU": (unary("RELU"), _BOTH),
+    "RELU6": (unary("RELU6"), _BOTH),
+    "LEAKY_RELU": (unary("LEAKY_RELU"), _BOTH),
+    "QUANTIZE": (quantize, _BOTH),
+    "DEQUANTIZE": (dequantize, (DType.INT8,)),
+}
+
+CASES = tuple((op, dtype) for op, (_, dtypes) in BUILDERS.items() for dtype in dtypes)
+
+
+def random_layer(op: str, dtype: DType, seed: int) -> Layer:
+    """Layer number `seed` of operator `op` on `dtype`; the same at every call."""
+    build = BUILDERS[op][0]
+    return build(np.random.default_rng([seed, *op.encode(), *dtype.value.encode()]), dtype)
