@@ -117,7 +117,9 @@ def table_rows(cells: Sequence[str]) -> list[str]:
     width = max(len(cell) for cell in cells)
     count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
     padded = [cell.rjust(width) for cell in cells]
-    return [f"{_INDENT}{', '.join(padded[start : start + count])}," for start in range(0, len(padded), count)]
+    deeper = len(_INDENT) + len(_INDENT) + count * (width + 2) - 1 <= COLUMNS
+    indent = _INDENT + _INDENT if deeper else _INDENT
+    return [f"{indent}{', '.join(padded[i : i + count])}," for i in range(0, len(padded), count)]
 
 
 def pool_definition(c_object: str, macro: str, section: str, alignment: int) -> str:

@@ -15,7 +15,7 @@ def stop(reason: str) -> NoReturn:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=FileSystemLoader(resources.folder("templates")),
         undefined=StrictUndefined,
         autoescape=False,  # the output is C, not HTML
@@ -23,10 +23,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(stop=stop)
-    return environment
 
 
 def fill(template: str, **views: object) -> str:
     """The text of `template` (path below templates/); raises on anything the views do not define."""
-    return _environment().get_template(template).render(**views)
+    return _environment().get_template(template).render(stop=stop, **views)

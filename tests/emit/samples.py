@@ -11,8 +11,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.ir import Board, Call, ConstRef, DType, Function, Let, Quantization, Region, Runner, Target
-from codegen.ir import TensorType, Var
+from codegen.ir import (
+    Board,
+    Call,
+    ConstRef,
+    DType,
+    Function,
+    Let,
+    Quantization,
+    Region,
+    Runner,
+    Target,
+    TensorType,
+    Var,
+)
 from codegen.ir.ops import OPS, Attrs
 from codegen.kernels.primfunc import (
     ArrayArg,
