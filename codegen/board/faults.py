@@ -43,7 +43,8 @@ def describe(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> str:
     for register, value in (("pc", fault.pc), ("lr", fault.lr)):
         if value:
             parts.append(f"{register} 0x{value:08x}{_function(value, symbols)}")
-    parts.append(f"cfsr 0x{fault.cfsr:08x}")
+    if fault.cfsr:
+        parts.append(f"cfsr 0x{fault.cfsr:08x}")
     return ", ".join(parts)
 
 

@@ -29,6 +29,8 @@ class Patience:
 
     answer_seconds: float = 1.0
     tries: int = 8
+    greeting_seconds: float = 0.3
+    """For the frame a target sends after reset; then it is asked even if it did not."""
     identify_seconds: float = 0.25
     identify_tries: int = 16
     run_seconds: float = 300.0
@@ -59,11 +61,13 @@ class Link:
         self._damaged = 0
 
     def identify(self) -> bytes:
-        """IDENTIFY, asked more often: the target may still be starting, and drop what comes.
+        """IDENTIFY, after the target's greeting, or without it if the target is up already.
 
-        Raises CodegenError E602 if nothing answers.
+        Asked more often than others: the target may still be starting, and drop what comes. Raises
+        CodegenError E602 if nothing answers.
         """
         patience = self._patience
+        self._splitter.feed(self._port.read(patience.greeting_seconds))
         return self._ask(Kind.IDENTIFY, b"", [patience.identify_seconds] * patience.identify_tries)
 
     def request(self, kind: Kind, *arguments: int, data: bytes = b"") -> bytes:

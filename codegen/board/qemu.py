@@ -17,6 +17,7 @@ from codegen.ir import Board
 
 PROGRAM = "qemu-system-arm"
 _ADDRESS = re.compile(r"tcp:(?P<host>[\d.]+):(?P<port>\d+)")
+_GREETING_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 _SHOWN_BYTES = 2000
 
@@ -62,7 +63,11 @@ def running(board: Board, firmware: Path) -> Generator[SerialPort, None, None]:
 
 
 def _connect(child: "subprocess.Popen[bytes]", board: Board) -> SerialPort:
-    """Learn the socket's number over QMP, connect, then let the machine run: nothing it says is lost."""
+    """Learn the socket's number over QMP, connect, then let the machine run: nothing it says is lost.
+
+    Until the firmware enables them, the UARTs of CMSDK and nRF51 take no byte, and QEMU's main loop does
+    not look at the socket again by itself: so wait for the greeting, then give the loop something to do.
+    """
     try:
         _receive(child)
         _execute(child, "qmp_capabilities")
@@ -74,6 +79,8 @@ def _connect(child: "subprocess.Popen[bytes]", board: Board) -> SerialPort:
         port = SerialPort(f"socket://{match['host']}:{match['port']}", 115200, name=f"QEMU ({board.name})")
         try:
             _execute(child, "cont")
+            port.read(_GREETING_SECONDS)
+            _execute(child, "query-status")
         except BaseException:
             port.close()
             raise

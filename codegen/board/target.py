@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.board.faults import link_fault, model_fault
 from codegen.board.link import Broken, Link, Patience
@@ -31,7 +31,8 @@ def target_session(
     """
     if port is None:
         with running(board, image.path) as qemu:
-            yield Target(Link(qemu, patience=patience), image, board, runner="qemu")
+            greeted = replace(patience, greeting_seconds=0.0)
+            yield Target(Link(qemu, patience=greeted), image, board, runner="qemu")
         return
     if board.uart is None:
         raise CodegenError(
