@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.blocks import block_text, function_name
 from codegen.emit.header import HeaderView, TensorView, dimensions
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
@@ -41,6 +42,8 @@ class EntryView:
     """The entry function and what it needs at file scope."""
 
     structs: tuple[str, ...]
+    blocks: tuple[str, ...]
+    """Functions of steps that run several layers together."""
     inputs: tuple[str, ...]
     """Declarations of the inputs that steps read."""
     copies_in: tuple[str, ...]
@@ -81,6 +84,9 @@ class _Entry:
         params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
         return EntryView(
             structs=structs,
+            blocks=tuple(
+                block_text(self.program.name, prim, prim.block, self.constants) for prim in prims if prim.block
+            ),
             inputs=tuple(params),
             copies_in=self._copies(header.inputs, "inputs"),
             copies_out=self._copies(header.outputs, "outputs"),
@@ -119,7 +125,8 @@ class _Entry:
         call = ""
         if prim.symbol:
             arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
-            call = wrapped(f"    {prim.symbol}(", arguments, ");")
+            name = function_name(self.program.name, prim) if prim.block else prim.symbol
+            call = wrapped(f"    {name}(", arguments, ");")
         return StepView(index=index, comment=self._comment(index, prim), lines=tuple(lines), call=call)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:

@@ -253,6 +253,7 @@ def _workspace_buffers(
 ) -> Iterator[tuple[Buffer, str]]:
     for space in prim.workspaces:
         id_ = f"{prim.name}.{space.name}"
+        kind = BufferKind.ACTIVATION if space.is_activation else BufferKind.WORKSPACE
         yield (
             Buffer(
                 id=id_,
@@ -260,8 +261,8 @@ def _workspace_buffers(
                 start=start + space.start,
                 stop=start + space.stop,
                 alignment=max(space.alignment, minimum_alignment),
-                pool_candidates=_pools(pool_candidates, id_, BufferKind.WORKSPACE, None),
-                kind=BufferKind.WORKSPACE,
+                pool_candidates=_pools(pool_candidates, id_, kind, None),
+                kind=kind,
             ),
             space.name,
         )
