@@ -1,203 +1,162 @@
-"""Boards as data: reads `boards/*.toml` and a user's own file, and explains every mistake in it."""
+"""The boards that ship (boards/*.toml), and a user's own board file."""
 
 import difflib
+import itertools
 import re
+import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from codegen import resources
+from codegen.board.decode import CODE, decode
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir import Board, Counter, MemoryHole, Region, Runner, Target, Uart
+from codegen.ir import Board, Region, Runner
 
-_UNITS = {"": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-_SIZE = re.compile(r"^(\d+) ?(bytes|KiB|MiB|)$")
-
-
-class _Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Unknown keys are mistakes."""
-
-
-class _Target(_Strict):
-    cpu: str
-    features: list[str] = []
-    compiler_flags: list[str] = []
-
-
-class _Region(_Strict):
-    name: str
-    address: int
-    size: int | str
-    writable: bool
-    executable: bool = False
-    access_cost: float = 1.0
-    dma: bool = True
-    cacheable: bool = False
-    emulated: bool = True
-
-
-class _Uart(_Strict):
-    driver: str
-    address: int
-    baud: int = 115200
-    qemu_serial: int = 0
-
-
-class _Counter(_Strict):
-    driver: str
-    address: int
-    bits: int
-    instructions_per_tick: float
-
-
-class _Hole(_Strict):
-    address: int
-    size: int | str
-
-
-class _File(_Strict):
-    title: str
-    runner: Runner
-    target: _Target
-    regions: list[_Region]
-    code_region: str
-    data_region: str
-    stack_bytes: int
-    reserved_bytes: int
-    name: str | None = None
-    aliases: list[str] = []
-    pool_alignment_bytes: int = 16
-    buffer_alignment_bytes: int = 1
-    clock_hz: int = 0
-    qemu_machine: str | None = None
-    qemu_flags: list[str] = []
-    uart: _Uart | None = None
-    counter: _Counter | None = None
-    mpu: str | None = None
-    startup: str | None = None
-    holes: list[_Hole] = []
-
-
-def load_board(name_or_path: str) -> Board:
-    """The board of that name or alias, or the one a `.toml` file describes.
-
-    Raises CodegenError E240 for an unknown name, E241 for a file that cannot be read or decoded, E242 for
-    contents that contradict themselves (all of them at once).
-    """
-    path = Path(name_or_path)
-    if path.suffix == ".toml":
-        return _load(path)
-    for board in boards():
-        if name_or_path in (board.name, *board.aliases):
-            return board
-    names = [name for board in boards() for name in (board.name, *board.aliases)]
-    close = difflib.get_close_matches(name_or_path, names, n=1)
-    raise CodegenError(
-        Message(
-            code="E240",
-            text=f"no board {name_or_path!r}; known are {', '.join(names)}",
-            help=f"did you mean {close[0]}?" if close else "`codegen boards` describes them; a path to a .toml works too",
-        )
-    )
+FEATURES = frozenset({"dsp", "fpu", "mve", "mvef", "div"})
+_REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+_LEAST_STACK_BYTES = 256
+_BESIDE_STACK_BYTES = 800
+"""Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
 
 
 @cache
 def boards() -> tuple[Board, ...]:
-    """All shipped boards, by name."""
-    return tuple(_load(path) for path in sorted(resources.folder("boards").glob("*.toml")))
+    """All boards that ship, by name. Raises CodegenError E25x for a broken installation."""
+    return tuple(_read(path) for path in sorted(resources.folder("boards").glob("*.toml")))
 
 
-def _load(path: Path) -> Board:
-    try:
-        file = msgspec.toml.decode(path.read_bytes(), type=_File)
-    except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror}") from None
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, str(error)) from None
-    messages = Messages()
-    _check(file, path, messages)
-    messages.raise_if_any()
-    return _board(file, file.name or path.stem)
+def load_board(name_or_path: str) -> Board:
+    """The board called so (name or alias), or described by the `.toml` file at that path.
 
-
-def _unreadable(path: Path, reason: str) -> CodegenError:
-    help_ = "docs/boards.md describes every key; the shipped boards are examples"
-    return CodegenError(Message(code="E241", where=path.name, text=reason, help=help_))
-
-
-def _bytes(size: int | str) -> int | None:
-    """Bytes of `4096`, `"4096"`, `"64 KiB"`, `"1 MiB"`; None for anything else."""
-    match = _SIZE.match(str(size))
-    return int(match[1]) * _UNITS[match[2]] if match else None
-
-
-def _check(file: _File, path: Path, messages: Messages) -> None:
-    def wrong(text: str) -> None:
-        messages.add("E242", text, where=path.name, help="docs/boards.md describes every key")
-
-    names = [region.name for region in file.regions]
-    for region in file.regions:
-        for fault in _region_faults(region):
-            wrong(f"region {region.name}: {fault}")
-    if len(set(names)) != len(names):
-        wrong("two regions have the same name")
-    for key, name in (("code_region", file.code_region), ("data_region", file.data_region)):
-        if name not in names:
-            wrong(f"{key} is {name}, the regions are {', '.join(names)}")
-    for hole in file.holes:
-        if not _bytes(hole.size):
-            wrong(f"hole size {hole.size!r} is not a size such as 4096 or '64 KiB'")
-    for first, second in _overlapping(file.regions):
-        wrong(f"regions {first} and {second} overlap")
-    if file.runner is Runner.QEMU and (file.qemu_machine is None or file.uart is None):
-        wrong("runner is qemu, so qemu_machine and [uart] are needed")
-
-
-def _region_faults(region: _Region) -> list[str]:
-    size = _bytes(region.size)
-    if not size:
-        return [f"size {region.size!r} is not a size such as 4096 or '64 KiB'"]
-    faults: list[str] = []
-    if region.address < 0 or region.address + size > 1 << 32:
-        faults.append("it does not fit a 32-bit address space")
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", region.name):
-        faults.append("the name must be in upper case (A-Z, 0-9, _)")
-    return faults
-
-
-def _overlapping(regions: list[_Region]) -> list[tuple[str, str]]:
-    spans = sorted((r.address, r.address + (_bytes(r.size) or 0), r.name) for r in regions)
-    return [(a[2], b[2]) for a, b in zip(spans, spans[1:], strict=False) if b[0] < a[1]]
-
-
-def _board(file: _File, name: str) -> Board:
-    plain: dict[str, Any] = {
-        key: getattr(file, key)
-        for key in (
-            "title", "runner", "code_region", "data_region", "stack_bytes", "reserved_bytes", "pool_alignment_bytes",
-            "buffer_alignment_bytes", "clock_hz", "qemu_machine", "mpu", "startup",
+    Raises CodegenError: E250 no such board (with the known ones and the nearest), E251 the file cannot
+    be read or is no TOML, E252 mistakes in it, each with its field and reason, all at once.
+    """
+    if name_or_path.endswith(".toml") or "/" in name_or_path:
+        return _read(Path(name_or_path))
+    for board in boards():
+        if name_or_path in (board.name, *board.aliases):
+            return board
+    names = [name for board in boards() for name in (board.name, *board.aliases)]
+    near = difflib.get_close_matches(name_or_path, names, n=1, cutoff=0.5)
+    guess = f"did you mean {near[0]}? " if near else ""
+    raise CodegenError(
+        Message(
+            code="E250",
+            text=f"there is no board {name_or_path!r}",
+            help=f"{guess}Known boards: {', '.join(names)}; or the path of a board file (.toml)",
         )
-    }  # fmt: skip
-    return Board(
-        name=name,
-        target=Target(
-            cpu=file.target.cpu,
-            features=frozenset(file.target.features),
-            compiler_flags=tuple(file.target.compiler_flags),
-        ),
-        regions=tuple(_region(region) for region in file.regions),
-        aliases=tuple(file.aliases),
-        qemu_flags=tuple(file.qemu_flags),
-        uart=None if file.uart is None else Uart(**msgspec.structs.asdict(file.uart)),
-        counter=None if file.counter is None else Counter(**msgspec.structs.asdict(file.counter)),
-        holes=tuple(MemoryHole(address=hole.address, size_bytes=_bytes(hole.size) or 0) for hole in file.holes),
-        **plain,
     )
 
 
-def _region(region: _Region) -> Region:
-    values = msgspec.structs.asdict(region)
-    del values["size"]
-    return Region(size_bytes=_bytes(region.size) or 0, **values)
+def _read(path: Path) -> Board:
+    try:
+        text = path.read_text(encoding="utf-8")
+        table: dict[str, Any] = tomllib.loads(text)
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:  # TOML or UTF-8
+        raise _unreadable(path, f"is no TOML: {error}") from error
+    messages = Messages()
+    board = decode(Board, table, path.name, messages)
+    if board is not None:
+        _check(board, path.name, messages)
+    messages.raise_if_any()
+    assert board is not None  # else there were messages
+    return board
+
+
+def _unreadable(path: Path, text: str) -> CodegenError:
+    return CodegenError(Message(code="E251", where=str(path), text=text, help="`codegen boards` lists the boards that ship"))
+
+
+def _check(board: Board, where: str, messages: Messages) -> None:
+    """What no single field shows: names that refer to each other, memory that overlaps, drivers that exist."""
+    _check_regions(board, where, messages)
+    _check_sizes(board, where, messages)
+    unknown = sorted(board.target.features - FEATURES)
+    if unknown:
+        known = ", ".join(sorted(FEATURES))
+        messages.add(CODE, f"unknown {', '.join(unknown)}", where=f"{where}: target.features", help=f"known are {known}")
+    if board.runner is Runner.QEMU:
+        _check_emulated(board, where, messages)
+
+
+def _check_regions(board: Board, where: str, messages: Messages) -> None:
+    names = [region.name for region in board.regions]
+    for index, region in enumerate(board.regions):
+        if not _REGION_NAME.match(region.name):
+            text = "a region's name has A-Z, 0-9 and _ only (it names a pool and linker symbols)"
+            messages.add(CODE, text, where=f"{where}: regions[{index}].name")
+        if region.name in names[:index]:
+            messages.add(CODE, f"two regions are called {region.name}", where=f"{where}: regions[{index}].name")
+    for field, wanted in (("code_region", board.code_region), ("data_region", board.data_region)):
+        if wanted not in names:
+            messages.add(CODE, f"there is no region {wanted}", where=f"{where}: {field}", help=f"regions: {', '.join(names)}")
+    for region in board.regions:
+        if region.name == board.code_region and region.writable:
+            messages.add(CODE, f"{region.name} is writable: pools would share it", where=f"{where}: code_region")
+        if region.name == board.data_region and not region.writable:
+            messages.add(CODE, f"{region.name} is not writable", where=f"{where}: data_region")
+    if board.runner is not Runner.HOST:
+        _check_apart(board.regions, where, messages)
+
+
+def _check_apart(regions: Iterable[Region], where: str, messages: Messages) -> None:
+    ordered = sorted(regions, key=lambda region: region.address)
+    for lower, upper in itertools.pairwise(ordered):
+        if lower.end > upper.address:
+            messages.add(CODE, f"{lower.name} and {upper.name} overlap", where=f"{where}: regions")
+
+
+def _check_sizes(board: Board, where: str, messages: Messages) -> None:
+    for field, value in (
+        ("pool_alignment_bytes", board.pool_alignment_bytes),
+        ("buffer_alignment_bytes", board.buffer_alignment_bytes),
+    ):
+        if value < 1 or value & (value - 1):
+            messages.add(CODE, f"{value} is no power of two", where=f"{where}: {field}")
+    if board.runner is Runner.HOST:
+        return
+    if board.stack_bytes < _LEAST_STACK_BYTES or board.stack_bytes % 32:
+        text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {board.stack_bytes}"
+        messages.add(CODE, text, where=f"{where}: stack_bytes")
+    least = board.stack_bytes + _BESIDE_STACK_BYTES
+    size = next((region.size_bytes for region in board.regions if region.name == board.data_region), None)
+    if board.reserved_bytes < least or (size is not None and board.reserved_bytes > size):
+        text = f"must be at least {least} (stack and test link) and fit the data region, got {board.reserved_bytes}"
+        messages.add(CODE, text, where=f"{where}: reserved_bytes")
+    for index, hole in enumerate(board.holes):
+        if hole.size_bytes < 32 or hole.size_bytes & (hole.size_bytes - 1) or hole.address % hole.size_bytes:
+            text = "must have a power of two of bytes, 32 at least, and lie at a multiple of them (for the MPU)"
+            messages.add(CODE, text, where=f"{where}: holes[{index}]")
+
+
+def _check_emulated(board: Board, where: str, messages: Messages) -> None:
+    for field in ("qemu_machine", "uart", "counter"):
+        if getattr(board, field) is None:
+            messages.add(CODE, "is missing: a board that runs on QEMU needs it", where=f"{where}: {field}")
+    if board.clock_hz <= 0:
+        messages.add(CODE, f"must be positive, got {board.clock_hz}", where=f"{where}: clock_hz")
+    if board.counter is not None and board.counter.instructions_per_tick <= 0:
+        messages.add(CODE, "must be positive", where=f"{where}: counter.instructions_per_tick")
+    if board.uart is not None and board.uart.baud <= 0:
+        messages.add(CODE, "must be positive", where=f"{where}: uart.baud")
+    drivers = (
+        ("uart.driver", "uart", board.uart and board.uart.driver),
+        ("counter.driver", "counter", board.counter and board.counter.driver),
+        ("mpu", "mpu", board.mpu),
+        ("startup", "setup", board.startup),
+    )
+    for field, prefix, driver in drivers:
+        known = _drivers(prefix)
+        if driver is not None and driver not in known:
+            help_ = f"drivers: {', '.join(known)}"
+            messages.add(CODE, f"there is no driver {driver!r}", where=f"{where}: {field}", help=help_)
+
+
+def _drivers(prefix: str) -> list[str]:
+    """Names of the drivers of one kind in runtime_c/port: `uart_<name>.c`."""
+    paths = sorted((resources.folder("runtime_c") / "port").glob(f"{prefix}_*.c"))
+    return [path.stem.removeprefix(f"{prefix}_") for path in paths]

@@ -83,17 +83,19 @@ void cg_step_end(uint32_t step)
 void cg_model_entry(void);
 __attribute__((naked, used)) void cg_model_entry(void)
 {
-    __asm__ volatile("   sub   sp, #" TEXT(
-        FRAME_NUMBER) "\n"
-                      "   blx   r0\n"
-                      "   add   sp, #" TEXT(FRAME_NUMBER) "\n"
-                                                          "   ldr   r2, =cg_model_event\n"
-                                                          "   movs  r1, #0\n" /* CG_LINK_FINISHED */
-                                                          "   str   r1, [r2]\n"
-                                                          "   str   r0, [r2, #4]\n"
-                                                          "   svc   0\n"
-                                                          "1: b     1b\n"
-                                                          "   .ltorg\n");
+    __asm__ volatile(".syntax unified\n"
+                     "   sub   sp, #" TEXT(
+                         FRAME_NUMBER) "\n"
+                                       "   blx   r0\n"
+                                       "   add   sp, #" TEXT(
+                                           FRAME_NUMBER) "\n"
+                                                         "   ldr   r2, =cg_model_event\n"
+                                                         "   movs  r1, #0\n" /* CG_LINK_FINISHED */
+                                                         "   str   r1, [r2]\n"
+                                                         "   str   r0, [r2, #4]\n"
+                                                         "   svc   0\n"
+                                                         "1: b     1b\n"
+                                                         "   .ltorg\n");
 }
 
 /* ---- switching -------------------------------------------------------------------------- */
@@ -115,7 +117,8 @@ __attribute__((naked, used)) void cg_model_entry(void)
 
 __attribute__((naked)) void cg_svc_handler(void)
 {
-    __asm__ volatile("   mov   r0, lr\n"
+    __asm__ volatile(".syntax unified\n"
+                     "   mov   r0, lr\n"
                      "   lsls  r0, r0, #29\n" /* EXC_RETURN bit 2: which stack */
                      "   bmi   1f\n"
                      /* from the link to the model */
@@ -169,7 +172,7 @@ __attribute__((naked)) void cg_svc_handler(void)
 
 __attribute__((naked)) static void give_up_model(void)
 {
-    __asm__ volatile(TAKE_LINK "   .ltorg\n");
+    __asm__ volatile(".syntax unified\n" TAKE_LINK "   .ltorg\n");
 }
 
 /* Lets the model run until it gives way; returns with what it had to say in cg_model_event. */
@@ -269,7 +272,8 @@ __attribute__((used)) void cg_fault_taken(uint32_t exc_return, uint32_t psp, uin
 
 __attribute__((naked)) void cg_fault_handler(void)
 {
-    __asm__ volatile("   mov   r0, lr\n"
+    __asm__ volatile(".syntax unified\n"
+                     "   mov   r0, lr\n"
                      "   mrs   r1, psp\n"
                      "   mrs   r2, msp\n"
                      "   ldr   r3, =cg_fault_taken\n"

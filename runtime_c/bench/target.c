@@ -370,6 +370,7 @@ static bool repeats_cached(void)
     return cached_bytes != 0 && memcmp(cached, cg_board.frame, 3) == 0; /* sequence, kind */
 }
 
+/* Also the greeting after reset: then the UART listens (QEMU's may lose or hold what came before). */
 static void garbled(void)
 {
     memset(cg_board.frame, 0xFF, CG_LINK_HEADER_BYTES);
@@ -383,6 +384,7 @@ void cg_link_main(void)
     cg_counter_start();
     cg_context_calibrate();
     cg_uart_open();
+    garbled();
     for (;;) {
         request_bytes = cg_link_receive();
         reply_bytes = CG_LINK_HEADER_BYTES;

@@ -39,7 +39,7 @@ uint64_t cg_counter_read(void)
         const uint32_t value = *cg_register(cg_board.counter_address + CVR) & MAXIMUM;
         const bool pending = (*cg_register(ICSR) & ICSR_PENDSTSET) != 0;
         if (before == wraps && !pending) {
-            return (uint64_t)before * (MAXIMUM + 1u) + (MAXIMUM - value);
+            return (uint64_t)before * (MAXIMUM + 1u) + ((MAXIMUM + 1u - value) & MAXIMUM);
         }
     }
 }

@@ -18,6 +18,7 @@ void cg_uart_open(void)
     const uint32_t divider = cg_board.uart_divider;
     *cg_register(cg_board.uart_address + BAUDDIV) = divider < BAUDDIV_MIN ? BAUDDIV_MIN : divider;
     *cg_register(cg_board.uart_address + CTRL) = CTRL_TX | CTRL_RX;
+    (void)*cg_register(cg_board.uart_address + DATA); /* drops what came before; QEMU: look again */
 }
 
 void cg_uart_put(uint8_t byte)

@@ -18,6 +18,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
     "mixed_caller": samples.mixed,
+    "bare": samples.bare,
 }
 LONGEST = "m" * 32
 
@@ -42,7 +43,14 @@ def _worst() -> tuple[Program, ...]:
     """The longest names a model and its tensors can have, beside ordinary ones."""
     longest = samples.counter(LONGEST, io=IoMode.CALLER, field="t" * 32)
     pool = samples.counter(LONGEST[:-1] + "n", field="t" * 32)
-    return (samples.counter(), samples.mixed(), longest, pool, samples.mixed("floats", io=IoMode.POOL))
+    return (
+        samples.counter(),
+        samples.mixed(),
+        samples.bare(),
+        longest,
+        pool,
+        samples.mixed("floats", io=IoMode.POOL),
+    )
 
 
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])

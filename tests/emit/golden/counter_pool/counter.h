@@ -53,8 +53,8 @@ typedef struct {
 } counter_outputs;
 
 /*
- * Inputs and outputs live in the pools; these say where. Write every input before every run: its
- * bytes serve other tensors during the run.
+ * Inputs and outputs live in the pools; these say where. An input whose bytes other tensors take
+ * over during the run must be written again before the next one:
  *   x: overwritten from step 0 (lut0) on
  * Outputs stay until an input is written or the next run begins, whichever comes first.
  */

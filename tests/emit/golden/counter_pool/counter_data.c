@@ -7,16 +7,16 @@
 
 /* clang-format off */
 #define PLANNED(member, offset) \
-    CG_STATIC_ASSERT(offsetof(counter_flash_pool_layout, member) == (offset), "constant plan moved")
+    CG_STATIC_ASSERT(offsetof(counter_flash_pool_layout, member) == (offset), "plan moved")
 
 PLANNED(concat2_row_bytes, 0x000u);
 PLANNED(lut0_table, 0x008u);
 #undef PLANNED
-CG_STATIC_ASSERT(sizeof(counter_flash_pool_layout) == COUNTER_FLASH_POOL_SIZE, "constant pool size");
+CG_STATIC_ASSERT(sizeof(counter_flash_pool_layout) == COUNTER_FLASH_POOL_SIZE, "pool size");
 
 const counter_flash_pool_layout counter_flash_pool CG_SECTION(".rodata.cg.flash") CG_ALIGNED(16) = {
     .concat2_row_bytes = {
-    4, 4,
+        4, 4,
     },
     .lut0_table = {
        2,    3,    4,    5,    6,    7,    8,    9,   10,   11,   12,   13,   14,   15,   16,   17,

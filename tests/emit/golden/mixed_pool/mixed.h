@@ -65,8 +65,8 @@ typedef struct {
 } mixed_outputs;
 
 /*
- * Inputs and outputs live in the pools; these say where. Write every input before every run: its
- * bytes serve other tensors during the run.
+ * Inputs and outputs live in the pools; these say where. An input whose bytes other tensors take
+ * over during the run must be written again before the next one:
  *   double_: overwritten from step 3 (quantize3) on
  *   int8_t_: nothing overwrites it
  * Outputs stay until an input is written or the next run begins, whichever comes first.
