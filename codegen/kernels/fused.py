@@ -102,6 +102,24 @@ def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
     return tuple(found.values())
 
 
+def least_line_bytes(prims: Sequence[PrimFunc]) -> int:
+    """A floor of the bytes of lines without stripes, found without a simulation: the rows that some reader
+    of a stage has to see at once."""
+    stages = _stages(prims)
+    rows = demanded(stages, 0, stages[-1].rows.count, columns=False)
+    columns = demanded(stages, 0, stages[-1].columns.count, columns=True)
+    kept = [1] * len(stages)
+    for stage, span in zip(stages, rows, strict=True):
+        taken = stage.rows.most_at_once(*span)
+        for source in stage.sources:
+            if source >= 0:
+                kept[source] = max(kept[source], taken)
+    return sum(
+        count * (stop - start) * stage.channels
+        for count, (start, stop), stage in zip(kept[:-1], columns, stages, strict=False)
+    )
+
+
 def _stages(prims: Sequence[PrimFunc]) -> tuple[Stage, ...]:
     places = {var.name: -1 - index for index, var in enumerate(outside(prims))}
     places |= {prim.let.var.name: index for index, prim in enumerate(prims)}

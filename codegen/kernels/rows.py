@@ -50,6 +50,10 @@ class Axis:
             found.append(min(found[-1], first))
         return tuple(reversed(found))
 
+    def most_at_once(self, start: int, stop: int) -> int:
+        """The most positions from the first to the last one that one of the results [start, stop) reads."""
+        return max((self.last(result) - self.firsts[result] + 1 for result in range(start, stop)), default=0)
+
     def last(self, result: int) -> int:
         """Last position that must be there for `result` (as C counts: taps in holes included)."""
         return min(result * self.stride + self.reach, self.extent - 1)
@@ -59,7 +63,7 @@ class Axis:
         if start >= stop:
             return (0, 0)
         first = min(self.firsts[start:stop])
-        return (first, max(first, max(self.last(start), self.last(stop - 1)) + 1))
+        return (first, max(first, self.last(stop - 1) + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,17 +184,19 @@ def accesses(
     last = len(stages) - 1
     result = Image(columns=stages[last].columns.count, channels=stages[last].channels)
     events: list[tuple[int, int]] = []
+    readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
+    order = [(index, row) for index, row in run.order if index == last or index in readers]
     for spans in stripes:
-        for index, row in run.order:
-            reads = argument in stages[index].sources and stages[index].rows.firsts[row] < stages[index].rows.extent
+        columns = {index: stages[index].columns.span(*spans[index]) for index in readers}
+        for index, row in order:
+            stage = stages[index]
+            reads = index in readers and stage.rows.firsts[row] < stage.rows.extent
             if index == last and reads:
-                events += _last_stage(stages[index], row, spans[index], image, result)
+                events += _last_stage(stage, row, spans[index], image, result)
             elif index == last:
                 events.append((result.offset(row, spans[index][1]), NOTHING))
-            elif reads:
-                first, stop = stages[index].columns.span(*spans[index])
-                if first < stop:
-                    events.append((0, image.offset(stages[index].rows.firsts[row], first)))
+            elif reads and columns[index][0] < columns[index][1]:
+                events.append((0, image.offset(stage.rows.firsts[row], columns[index][0])))
     table = np.array(events, np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 

@@ -1,6 +1,7 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
+from codegen.search.attempt import Choices
 from codegen.search.names import identifier
-from codegen.search.search import Choices, check, search
+from codegen.search.search import check, search
 
 __all__ = ["Choices", "check", "identifier", "search"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.ir import Call, Function, Target, Var
+from codegen.ir import Call, Function, Target
 from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import Layout, bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
@@ -100,10 +100,3 @@ def _bind(function: Function, inner: Sequence[PrimFunc], planned: Layout) -> Pri
     call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
     return bind_fused(replace(lets[-1], call=call), inner, planned)
 
-
-def is_inner(var: Var, chosen: Sequence[Segment], function: Function) -> bool:
-    """Whether `var` never exists in whole: it is computed inside a block and is not its result."""
-    for segment in chosen:
-        if any(let.var.name == var.name for let in function.body[segment.start : segment.stop - 1]):
-            return True
-    return False
