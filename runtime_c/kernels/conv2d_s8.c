@@ -52,21 +52,19 @@ static uint32_t window_dot(const cg_conv_params *params, const tap_layout *layou
                            const cg_view *view, const cg_tap_rows *rows, const int8_t *image,
                            const int8_t *w)
 {
+    const int32_t above = view->rows.first * layout->row_taps;
+    const int32_t below = (params->window.kernel_h - view->rows.stop) * layout->row_taps;
     uint32_t sum = 0;
-    uint32_t padded = 0;
-    for (int32_t ky = 0; ky < params->window.kernel_h; ky++) {
-        if ((ky < view->rows.first) || (ky >= view->rows.stop)) {
-            padded = sum_of(padded, w, layout->row_taps);
-            w += layout->row_taps;
-            continue;
-        }
+    uint32_t padded = sum_of(0, w, above);
+    w += above;
+    for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
         if (ky == rows->wrap) {
             image -= rows->ring_bytes;
         }
         padded = sum_of(padded, w, layout->left);
         w += layout->left;
         const int8_t *run = image;
-        for (int32_t i = 0; i < layout->runs; i++) {
+        for (int32_t i = layout->runs; i > 0; i--) {
             sum = cg_dot_s8(sum, run, w, layout->run_len);
             w += layout->run_len;
             run += layout->run_step;
@@ -75,6 +73,7 @@ static uint32_t window_dot(const cg_conv_params *params, const tap_layout *layou
         w += layout->right;
         image += rows->step;
     }
+    padded = sum_of(padded, w, below);
     return sum + (padded * (uint32_t)params->in_zero);
 }
 
