@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.emit.environment import fill
 from codegen.emit.literals import scalar
-from codegen.emit.names import Taken, c_name
+from codegen.emit.names import Taken, c_name, reader_name
 from codegen.emit.structs import Addresses
 from codegen.emit.text import block_comment, comment_text, wrapped
 from codegen.kernels.primfunc import (
@@ -20,7 +20,7 @@ from codegen.kernels.primfunc import (
     ValueArg,
 )
 
-_NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y")
+_NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y", "context")
 """Words of the template; no value's name may hide one."""
 
 
@@ -46,6 +46,8 @@ class BlockView:
     rows: tuple[str, ...]
     """Declarations of the images' rows."""
     indent: str
+    is_streamed: bool
+    """It returns a cg_status."""
     last: int
     height: int
 
@@ -75,31 +77,28 @@ class _Block:
     def view(self) -> BlockView:
         """All of it."""
         block = self._block
-        read = {
-            source for stage in block.stages if stage.kernel.window is not None for source in stage.sources
-        }
-        read |= set(range(len(block.stages))) | {s for stage in block.stages for s in stage.sources}
         return BlockView(
             comment=self._comment(),
             prototype=self._prototype(),
             stages=tuple(
                 StageView(
-                    name=stage.let.var.name,
+                    name=stage.name,
                     numbers=_numbers(stage),
                     call=self._call(index, stage),
                 )
                 for index, stage in enumerate(block.stages)
             ),
             spans=tuple(self._spans()) if self._striped else (),
-            rows=tuple(self._declare(index, block.lines[index]) for index in sorted(read)),
+            rows=tuple(self._declare(index, block.lines[index]) for index in range(len(block.lines))),
             indent=self._indent,
+            is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
             height=block.stages[-1].rows,
         )
 
     def _comment(self) -> str:
         steps = [
-            f"{stage.let.call.op.name} {stage.let.var.name}"
+            f"{stage.op or 'rows of'} {stage.name}"
             + (f" (keeps {line.ring_rows} of {stage.rows} rows)" if index < len(self._block.stages) - 1 else "")
             for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
         ]
@@ -108,12 +107,13 @@ class _Block:
         return block_comment(comment_text(text), "")
 
     def _prototype(self) -> str:
-        parameters: list[str] = []
+        parameters = ["void *context"] if self._block.streamed else []
         for arg in self._prim.call_args:
             index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
             const = "const " if isinstance(arg, ValueArg) else ""
             parameters.append(f"{const}int8_t *{self._names[index]}")
-        return wrapped(f"static void {function_name(self._model, self._prim)}(", parameters, ")")
+        result = "CG_CHECK_RESULT static cg_status" if self._block.streamed else "static void"
+        return wrapped(f"{result} {function_name(self._model, self._prim)}(", parameters, ")")
 
     def _spans(self) -> list[str]:
         return [
@@ -149,6 +149,8 @@ class _Block:
         start, stop = self._columns(index)
         leading = [self._leading(arg) for arg in stage.leading]
         result = self._address(index, start)
+        if stage.kernel is None:
+            return self._delivery(result)
         if stage.kernel.window is not None:
             images = [f"&{self._rows[source]}" for source in stage.sources]
             arguments = [*leading, *images, result, "y", start, stop]
@@ -158,6 +160,11 @@ class _Block:
             images = [self._address(source, start) for source in stage.sources]
             arguments = [*leading, *images, result, count]
         return wrapped(f"{self._indent}        {stage.kernel.symbol}(", arguments, ");")
+
+    def _delivery(self, address: str) -> str:
+        indent = f"{self._indent}        "
+        condition = wrapped(f"{indent}if ({reader_name(self._model)}(", ["context", address, "(uint32_t)y"], ") != 0) {")
+        return f"{condition}\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
 
     def _leading(self, arg: CallArg) -> str:
         match arg:

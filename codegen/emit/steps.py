@@ -35,6 +35,8 @@ class StepView:
     """Declarations in front of the call."""
     call: str
     """The call; empty for a view."""
+    after: tuple[str, ...]
+    """Lines behind the end of the step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +71,7 @@ class _Entry:
         self.places = places
         self.constants = constant_addresses(program)
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
-        self.taken = Taken(structs)
+        self.taken = Taken([*structs, "context", "status"] if program.streamed else structs)
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
             for var in program.function.variables()
@@ -105,7 +107,8 @@ class _Entry:
         )
 
     def _null_check(self) -> str:
-        pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in self.program.inputs)]
+        whole = [tensor for tensor in self.program.inputs if tensor.value != self.program.streamed]
+        pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in whole)]
         pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
         checks = [f"({pointer} == NULL)" for pointer in pointers]
         return wrapped("    if (", checks, ") {", separator=" || ")
@@ -122,12 +125,16 @@ class _Entry:
                 name = self._workspace_name(prim, space.name)
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
                 lines.append(assignment(f"    void *const {name}", address))
-        call = ""
+        call, after = "", ()
         if prim.symbol:
             arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
             name = function_name(self.program.name, prim) if prim.block else prim.symbol
             call = wrapped(f"    {name}(", arguments, ");")
-        return StepView(index=index, comment=self._comment(index, prim), lines=tuple(lines), call=call)
+            if prim.block and prim.block.streamed:
+                call = wrapped(f"    const cg_status status = {name}(", ["context", *arguments], ");")
+                after = ("    if (status != CG_OK) {", "        return status;", "    }")
+        comment = self._comment(index, prim)
+        return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}")

@@ -65,12 +65,15 @@ def can_fuse(prim: PrimFunc) -> bool:
     return prim.let.var.device.is_free and all(shape[1] <= MOST_ROWS for shape in extents)
 
 
-def layout(prims: Sequence[PrimFunc], stripes: int = 1) -> Layout:
+def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
     """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
 
     A join asks first for the argument whose choice keeps the fewest bytes. The last step's value is the result.
+    With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
     """
-    stages = _stages(prims)
+    if streamed is not None and stripes != 1:
+        raise ValueError("rows that are delivered once cannot serve several stripes")
+    stages = _stages(prims, streamed)
     best = _layout(stages, stripes)
     for index, stage in enumerate(stages):
         if len(stage.sources) == 2:
@@ -84,11 +87,13 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1) -> Layout:
 def _layout(stages: tuple[Stage, ...], stripes: int) -> Layout:
     width = stages[-1].columns.count
     step = -(-width // stripes)
-    spans = [
-        tuple(demanded(stages, start, min(start + step, width), columns=True))
-        for start in range(0, width, step)
-    ]
-    return Layout(stages=stages, run=simulate(stages), stripes=tuple(spans))
+    stripe_spans: list[tuple[tuple[int, int], ...]] = []
+    for start in range(0, width, step):
+        spans = demanded(stages, start, min(start + step, width), columns=True)
+        # What is delivered comes as whole rows.
+        whole = [(0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)]
+        stripe_spans.append(tuple(whole))
+    return Layout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
 
 
 def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
@@ -102,10 +107,10 @@ def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
     return tuple(found.values())
 
 
-def least_line_bytes(prims: Sequence[PrimFunc]) -> int:
+def least_line_bytes(prims: Sequence[PrimFunc], streamed: str | None = None) -> int:
     """A floor of the bytes of lines without stripes, found without a simulation: the rows that some reader
     of a stage has to see at once."""
-    stages = _stages(prims)
+    stages = _stages(prims, streamed)
     rows = demanded(stages, 0, stages[-1].rows.count, columns=False)
     columns = demanded(stages, 0, stages[-1].columns.count, columns=True)
     kept = [1] * len(stages)
@@ -120,10 +125,19 @@ def least_line_bytes(prims: Sequence[PrimFunc]) -> int:
     )
 
 
-def _stages(prims: Sequence[PrimFunc]) -> tuple[Stage, ...]:
+def _stages(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
     places = {var.name: -1 - index for index, var in enumerate(outside(prims))}
-    places |= {prim.let.var.name: index for index, prim in enumerate(prims)}
-    return tuple(_stage(prim, places) for prim in prims)
+    delivered = [_delivery(var) for var in outside(prims) if var.name == streamed]
+    if streamed is not None:
+        places[streamed] = 0
+    places |= {prim.let.var.name: len(delivered) + index for index, prim in enumerate(prims)}
+    return (*delivered, *(_stage(prim, places) for prim in prims))
+
+
+def _delivery(var: Var) -> Stage:
+    _, height, width, channels = nhwc(var.type.shape)
+    rows, columns = Axis(count=height, extent=height), Axis(count=width, extent=width)
+    return Stage(rows=rows, columns=columns, channels=channels, sources=(), is_delivered=True)
 
 
 def _stage(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
@@ -143,6 +157,8 @@ def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
     result_bytes = prims[-1].let.var.type.size_bytes
     rules: list[Sharing] = []
     for index, var in enumerate(outside(prims)):
+        if all(-1 - index not in stage.sources for stage in planned.stages):
+            continue  # delivered row by row: there are no bytes to share
         _, _, width, channels = nhwc(var.type.shape)
         image = Image(columns=width, channels=channels)
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
@@ -156,23 +172,32 @@ def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
 def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
     """Multiply-accumulates of one run, recomputed columns included, rows and columns nobody reads left out."""
     total = 0
-    for index, prim in enumerate(prims):
+    for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
         _, height, width, _ = nhwc(prim.let.var.type.shape)
         total += prim.macs * planned.pixels(index) // (height * width)
     return total
 
 
-def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout) -> PrimFunc:
+def bind_fused(
+    let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None
+) -> PrimFunc:
     """The PrimFunc of FUSED `let`, whose steps are bound to `prims`, running as `planned` says."""
-    function = narrow(let.call.attrs, FusedAttrs).function
-    arguments = {param.name: index for index, param in enumerate(function.params)}
-    lines = _lines(prims, planned, function.params)
-    places = {prim.let.var.name: index for index, prim in enumerate(prims)}
-    places |= {name: len(prims) + index for name, index in arguments.items()}
+    params = narrow(let.call.attrs, FusedAttrs).function.params
+    values = [*(param for param in params if param.name == streamed), *(prim.let.var for prim in prims)]
+    lines = _lines(values, planned, params, streamed)
+    places = {line.name: index for index, line in enumerate(lines)}
     stages = tuple(
         _block_stage(prim, stage, count, places, prim is prims[-1])
-        for prim, stage, count in zip(prims, planned.stages, planned.run.counts, strict=True)
+        for prim, stage, count in zip(
+            prims,
+            planned.stages[len(values) - len(prims) :],
+            planned.run.counts[len(values) - len(prims) :],
+            strict=True,
+        )
     )
+    if streamed is not None:
+        delivery = BlockStage(name=streamed, op="", kernel=None, rows=planned.run.counts[0])
+        stages = (delivery, *stages)
     constants = [_constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants]
     structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
     return PrimFunc(
@@ -195,35 +220,28 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout) -> PrimFunc
         constants=tuple(constants),
         sharing=sharing(prims, planned),
         structs=tuple(structs),
-        call_args=tuple(line.place for line in (*lines[len(prims) :], *reversed(lines[: len(prims)]))),
+        call_args=tuple(line.place for line in (*lines[len(values) :], *reversed(lines[: len(values)]))),
         macs=macs(prims, planned),
-        block=Block(stages=stages, lines=lines, stripes=planned.stripes),
+        block=Block(stages=stages, lines=lines, stripes=planned.stripes, streamed=streamed),
     )
 
 
-def _lines(prims: Sequence[PrimFunc], planned: Layout, params: Sequence[Var]) -> tuple[Lines, ...]:
+def _lines(
+    values: Sequence[Var], planned: Layout, params: Sequence[Var], streamed: str | None
+) -> tuple[Lines, ...]:
     found: list[Lines] = []
-    for prim, width, kept in zip(prims, planned.widths, planned.run.kept, strict=True):
-        _, height, columns, channels = nhwc(prim.let.var.type.shape)
-        name = prim.let.var.name
-        if prim is prims[-1]:
-            line = Lines(
-                name=name, place=ResultArg(), columns=columns, channels=channels, ring_rows=height
-            )
-        else:
-            place = WorkspaceArg(name=name)
-            line = Lines(name=name, place=place, columns=width, channels=channels, ring_rows=kept)
-        found.append(line)
-    for index, param in enumerate(params):
-        _, height, columns, channels = nhwc(param.type.shape)
+    for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
+        place = WorkspaceArg(name=value.name)
+        channels = value.type.shape[-1]
         found.append(
-            Lines(
-                name=param.name,
-                place=ValueArg(index=index),
-                columns=columns,
-                channels=channels,
-                ring_rows=height,
-            )
+            Lines(name=value.name, place=place, columns=width, channels=channels, ring_rows=kept)
+        )
+    whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], ResultArg())]
+    whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
+    for var, place in whole:
+        _, height, columns, channels = nhwc(var.type.shape)
+        found.append(
+            Lines(name=var.name, place=place, columns=columns, channels=channels, ring_rows=height)
         )
     return tuple(found)
 
@@ -239,7 +257,8 @@ def _block_stage(
             break
         leading.append(_inner_argument(prim, arg, is_last))
     return BlockStage(
-        let=prim.let,
+        name=prim.name,
+        op=prim.let.call.op.name,
         kernel=prim.rows,
         leading=tuple(leading),
         sources=tuple(places[var.name] for var in values),

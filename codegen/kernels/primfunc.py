@@ -166,19 +166,22 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockStage:
-    """One layer of a block; stage i fills `Block.lines[i]`."""
+    """One layer of a block, or the delivery of a streamed input; stage i fills `Block.lines[i]`."""
 
-    let: Let
-    kernel: RowKernel
-    leading: tuple[CallArg, ...]
+    name: str
+    op: str
+    """Name of the operator; empty for a streamed input."""
+    kernel: RowKernel | None
+    """None: the caller delivers the row."""
+    leading: tuple[CallArg, ...] = ()
     """Arguments of the C function in front of the images."""
-    sources: tuple[int, ...]
+    sources: tuple[int, ...] = ()
     """Lines it reads, in the order of the call."""
-    producers: tuple[int, ...]
+    producers: tuple[int, ...] = ()
     """Stages it reads from, in order of demand."""
-    stride: int
-    reach: int
-    last_row: int
+    stride: int = 1
+    reach: int = 0
+    last_row: int = 0
     """As in `cg_stage`."""
     rows: int
     """Rows it computes."""
@@ -193,6 +196,8 @@ class Block:
     """Of every stage, then of every argument."""
     stripes: tuple[tuple[tuple[int, int], ...], ...]
     """Per stripe and stage: columns [start, stop)."""
+    streamed: str | None = None
+    """The argument that is delivered row by row, by stage 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -78,6 +78,8 @@ class Stage:
     sources: tuple[int, ...]
     is_elementwise: bool = False
     """Reads element i before it writes element i, and nothing below i from then on."""
+    is_delivered: bool = False
+    """Its rows come from outside, each once and in order."""
 
 
 def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bounds import lower_bound
@@ -29,6 +30,8 @@ class Choices:
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
+    stream_input: bool = False
+    """The application delivers the only input row by row; it never lies in memory whole."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
 
@@ -72,6 +75,7 @@ class Planning:
         self._function, self._prims, self._steps = function, tuple(prim_funcs), steps
         self._pools, self._planner, self._choices = pools, planner, choices
         self._alignment = board.buffer_alignment_bytes
+        self.streamed = function.params[0].name if choices.stream_input else None
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function."""
@@ -79,10 +83,12 @@ class Planning:
         if self._choices.io is IoMode.CALLER:
             results = [result for result in self._function.results if isinstance(result, Var)]
             callers = frozenset(var.name for var in (*self._function.params, *results))
+        if self.streamed is not None:
+            callers |= {self.streamed}
         lives = Lifetimes(
             self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs
         )
-        return Tiler(self._function, self._prims, self._steps, lives)
+        return Tiler(self._function, self._prims, self._steps, lives, self.streamed)
 
     def attempt(self, segments: Sequence[Segment], *, below_bytes: int | None = None) -> Attempt | None:
         """The plan with these blocks; None if its lower bound is not below `below_bytes`.
@@ -99,6 +105,7 @@ class Planning:
             keep_inputs=self._choices.keep_inputs,
             pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
             minimum_alignment=self._alignment,
+            streamed=self.streamed,
         )
         problem = live.problem(self._pools, self._choices.limits)
         # The bound is one of all buffers in one pool: with several pools it bounds the sum of their peaks.
@@ -119,11 +126,12 @@ def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt
     `limit_bytes`: of all pools together. Raises DoesNotFit for the plan that came nearest to its limits.
     """
     tried = _Tried(planning)
-    tried.add(())
+    if planning.streamed is None:
+        tried.add(())
     if optimize == "speed" and tried.found:
         return tried.found[0]
     tiler = planning.tiler()
-    if optimize != "speed":
+    if optimize != "speed" or planning.streamed is not None:
         tried.add(tiler.least(recompute=False).segments)
     if optimize == "size":
         tried.add(tiler.least(recompute=True).segments)
@@ -175,3 +183,28 @@ class _Tried:
         """The failure that lacks fewest bytes."""
         missing: Callable[[DoesNotFit], int] = lambda error: sum(s.missing_bytes for s in error.shortages)
         return min(self._failed, key=missing)
+
+
+def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -> None:
+    """Raises CodegenError E216 if the input cannot be delivered row by row."""
+    if planning.streamed is None:
+        return
+    readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
+    problem = None
+    if keep_inputs:
+        problem = "--keep-inputs keeps the bytes of an input that has none"
+    elif len(function.params) != 1:
+        problem = f"the model has {len(function.params)} inputs, supported is one"
+    elif not planning.tiler().can_stream:
+        names = ", ".join(let.where for let in readers) or "nothing"
+        problem = f"input {planning.streamed} is read by {names}, which cannot go row by row together"
+    if problem:
+        raise CodegenError(
+            Message(
+                code="E216",
+                where="--stream-input",
+                text=problem,
+                help="an int8 image that convolutions or pools read first can be streamed; a float image can "
+                "with --io-types int8 if the model quantises it first",
+            )
+        )

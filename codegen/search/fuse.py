@@ -7,18 +7,22 @@ import numpy as np
 
 from codegen.ir import Call, Function, Target
 from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
-from codegen.kernels.fused import Layout, bind_fused, can_fuse, fused_arguments, layout, outside
+from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Steps [start, stop) run as one block, in `stripes` stripes of columns."""
+    """Steps [start, stop) run as one block, in `stripes` stripes of columns.
+
+    `streamed` names the argument that is delivered row by row instead of lying in memory.
+    """
 
     start: int
     stop: int
     stripes: int = 1
+    streamed: str | None = None
 
 
 def row_steps(
@@ -40,8 +44,8 @@ def _row_step(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Targe
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
-    """Every [start, stop) of two or more steps that may become a block: no inner value is used outside, and
-    every step leads to the last one."""
+    """Every [start, stop) that may become a block: no inner value is used outside, and every step leads to
+    the last one. A single step is one too: it is of use where its argument is streamed."""
     uses = function.uses()
     last_use = [max(uses[let.var.name], default=-1) for let in function.body]
     found: list[tuple[int, int]] = []
@@ -51,7 +55,7 @@ def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple
         for stop in range(start + 1, len(steps) + 1):
             if steps[stop - 1] is None:
                 break
-            if stop - start > 1 and open_until == stop - 1:
+            if open_until == stop - 1:
                 found.append((start, stop))
             if last_use[stop - 1] in (-1, len(steps)):
                 break
@@ -75,20 +79,17 @@ def apply(
             prims.append(prim_funcs[index])
             index += 1
         else:
-            prims.append(fuse(function, steps[segment.start : segment.stop], segment.stripes))
+            prims.append(_fuse(function, steps, segment))
             index = segment.stop
     return replace(function, body=tuple(prim.let for prim in prims)), tuple(prims)
 
 
-def fuse(function: Function, steps: Sequence[PrimFunc | None], stripes: int) -> PrimFunc:
-    """The block of `steps`; raises ValueError if one of them has no row kernel."""
-    inner = [step for step in steps if step is not None]
-    if len(inner) != len(steps):
+def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment) -> PrimFunc:
+    chosen = steps[segment.start : segment.stop]
+    inner = [step for step in chosen if step is not None]
+    if len(inner) != len(chosen):
         raise ValueError(f"{function.name}: a step of the block has no row kernel")
-    return _bind(function, inner, layout(inner, stripes))
-
-
-def _bind(function: Function, inner: Sequence[PrimFunc], planned: Layout) -> PrimFunc:
+    planned = layout(inner, segment.stripes, segment.streamed)
     lets = tuple(prim.let for prim in inner)
     body = Function(
         name=f"{function.name}_{lets[-1].var.name}",
@@ -98,5 +99,5 @@ def _bind(function: Function, inner: Sequence[PrimFunc], planned: Layout) -> Pri
     )
     arguments = fused_arguments(inner, constants_of(body))
     call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
-    return bind_fused(replace(lets[-1], call=call), inner, planned)
+    return bind_fused(replace(lets[-1], call=call), inner, planned, segment.streamed)
 

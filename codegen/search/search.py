@@ -6,7 +6,7 @@ from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
 from codegen.plan.problem import Pool
 from codegen.plan.program import IoTensor, Program
-from codegen.search.attempt import Choices, Planning, best_attempt
+from codegen.search.attempt import Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
 from codegen.search.fuse import row_steps
 from codegen.search.names import identifier, unique
@@ -33,6 +33,7 @@ def search(module: Module, board: Board, choices: Choices, *, name: str) -> Prog
         planner=planners.find(choices.planner),
         choices=choices,
     )
+    check_stream(planning, function, keep_inputs=choices.keep_inputs)
     best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
     program = Program(
         name=name,
@@ -48,6 +49,7 @@ def search(module: Module, board: Board, choices: Choices, *, name: str) -> Prog
         inputs=_io("input", function.params),
         outputs=_io("output", _variables(function)),
         times=best.live.times,
+        streamed=planning.streamed,
         metadata=module.metadata,
     )
     check(program, keep_inputs=choices.keep_inputs)

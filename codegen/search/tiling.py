@@ -118,12 +118,22 @@ class Tiler:
         prim_funcs: Sequence[PrimFunc],
         steps: Sequence[PrimFunc | None],
         lifetimes: Lifetimes,
+        streamed: str | None = None,
     ) -> None:
+        """`streamed`: the graph input that is delivered row by row."""
+        self._streamed = streamed
         self._prims = prim_funcs
         self._steps = steps
         self._lives = lifetimes
         self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
-        self._segments = segments(function, steps)
+        readers = function.uses().get(streamed, []) if streamed else []
+        self._readers = frozenset(readers)
+        self._segments = [
+            (start, stop)
+            for start, stop in segments(function, steps)
+            if self._readers.issubset(range(start, stop))
+            or (stop - start > 1 and self._readers.isdisjoint(range(start, stop)))
+        ]
         self._floor = cache(self._lines_and_rest)
         self._unit = cache(self._block_unit)
 
@@ -132,9 +142,17 @@ class Tiler:
         """The largest need without any block."""
         return max((unit.need_bytes for unit in self._plain), default=0)
 
+    @property
+    def can_stream(self) -> bool:
+        """Whether the streamed input's readers can all run in one block."""
+        return bool(self._readers) and bool(_least(self._units(recompute=False).values(), len(self._prims)))
+
     def least(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""
-        need = max(unit.need_bytes for unit in self._settle(_least, self._units(recompute=recompute)))
+        chosen = self._settle(_least, self._units(recompute=recompute))
+        if not chosen and self._prims:
+            raise ValueError("no block can stream the input")
+        need = max((unit.need_bytes for unit in chosen), default=0)
         found = self.within(need, recompute=recompute)
         assert found is not None, "the least need is reached by a tiling"
         return found
@@ -170,10 +188,11 @@ class Tiler:
 
     def _units(self, *, recompute: bool) -> dict[_Key, _Unit]:
         """Plain steps, and all blocks with what is known of them."""
-        found = {(unit.start, unit.stop, 0): unit for unit in self._plain}
+        found = {(u.start, u.stop, 0): u for u in self._plain if u.start not in self._readers}
         for start, stop in self._segments:
             columns = self._prims[stop - 1].let.var.type.shape[2]
-            for stripes in (1, *STRIPES) if recompute else (1,):
+            stripe_counts = (1, *STRIPES) if recompute and not self._delivered(start, stop) else (1,)
+            for stripes in stripe_counts:
                 if stripes <= columns:
                     found[start, stop, stripes] = self._guess(start, stop, stripes)
         return found
@@ -185,9 +204,16 @@ class Tiler:
             start=start,
             stop=stop,
             need_bytes=through + own // stripes,
-            segment=Segment(start=start, stop=stop, stripes=stripes),
+            segment=self._segment(start, stop, stripes),
             is_exact=False,
         )
+
+    def _delivered(self, start: int, stop: int) -> str | None:
+        """The streamed input if steps [start, stop) read it."""
+        return self._streamed if not self._readers.isdisjoint(range(start, stop)) else None
+
+    def _segment(self, start: int, stop: int, stripes: int) -> Segment:
+        return Segment(start=start, stop=stop, stripes=stripes, streamed=self._delivered(start, stop))
 
     def _lines_and_rest(self, start: int, stop: int) -> tuple[int, int]:
         """Floors of the bytes of lines, and of all else that is alive."""
@@ -195,7 +221,7 @@ class Tiler:
         inner = self._inner(start, stop)
         dying = self._lives.dying(fused.outside(inner), start, stop)
         rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
-        return fused.least_line_bytes(inner), rest
+        return fused.least_line_bytes(inner, self._delivered(start, stop)), rest
 
     def _size(self, var: Var) -> int:
         return self._lives.sizes[self._lives.roots[var.name]]
@@ -205,7 +231,7 @@ class Tiler:
 
     def _block_unit(self, start: int, stop: int, stripes: int) -> _Unit:
         inner = self._inner(start, stop)
-        planned = fused.layout(inner, stripes)
+        planned = fused.layout(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = fused.sharing(inner, planned)
         need = sum(planned.line_bytes) + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
@@ -215,7 +241,7 @@ class Tiler:
             stop=stop,
             need_bytes=self._lives.through(start, stop) + need,
             extra_macs=max(0, extra),
-            segment=Segment(start=start, stop=stop, stripes=stripes),
+            segment=self._segment(start, stop, stripes),
         )
 
     def _plain_unit(self, step: int) -> _Unit:
