@@ -99,7 +99,11 @@ class _Block:
     def _comment(self) -> str:
         steps = [
             f"{stage.op or 'rows of'} {stage.name}"
-            + (f" (keeps {line.ring_rows} of {stage.rows} rows)" if index < len(self._block.stages) - 1 else "")
+            + (
+                f" (keeps {line.ring_rows} of {stage.rows} rows)"
+                if index < len(self._block.stages) - 1
+                else ""
+            )
             for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
         ]
         stripes = f", in {len(self._block.stripes)} stripes of columns" if self._striped else ""
@@ -117,7 +121,8 @@ class _Block:
 
     def _spans(self) -> list[str]:
         return [
-            "{" + ", ".join(f"{{{start}, {stop}}}" for start, stop in spans) + "}," for spans in self._block.stripes
+            "{" + ", ".join(f"{{{start}, {stop}}}" for start, stop in spans) + "},"
+            for spans in self._block.stripes
         ]
 
     def _declare(self, index: int, line: Lines) -> str:
@@ -156,14 +161,20 @@ class _Block:
             arguments = [*leading, *images, result, "y", start, stop]
         else:
             channels = self._block.lines[index].channels
-            count = f"({stop} - {start}) * {channels}" if self._striped else str((int(stop) - int(start)) * channels)
+            count = (
+                f"({stop} - {start}) * {channels}"
+                if self._striped
+                else str((int(stop) - int(start)) * channels)
+            )
             images = [self._address(source, start) for source in stage.sources]
             arguments = [*leading, *images, result, count]
         return wrapped(f"{self._indent}        {stage.kernel.symbol}(", arguments, ");")
 
     def _delivery(self, address: str) -> str:
         indent = f"{self._indent}        "
-        condition = wrapped(f"{indent}if ({reader_name(self._model)}(", ["context", address, "(uint32_t)y"], ") != 0) {")
+        condition = wrapped(
+            f"{indent}if ({reader_name(self._model)}(", ["context", address, "(uint32_t)y"], ") != 0) {"
+        )
         return f"{condition}\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
 
     def _leading(self, arg: CallArg) -> str:

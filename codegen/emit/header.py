@@ -224,10 +224,10 @@ def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None
             rows = next(block.stages[0].rows for block in blocks if block.streamed == tensor.value)
             size_bytes = tensor.type.size_bytes // tensor.type.shape[1]
             text = (
-                f'You write this function: it stores row y of input "{view.field}", {size_bytes} bytes, at `row`. '
-                f"{program.name}_run calls it once for every row from 0 to {rows - 1}, in order, while it "
-                f"runs. `context` is the one in {program.name}_inputs, NULL without it. Return 0; anything else "
-                f"ends the run, and {program.name}_run returns CG_ERR_INPUT."
+                f'You write this function: it stores row y of input "{view.field}", {size_bytes} bytes, at '
+                f"`row`. {program.name}_run calls it once for every row from 0 to "
+                f"{rows - 1}, in order, while it runs. `context` is the one in the inputs, NULL without "
+                "them. Return 0; anything else ends the run, which then returns CG_ERR_INPUT."
             )
             parameters = ["void *context", f"{view.c_type} *row", "uint32_t y"]
             return StreamView(

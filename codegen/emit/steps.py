@@ -87,7 +87,9 @@ class _Entry:
         return EntryView(
             structs=structs,
             blocks=tuple(
-                block_text(self.program.name, prim, prim.block, self.constants) for prim in prims if prim.block
+                block_text(self.program.name, prim, prim.block, self.constants)
+                for prim in prims
+                if prim.block
             ),
             inputs=tuple(params),
             copies_in=self._copies(header.inputs, "inputs"),

@@ -1,4 +1,4 @@
-"""Binds FUSED: steps that have row kernels run together, row by row, keeping only a few rows of each result."""
+"""Binds FUSED: steps with row kernels run together, row by row, keeping only a few rows of each result."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,8 @@ def can_fuse(prim: PrimFunc) -> bool:
 def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
     """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
 
-    A join asks first for the argument whose choice keeps the fewest bytes. The last step's value is the result.
+    A join asks first for the argument whose choice keeps the fewest bytes. The last step's value is the
+    result.
     With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
     """
     if streamed is not None and stripes != 1:
@@ -91,7 +92,9 @@ def _layout(stages: tuple[Stage, ...], stripes: int) -> Layout:
     for start in range(0, width, step):
         spans = demanded(stages, start, min(start + step, width), columns=True)
         # What is delivered comes as whole rows.
-        whole = [(0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)]
+        whole = [
+            (0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)
+        ]
         stripe_spans.append(tuple(whole))
     return Layout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
 
@@ -148,7 +151,11 @@ def _stage(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
     everywhere = Axis(count=height, extent=height), Axis(count=width, extent=width)
     rows, columns = prim.rows.window or everywhere
     return Stage(
-        rows=rows, columns=columns, channels=channels, sources=sources, is_elementwise=prim.rows.window is None
+        rows=rows,
+        columns=columns,
+        channels=channels,
+        sources=sources,
+        is_elementwise=prim.rows.window is None,
     )
 
 
@@ -178,9 +185,7 @@ def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
     return total
 
 
-def bind_fused(
-    let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None
-) -> PrimFunc:
+def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None) -> PrimFunc:
     """The PrimFunc of FUSED `let`, whose steps are bound to `prims`, running as `planned` says."""
     params = narrow(let.call.attrs, FusedAttrs).function.params
     values = [*(param for param in params if param.name == streamed), *(prim.let.var for prim in prims)]
@@ -198,7 +203,9 @@ def bind_fused(
     if streamed is not None:
         delivery = BlockStage(name=streamed, op="", kernel=None, rows=planned.run.counts[0])
         stages = (delivery, *stages)
-    constants = [_constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants]
+    constants = [
+        _constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants
+    ]
     structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
     return PrimFunc(
         name=let.var.name,
@@ -233,16 +240,12 @@ def _lines(
     for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
         place = WorkspaceArg(name=value.name)
         channels = value.type.shape[-1]
-        found.append(
-            Lines(name=value.name, place=place, columns=width, channels=channels, ring_rows=kept)
-        )
+        found.append(Lines(name=value.name, place=place, columns=width, channels=channels, ring_rows=kept))
     whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], ResultArg())]
     whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
     for var, place in whole:
         _, height, columns, channels = nhwc(var.type.shape)
-        found.append(
-            Lines(name=var.name, place=place, columns=columns, channels=channels, ring_rows=height)
-        )
+        found.append(Lines(name=var.name, place=place, columns=columns, channels=channels, ring_rows=height))
     return tuple(found)
 
 
@@ -295,7 +298,11 @@ def _struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:
 
 
 def _field(prim: PrimFunc, value: object, is_last: bool) -> object:
-    return ConstantPointer(role=_inner(prim, value.role, is_last)) if isinstance(value, ConstantPointer) else value
+    return (
+        ConstantPointer(role=_inner(prim, value.role, is_last))
+        if isinstance(value, ConstantPointer)
+        else value
+    )
 
 
 def fused_arguments(prims: Sequence[PrimFunc], constants: Sequence[ConstRef]) -> tuple[Var | ConstRef, ...]:

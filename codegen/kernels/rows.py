@@ -1,6 +1,6 @@
 """Blocks run row by row: in which order rows are computed, how many of each are kept, what may overlap.
 
-A block is a chain or graph of stages. `runtime_c`'s `cg_next_stage` decides which stage computes its next row;
+A block is a chain or graph of stages. The runtime's `cg_next_stage` decides which stage computes its next row;
 `schedule` here makes the same decisions, so everything below is exact for the code that runs. Source of the
 idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
 """
@@ -177,7 +177,11 @@ class Image:
 
 
 def accesses(
-    stages: Sequence[Stage], run: Run, stripes: Sequence[Sequence[tuple[int, int]]], argument: int, image: Image
+    stages: Sequence[Stage],
+    run: Run,
+    stripes: Sequence[Sequence[tuple[int, int]]],
+    argument: int,
+    image: Image,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Events as `safe_distance` takes them, for argument `argument` (-1, -2, ...) of extents `image`.
 

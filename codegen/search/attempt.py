@@ -1,7 +1,7 @@
 """Attempts: a choice of blocks carried through to a memory plan, and which of several to take."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -85,9 +85,7 @@ class Planning:
             callers = frozenset(var.name for var in (*self._function.params, *results))
         if self.streamed is not None:
             callers |= {self.streamed}
-        lives = Lifetimes(
-            self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs
-        )
+        lives = Lifetimes(self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs)
         return Tiler(self._function, self._prims, self._steps, lives, self.streamed)
 
     def attempt(self, segments: Sequence[Segment], *, below_bytes: int | None = None) -> Attempt | None:
@@ -181,8 +179,7 @@ class _Tried:
 
     def nearest(self) -> DoesNotFit:
         """The failure that lacks fewest bytes."""
-        missing: Callable[[DoesNotFit], int] = lambda error: sum(s.missing_bytes for s in error.shortages)
-        return min(self._failed, key=missing)
+        return min(self._failed, key=lambda error: sum(item.missing_bytes for item in error.shortages))
 
 
 def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -> None:

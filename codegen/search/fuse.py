@@ -69,7 +69,7 @@ def apply(
     steps: Sequence[PrimFunc | None],
     chosen: Sequence[Segment],
 ) -> tuple[Function, tuple[PrimFunc, ...]]:
-    """`function` and its PrimFuncs with every chosen segment (disjoint) as one step; `steps` from `row_steps`."""
+    """`function` and its PrimFuncs, every chosen segment (disjoint) one step; `steps` from `row_steps`."""
     starts = {segment.start: segment for segment in chosen}
     prims: list[PrimFunc] = []
     index = 0
@@ -100,4 +100,3 @@ def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment
     arguments = fused_arguments(inner, constants_of(body))
     call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
     return bind_fused(replace(lets[-1], call=call), inner, planned, segment.streamed)
-

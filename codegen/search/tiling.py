@@ -63,7 +63,7 @@ class Lifetimes:
         callers: frozenset[str],
         keep_inputs: bool,
     ) -> None:
-        """`callers`: names of values that the caller owns (graph inputs, outputs), which need nothing here."""
+        """`callers`: names of values that the caller owns (inputs, outputs), which need nothing here."""
         self.roots = {param.name: param.name for param in function.params}
         self.sizes = {param.name: param.type.size_bytes for param in function.params}
         self.births = {param.name: -1 for param in function.params}
@@ -234,7 +234,9 @@ class Tiler:
         planned = fused.layout(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = fused.sharing(inner, planned)
-        need = sum(planned.line_bytes) + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
+        need = sum(planned.line_bytes) + self._together(
+            args, self._prims[stop - 1].let.var, rules, start, stop
+        )
         extra = fused.macs(inner, planned) - sum(prim.macs for prim in inner)
         return _Unit(
             start=start,
