@@ -14,8 +14,8 @@ from codegen.kernels.primfunc import (
     ConstantArg,
     ConstantPointer,
     CStruct,
-    LinkedConstant,
     Lines,
+    LinkedConstant,
     PrimFunc,
     ResultArg,
     Sharing,
@@ -177,7 +177,7 @@ def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
 
 
 def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
-    """Multiply-accumulates of one run, recomputed columns included, rows and columns nobody reads left out."""
+    """Multiply-accumulates of one run: recomputed columns count again, what nobody reads does not count."""
     total = 0
     for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
         _, height, width, _ = nhwc(prim.let.var.type.shape)
@@ -274,7 +274,7 @@ def _block_stage(
 
 
 def _inner(prim: PrimFunc, name: str, is_last: bool) -> str:
-    """Struct or constant `name` of an inner step; the last step's keep their names, the block has its name."""
+    """Struct or constant `name` of an inner step; the last step, whose name the block has, keeps its own."""
     return name if is_last else f"{prim.name}_{name}"
 
 

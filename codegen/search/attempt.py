@@ -75,7 +75,7 @@ class Planning:
         self._function, self._prims, self._steps = function, tuple(prim_funcs), steps
         self._pools, self._planner, self._choices = pools, planner, choices
         self._alignment = board.buffer_alignment_bytes
-        self.streamed = function.params[0].name if choices.stream_input else None
+        self.streamed = function.params[0].name if choices.stream_input and function.params else None
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function."""
@@ -88,11 +88,14 @@ class Planning:
         lives = Lifetimes(self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs)
         return Tiler(self._function, self._prims, self._steps, lives, self.streamed)
 
-    def attempt(self, segments: Sequence[Segment], *, below_bytes: int | None = None) -> Attempt | None:
-        """The plan with these blocks; None if its lower bound is not below `below_bytes`.
+    def attempt(self, segments: Sequence[Segment]) -> Attempt:
+        """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
+        found = self.attempt_below(segments, None)
+        assert found is not None, "no limit was given"
+        return found
 
-        Raises DoesNotFit, the peak named by its step.
-        """
+    def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
+        """As `attempt`; None if the lower bound is not below `below_bytes`."""
         function, prims = self._function, self._prims
         if segments:
             function, prims = apply(function, prims, self._steps, segments)
@@ -169,7 +172,7 @@ class _Tried:
         self._seen.add(tuple(segments))
         least = min((attempt.peak_bytes for attempt in self.found), default=None)
         try:
-            attempt = self._planning.attempt(segments, below_bytes=least)
+            attempt = self._planning.attempt_below(segments, least)
         except DoesNotFit as error:
             self._failed.append(error)
             return False
@@ -183,7 +186,7 @@ class _Tried:
 
 
 def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -> None:
-    """Raises CodegenError E216 if the input cannot be delivered row by row."""
+    """Raises CodegenError E217 if the input cannot be delivered row by row."""
     if planning.streamed is None:
         return
     readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
@@ -198,7 +201,7 @@ def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -
     if problem:
         raise CodegenError(
             Message(
-                code="E216",
+                code="E217",
                 where="--stream-input",
                 text=problem,
                 help="an int8 image that convolutions or pools read first can be streamed; a float image can "

@@ -1,5 +1,7 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked twice before it leaves."""
 
+from collections.abc import Sequence
+
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
@@ -8,14 +10,21 @@ from codegen.plan.problem import Pool
 from codegen.plan.program import IoTensor, Program
 from codegen.search.attempt import Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
-from codegen.search.fuse import row_steps
+from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.select import select
 
 
-def search(module: Module, board: Board, choices: Choices, *, name: str) -> Program:
-    """The program of `module` on `board`; `name` is its C prefix.
+def search(
+    module: Module,
+    board: Board,
+    choices: Choices,
+    *,
+    name: str,
+    blocks: Sequence[Segment] | None = None,
+) -> Program:
+    """The program of `module` on `board`; `name` is its C prefix. `blocks`: take these, do not choose.
 
     Raises CodegenError: no kernel (E31x), contradicting devices (E320), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
@@ -34,7 +43,10 @@ def search(module: Module, board: Board, choices: Choices, *, name: str) -> Prog
         choices=choices,
     )
     check_stream(planning, function, keep_inputs=choices.keep_inputs)
-    best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
+    if blocks is None:
+        best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
+    else:
+        best = planning.attempt(blocks)
     program = Program(
         name=name,
         function=best.function,
