@@ -18,6 +18,7 @@ from codegen.kernels.primfunc import (
     PrimFunc,
     StructArg,
     ValueArg,
+    WorkspaceArg,
 )
 
 _NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y", "context")
@@ -126,7 +127,7 @@ class _Block:
         ]
 
     def _declare(self, index: int, line: Lines) -> str:
-        origin = f"span[{index}][0]" if self._is_striped(index) else "0"
+        origin = self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0"
         fields = [
             f".base = {self._names[index]}",
             f".row_bytes = {line.columns * line.channels}",
@@ -135,10 +136,6 @@ class _Block:
             f".channels = {line.channels}",
         ]
         return wrapped(f"{self._indent}const cg_rows {self._rows[index]} = {{", fields, "};")
-
-    def _is_striped(self, index: int) -> bool:
-        """Whether line `index` holds the columns of one stripe only."""
-        return self._striped and index < len(self._block.stages) - 1
 
     def _columns(self, index: int) -> tuple[str, str]:
         """First and last column, exclusive, that stage `index` computes."""

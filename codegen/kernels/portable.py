@@ -135,7 +135,8 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
 
 def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
     """`symbol` as the row kernel of `let` if a block can run it: one int8 image, all arguments images that
-    are computed at run time (weights and bias aside), without a window all of one shape."""
+    are computed at run time (weights and bias aside), without a window all of one shape, with one no result
+    from padding alone."""
     images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
     if any(var.type.dtype is not DType.INT8 for var in images):
         return None
@@ -144,7 +145,10 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
     if window is None:
         alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)
         return RowKernel(symbol=symbol) if alike else None
-    return RowKernel(symbol=symbol, window=window.axes) if isinstance(let.call.args[0], Var) else None
+    axes = window.axes
+    if not isinstance(let.call.args[0], Var) or any(axis.extent in axis.firsts for axis in axes):
+        return None
+    return RowKernel(symbol=symbol, window=axes)
 
 
 def value_argument(

@@ -1,8 +1,8 @@
 """Blocks run row by row: in which order rows are computed, how many of each are kept, what may overlap.
 
 A block is a chain or graph of stages. The runtime's `cg_next_stage` decides which stage computes its next
-row; `schedule` here makes the same decisions, so everything below is exact for the code that runs. Source of the
-idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
+row; `schedule` here makes the same decisions, so everything below is exact for the code that runs. Source of
+the idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
 """
 
 from collections.abc import Iterator, Sequence
