@@ -16,6 +16,7 @@ _KNOWN = {
     "seed": int,
     "io": str,
     "keep-inputs": bool,
+    "stream-input": bool,
     "io-types": str,
     "port": str,
     "pool": dict,

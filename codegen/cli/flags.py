@@ -74,6 +74,11 @@ def _flags() -> list[Callable[..., Any]]:
         ),
         flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
         flag(
+            "--stream-input",
+            is_flag=True,
+            help="The application delivers the input row by row; it never lies in RAM whole.",
+        ),
+        flag(
             "--io-types",
             type=click.Choice(["file", "int8"]),
             default="file",
@@ -103,6 +108,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
         io=IoMode(values.pop("io")),
         keep_inputs=values.pop("keep_inputs"),
+        stream_input=values.pop("stream_input"),
         io_types=values.pop("io_types"),
         dump_ir=values.pop("dump_ir"),
     )

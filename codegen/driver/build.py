@@ -132,8 +132,10 @@ def combine(documents: Sequence[dict[str, object]]) -> dict[str, object]:
 def _choices(options: Options, emulated: bool) -> Choices:
     return Choices(
         planner=options.planner,
+        optimize=options.optimize,
         io=options.io,
         keep_inputs=options.keep_inputs,
+        stream_input=options.stream_input,
         pool_limits=options.pool_limits,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,

@@ -21,6 +21,7 @@ class Options:
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
+    stream_input: bool = False
     io_types: str = "file"
     dump_ir: Path | None = None
 
@@ -33,6 +34,8 @@ class Options:
             parts.append(f"--io {self.io.value}")
         if self.keep_inputs:
             parts.append("--keep-inputs")
+        if self.stream_input:
+            parts.append("--stream-input")
         if self.io_types != "file":
             parts.append(f"--io-types {self.io_types}")
         if self.seed:

@@ -67,7 +67,9 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
 
 
 def _struct(name: str, kind: str, views: Sequence[TensorView]) -> str:
-    fields = [f".{view.field} = {kind}_{view.field}" for view in views]
+    fields = [
+        ".context = NULL" if view.is_streamed else f".{view.field} = {kind}_{view.field}" for view in views
+    ]
     return wrapped(f"    const {name}_{kind}s {kind}s = {{", fields, "};")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.emit.literals import PUBLIC_TYPES, float32, integer
-from codegen.emit.names import c_name, constant_pool, io_stems, pool_macro
+from codegen.emit.names import c_name, constant_pool, io_stems, pool_macro, reader_name
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
 from codegen.ir import TensorType
@@ -35,6 +35,7 @@ class TensorView:
     """Where it lives in a pool; empty if the caller owns it."""
     lifetime: str
     """For an input in a pool: how long its bytes last."""
+    is_streamed: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +80,7 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
         accessor=f"{program.name}_{kind}_{field}",
         pointer=places.pointer(place, tensor.type.dtype, PUBLIC_TYPES) if in_pool else "",
         lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
+        is_streamed=kind == "input" and tensor.value == program.streamed,
     )
 
 
@@ -136,6 +138,8 @@ def _macros(macro: str, type_: TensorType) -> list[tuple[str, str]]:
 
 
 def _lifetime(program: Program, places: Places, tensor: IoTensor) -> str:
+    if tensor.value == program.streamed:
+        return f"delivered row by row, see {reader_name(program.name)}"
     place = places.value(tensor.value)
     if not isinstance(place, PoolBytes):
         return ""
@@ -143,6 +147,17 @@ def _lifetime(program: Program, places: Places, tensor: IoTensor) -> str:
     if step is None:
         return "nothing overwrites it"
     return f"overwritten from step {step} ({program.prim_funcs[step].name}) on"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StreamView:
+    """The function with which an application delivers a streamed input."""
+
+    comment: str
+    prototype: str
+    function: str
+    row_bytes: int
+    field: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,6 +176,7 @@ class HeaderView:
     outputs: tuple[TensorView, ...]
     input_members: str
     output_members: str
+    stream: StreamView | None
     prototype: str
     """The entry function without attribute, body or semicolon, as its definition begins."""
     declaration: str
@@ -185,12 +201,43 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         io=program.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
-        input_members=members([(f"const {v.c_type} *{v.field}", f"{v.macro}_SIZE bytes") for v in inputs]),
+        input_members=members([_input_member(program, view) for view in inputs]),
         output_members=members([(f"{v.c_type} *{v.field}", f"{v.macro}_SIZE bytes") for v in outputs]),
+        stream=_stream(program, inputs),
         prototype=wrapped(f"cg_status {name}_run(", parameters, ")"),
         declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_run(", parameters, ");"),
         abi=RUNTIME_ABI,
     )
+
+
+def _input_member(program: Program, view: TensorView) -> tuple[str, str]:
+    if view.is_streamed:
+        return "void *context", f"handed to {reader_name(program.name)}"
+    return f"const {view.c_type} *{view.field}", f"{view.macro}_SIZE bytes"
+
+
+def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:
+    for view, tensor in zip(inputs, program.inputs, strict=True):
+        if view.is_streamed:
+            name = reader_name(program.name)
+            blocks = [prim.block for prim in program.prim_funcs if prim.block]
+            rows = next(block.stages[0].rows for block in blocks if block.streamed == tensor.value)
+            size_bytes = tensor.type.size_bytes // tensor.type.shape[1]
+            text = (
+                f'You write this function: it stores row y of input "{view.field}", {size_bytes} bytes, at '
+                f"`row`. {program.name}_run calls it once for every row from 0 to "
+                f"{rows - 1}, in order, while it runs. `context` is the one in the inputs, NULL without "
+                "them. Return 0; anything else ends the run, which then returns CG_ERR_INPUT."
+            )
+            parameters = ["void *context", f"{view.c_type} *row", "uint32_t y"]
+            return StreamView(
+                comment="\n".join(["/*", *comment_lines(text, first=" * ", rest=" * "), " */"]),
+                prototype=wrapped(f"int {name}(", parameters, ")"),
+                function=name,
+                row_bytes=size_bytes,
+                field=view.field,
+            )
+    return None
 
 
 def _provenance(program: Program, version: str) -> tuple[str, ...]:

@@ -51,6 +51,11 @@ def pool_array(program: Program, pool: str) -> str:
     return c_name(f"{program.name}_{pool}_pool")
 
 
+def reader_name(model: str) -> str:
+    """Name of the function with which an application delivers a streamed input."""
+    return f"{model}_read_row"
+
+
 def pool_macro(program: Program, pool: str) -> str:
     """Name of the macro with a pool's size in bytes."""
     return f"{program.name}_{pool}_pool_size".upper()

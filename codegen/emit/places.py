@@ -134,9 +134,13 @@ def _anchors(program: Program) -> dict[str, tuple[str, int]]:
 
 
 def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> dict[str, tuple[str, str]]:
-    """Root variable -> (struct, field) of the caller's pointer to it; empty where the plan owns I/O."""
+    """Root variable -> (struct, field) of the caller's pointer to it; none where the plan owns I/O.
+
+    A streamed input counts as the caller's, though no pointer leads to it.
+    """
     if program.io is IoMode.POOL:
-        return {}
+        streamed = [tensor for tensor in program.inputs if tensor.value == program.streamed]
+        return {tensor.value: ("inputs", c_name(tensor.field)) for tensor in streamed}
     owned = {anchors[tensor.value][0]: ("outputs", c_name(tensor.field)) for tensor in program.outputs}
     return owned | {tensor.value: ("inputs", c_name(tensor.field)) for tensor in program.inputs}
 

@@ -11,7 +11,7 @@ from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
-from codegen.emit.names import pool_array, pool_macro
+from codegen.emit.names import pool_array, pool_macro, reader_name
 from codegen.emit.places import Places, used_pools
 from codegen.emit.runtime import header_files, kernel_files
 from codegen.emit.steps import entry_view
@@ -65,6 +65,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
         include_dirs=include_dirs,
         linker_script=script,
         entry_functions=tuple(f"{name}_run" for name in names),
+        callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
     )
 
 

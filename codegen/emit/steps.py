@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.blocks import block_text, function_name
 from codegen.emit.header import HeaderView, TensorView, dimensions
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
@@ -34,6 +35,8 @@ class StepView:
     """Declarations in front of the call."""
     call: str
     """The call; empty for a view."""
+    after: tuple[str, ...]
+    """Lines behind the end of the step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +44,8 @@ class EntryView:
     """The entry function and what it needs at file scope."""
 
     structs: tuple[str, ...]
+    blocks: tuple[str, ...]
+    """Functions of steps that run several layers together."""
     inputs: tuple[str, ...]
     """Declarations of the inputs that steps read."""
     copies_in: tuple[str, ...]
@@ -66,7 +71,7 @@ class _Entry:
         self.places = places
         self.constants = constant_addresses(program)
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
-        self.taken = Taken(structs)
+        self.taken = Taken([*structs, "context", "status"] if program.streamed else structs)
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
             for var in program.function.variables()
@@ -81,6 +86,11 @@ class _Entry:
         params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
         return EntryView(
             structs=structs,
+            blocks=tuple(
+                block_text(self.program.name, prim, prim.block, self.constants)
+                for prim in prims
+                if prim.block
+            ),
             inputs=tuple(params),
             copies_in=self._copies(header.inputs, "inputs"),
             copies_out=self._copies(header.outputs, "outputs"),
@@ -99,7 +109,8 @@ class _Entry:
         )
 
     def _null_check(self) -> str:
-        pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in self.program.inputs)]
+        whole = [tensor for tensor in self.program.inputs if tensor.value != self.program.streamed]
+        pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in whole)]
         pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
         checks = [f"({pointer} == NULL)" for pointer in pointers]
         return wrapped("    if (", checks, ") {", separator=" || ")
@@ -116,11 +127,16 @@ class _Entry:
                 name = self._workspace_name(prim, space.name)
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
                 lines.append(assignment(f"    void *const {name}", address))
-        call = ""
+        call, after = "", ()
         if prim.symbol:
             arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
-            call = wrapped(f"    {prim.symbol}(", arguments, ");")
-        return StepView(index=index, comment=self._comment(index, prim), lines=tuple(lines), call=call)
+            name = function_name(self.program.name, prim) if prim.block else prim.symbol
+            call = wrapped(f"    {name}(", arguments, ");")
+            if prim.block and prim.block.streamed:
+                call = wrapped(f"    const cg_status status = {name}(", ["context", *arguments], ");")
+                after = ("    if (status != CG_OK) {", "        return status;", "    }")
+        comment = self._comment(index, prim)
+        return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}")

@@ -11,6 +11,7 @@ from codegen.kernels.portable import (
     PortableKernel,
     arg_type,
     float_limits,
+    row_kernel,
     value_argument,
 )
 from codegen.kernels.primfunc import CStruct, ResultArg, StructArg
@@ -39,6 +40,9 @@ def _broadcast(let: Let) -> Fields:
 class _Binary(PortableKernel):
     """Shared by all: the call (params, lhs, rhs, result), in place of what is not broadcast."""
 
+    run_symbol: str | None = None
+    """C function for a run of elements without broadcasting, for blocks."""
+
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
         low, high = float_limits(narrow(let.call.attrs, BinaryAttrs).activation)
@@ -57,6 +61,7 @@ class _Binary(PortableKernel):
             call_args=(StructArg(suffix="params"), lhs, rhs, ResultArg()),
             constants=(*lhs_linked, *rhs_linked),
             sharing=in_place(let, 0, 1),
+            rows=row_kernel(let, self.run_symbol) if self.run_symbol else None,
         )
 
 
@@ -87,6 +92,7 @@ class AddS8(_Binary):
     """ADD on int8, and SUB by a negated multiplier: both are one C function, as in TFLite."""
 
     stem = "add_s8"
+    run_symbol = "cg_add_s8_run"
     argument = result = DType.INT8
 
     def __init__(self, op: str) -> None:

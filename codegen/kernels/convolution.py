@@ -16,6 +16,7 @@ from codegen.kernels.portable import (
     arg_type,
     constant_data,
     float_limits,
+    row_kernel,
     value_argument,
 )
 from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant, ResultArg, Sharing, StructArg
@@ -67,9 +68,16 @@ class _Weighted(PortableKernel):
         )
 
     def assemble(
-        self, let: Let, constants: ConstantData, numbers: CStruct, sharing: tuple[Sharing, ...], *, fold: bool
+        self,
+        let: Let,
+        constants: ConstantData,
+        numbers: CStruct,
+        sharing: tuple[Sharing, ...],
+        *,
+        fold: bool,
+        window: WindowShape | None = None,
     ) -> Parts:
-        """The call (params, weights, image, result)."""
+        """The call (params, weights, image, result); rows of an image if it has a `window`."""
         image, extra = value_argument(let, 0, "image", constants)
         linked = self.packed(let, constants, fold=fold)
         fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
@@ -83,6 +91,7 @@ class _Weighted(PortableKernel):
             call_args=(StructArg(suffix="params"), StructArg(suffix="weights"), image, ResultArg()),
             constants=(*linked, *extra),
             sharing=sharing,
+            rows=None if window is None else row_kernel(let, f"{self.symbol}_row", window),
         )
 
 
@@ -142,7 +151,8 @@ class Conv2D(_Weighted):
         groups = window.image[3] // inputs
         below = row_major_below(first_reads(window), outputs, outputs=outputs // groups, inputs=inputs)
         numbers = _conv_params(let, attrs, window, groups)
-        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=True)
+        sharing = forward_sharing(let, 0, below)
+        return self.assemble(let, constants, numbers, sharing, fold=True, window=window)
 
 
 class DepthwiseConv2D(_Weighted):
@@ -160,7 +170,8 @@ class DepthwiseConv2D(_Weighted):
         window = _window(let, attrs)
         below = row_major_below(first_reads(window), window.result[3], outputs=attrs.multiplier, inputs=1)
         numbers = _conv_params(let, attrs, window, 1)
-        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=False)
+        sharing = forward_sharing(let, 0, below)
+        return self.assemble(let, constants, numbers, sharing, fold=False, window=window)
 
 
 class FullyConnected(_Weighted):

@@ -15,6 +15,7 @@ from codegen.kernels.portable import (
     Parts,
     PortableKernel,
     arg_type,
+    row_kernel,
     value_argument,
 )
 from codegen.kernels.primfunc import (
@@ -66,6 +67,7 @@ class Table(PortableKernel):
             call_args=(ConstantArg(role="table"), value, ResultArg(), count),
             constants=(table, *linked),
             sharing=in_place(let, 0),
+            rows=row_kernel(let, self.symbol),
         )
 
 

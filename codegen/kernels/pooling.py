@@ -11,6 +11,7 @@ from codegen.kernels.portable import (
     PortableKernel,
     arg_type,
     float_limits,
+    row_kernel,
     value_argument,
 )
 from codegen.kernels.primfunc import ResultArg, StructArg, Workspace, WorkspaceArg
@@ -52,6 +53,7 @@ class Pool(PortableKernel):
             call_args=(StructArg(suffix="params"), image, ResultArg()),
             constants=linked,
             sharing=forward_sharing(let, 0, below),
+            rows=row_kernel(let, f"{self.symbol}_row", window),
         )
 
 

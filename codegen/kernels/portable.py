@@ -16,11 +16,13 @@ from codegen.kernels.primfunc import (
     CStruct,
     LinkedConstant,
     PrimFunc,
+    RowKernel,
     Sharing,
     ValueArg,
     Workspace,
 )
 from codegen.kernels.registry import Kernel
+from codegen.kernels.window import WindowShape
 
 ConstantData = Mapping[str, np.ndarray]
 
@@ -40,6 +42,7 @@ class Parts:
     sub_steps: int = 1
     argument_stops: tuple[int, ...] = field(default=())
     result_start: int = 0
+    rows: RowKernel | None = None
 
 
 class PortableKernel(Kernel):
@@ -98,6 +101,7 @@ class PortableKernel(Kernel):
             structs=parts.structs,
             call_args=parts.call_args,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            rows=parts.rows,
         )
 
 
@@ -127,6 +131,24 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
     if isinstance(arg, Var):
         raise ValueError(f"argument {index} is computed at run time")
     return None if arg is None else constants[arg.id]
+
+
+def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
+    """`symbol` as the row kernel of `let` if a block can run it: one int8 image, all arguments images that
+    are computed at run time (weights and bias aside), without a window all of one shape, with one no result
+    from padding alone."""
+    images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
+    if any(var.type.dtype is not DType.INT8 for var in images):
+        return None
+    if any(len(var.type.shape) != 4 or var.type.shape[0] != 1 for var in images):
+        return None
+    if window is None:
+        alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)
+        return RowKernel(symbol=symbol) if alike else None
+    axes = window.axes
+    if not isinstance(let.call.args[0], Var) or any(axis.extent in axis.firsts for axis in axes):
+        return None
+    return RowKernel(symbol=symbol, window=axes)
 
 
 def value_argument(

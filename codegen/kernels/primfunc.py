@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import Let
+from codegen.kernels.rows import Axis
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,6 +17,8 @@ class Workspace:
     alignment: int = 4
     start: int = 0
     stop: int = 1
+    is_activation: bool = False
+    """It holds (part of) a value of the model, as the lines of a block do: no workspace in reports."""
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
@@ -136,6 +139,68 @@ CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | Litera
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RowKernel:
+    """The C function that computes one row of a kernel's result, for blocks.
+
+    If it slides a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, element
+    by element, (..., addresses of the arguments, address, count); `...` stands for the PrimFunc's `call_args`
+    in front of its first value.
+    """
+
+    symbol: str
+    window: tuple[Axis, Axis] | None = None
+    """Rows and columns of the window."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lines:
+    """An image of a block: an argument or the result in whole, or a ring of the last `ring_rows` rows."""
+
+    name: str
+    place: ValueArg | ResultArg | WorkspaceArg
+    columns: int
+    """Columns held: the whole image's, or those of the widest stripe."""
+    channels: int
+    ring_rows: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockStage:
+    """One layer of a block, or the delivery of a streamed input; stage i fills `Block.lines[i]`."""
+
+    name: str
+    op: str
+    """Name of the operator; empty for a streamed input."""
+    kernel: RowKernel | None
+    """None: the caller delivers the row."""
+    leading: tuple[CallArg, ...] = ()
+    """Arguments of the C function in front of the images."""
+    sources: tuple[int, ...] = ()
+    """Lines it reads, in the order of the call."""
+    producers: tuple[int, ...] = ()
+    """Stages it reads from, in order of demand."""
+    stride: int = 1
+    reach: int = 0
+    last_row: int = 0
+    """As in `cg_stage`."""
+    rows: int
+    """Rows it computes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """Several layers computed together, row by row (`cg_next_stage`), once for each stripe of columns."""
+
+    stages: tuple[BlockStage, ...]
+    lines: tuple[Lines, ...]
+    """Of every stage, then of every argument."""
+    stripes: tuple[tuple[tuple[int, int], ...], ...]
+    """Per stripe and stage: columns [start, stop)."""
+    streamed: str | None = None
+    """The argument that is delivered row by row, by stage 0."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PrimFunc:
     """`let` bound to kernel `symbol`.
 
@@ -163,6 +228,10 @@ class PrimFunc:
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
+    rows: RowKernel | None = None
+    """How a block runs this call; None: not at all."""
+    block: Block | None = None
+    """The layers, if it is a block: `symbol` is then a function rendered for it, called with `call_args`."""
 
     def __post_init__(self) -> None:
         arity = len(self.let.call.args)

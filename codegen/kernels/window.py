@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from codegen.ir.ops import Padding2D
+from codegen.kernels.rows import Axis
 from codegen.kernels.walk import Fields
 
 
@@ -33,6 +34,23 @@ class WindowShape:
             ("pad_top", self.padding.top),
             ("pad_left", self.padding.left),
         )
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        """Its rows and its columns."""
+        pads = (self.padding.top, self.padding.left)
+        rows, columns = (
+            Axis(
+                count=self.result[axis + 1],
+                extent=self.image[axis + 1],
+                window=self.window[axis],
+                stride=self.stride[axis],
+                dilation=self.dilation[axis],
+                pad=pads[axis],
+            )
+            for axis in (0, 1)
+        )
+        return rows, columns
 
 
 def _shape(image: tuple[int, int, int, int]) -> Fields:

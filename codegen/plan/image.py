@@ -22,6 +22,8 @@ class Sources:
     linker_script: str | None
     entry_functions: tuple[str, ...]
     """C names of the entry functions, one a model, in order."""
+    callbacks: tuple[str, ...] = ()
+    """Functions that an application defines and the entry functions call (the test link has its own)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", MappingProxyType(dict(self.files)))

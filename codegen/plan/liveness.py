@@ -63,11 +63,13 @@ def liveness(
     keep_inputs: bool,
     pool_candidates: PoolCandidates,
     minimum_alignment: int,
+    streamed: str | None = None,
 ) -> Liveness:
     """Buffers, live intervals and conflicts of `function` run by `prim_funcs` (one a step, in order).
 
     Inputs are born at 0 and die at their last use (`keep_inputs`: at the end), results live to the end.
-    With `io` = caller, graph inputs, outputs and views of them are not planned. Raises CodegenError
+    With `io` = caller, graph inputs, outputs and views of them are not planned, nor is the graph input
+    `streamed`, of which blocks hold rows. Raises CodegenError
     E213 (the caller cannot own an output that shares bytes) or E403 (pinned to a pool it may not use),
     ValueError if the PrimFuncs do not fit the function or a view is misaligned.
     """
@@ -78,6 +80,9 @@ def liveness(
     if io is IoMode.CALLER:
         _check_caller(function, values)
         owned_by_caller = frozenset(values.io_roots)
+    if streamed is not None:
+        _check_streamed(prim_funcs, values, streamed)
+        owned_by_caller |= {streamed}
     times = step_times(prim_funcs)
     kept = _kept(function, values, keep_inputs)
     spans = _spans(prim_funcs, function, values, times, kept)
@@ -178,6 +183,19 @@ def _check_caller(function: Function, values: _Values) -> None:
     messages.raise_if_any()
 
 
+def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: str) -> None:
+    """Nobody may want the whole of it."""
+    readers = [
+        prim
+        for prim in prim_funcs
+        if any(isinstance(arg, Var) and arg.name == streamed for arg in prim.let.call.args)
+    ]
+    if values.members.get(streamed) != [streamed] or any(
+        prim.block is None or prim.block.streamed != streamed for prim in readers
+    ):
+        raise ValueError(f"{streamed}: a streamed input is read by something else than a block")
+
+
 def _kept(function: Function, values: _Values, keep_inputs: bool) -> frozenset[str]:
     """Roots that must be intact when the last step is done."""
     names = [result.name for result in function.results if isinstance(result, Var)]
@@ -253,6 +271,7 @@ def _workspace_buffers(
 ) -> Iterator[tuple[Buffer, str]]:
     for space in prim.workspaces:
         id_ = f"{prim.name}.{space.name}"
+        kind = BufferKind.ACTIVATION if space.is_activation else BufferKind.WORKSPACE
         yield (
             Buffer(
                 id=id_,
@@ -260,8 +279,8 @@ def _workspace_buffers(
                 start=start + space.start,
                 stop=start + space.stop,
                 alignment=max(space.alignment, minimum_alignment),
-                pool_candidates=_pools(pool_candidates, id_, BufferKind.WORKSPACE, None),
-                kind=BufferKind.WORKSPACE,
+                pool_candidates=_pools(pool_candidates, id_, kind, None),
+                kind=kind,
             ),
             space.name,
         )

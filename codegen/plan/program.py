@@ -85,5 +85,7 @@ class Program:
     outputs: tuple[IoTensor, ...]
     times: tuple[tuple[int, int], ...]
     """Interval `[start, stop)` on the buffers' time axis of each step."""
+    streamed: str | None = None
+    """The graph input that the application delivers row by row; it has no bytes of its own."""
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""

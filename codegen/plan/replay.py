@@ -37,6 +37,7 @@ def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
         plan=program.plan,
         io=program.io,
         keep_inputs=keep_inputs,
+        streamed=program.streamed,
     )
 
 
@@ -50,6 +51,7 @@ def replay(
     plan: MemoryPlan,
     io: IoMode,
     keep_inputs: bool,
+    streamed: str | None = None,
 ) -> list[str]:
     """What goes wrong when the steps run with these placements, in sentences; empty if nothing does.
 
@@ -58,7 +60,9 @@ def replay(
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         return ["the PrimFuncs are not the steps of the function, in its order"]
-    places = _Places(function, prim_funcs, slices, workspaces, problem, plan, io)
+    callers = _callers(function, prim_funcs) if io is IoMode.CALLER else frozenset[str]()
+    callers |= {param.name for param in function.params if param.name == streamed}
+    places = _Places(function, prim_funcs, slices, workspaces, problem, plan, callers)
     if places.faults:
         return places.faults
     memory = _Memory(places.extents(problem.pools))
@@ -92,15 +96,15 @@ class _Places:
         workspaces: Mapping[tuple[str, str], str],
         problem: Problem,
         plan: MemoryPlan,
-        io: IoMode,
+        callers: frozenset[str],
     ) -> None:
+        """`callers`: values whose bytes the caller owns."""
         self.faults: list[str] = []
         self._sizes = {buffer.id: buffer.size_bytes for buffer in problem.buffers}
         self._limits = {pool.name: pool.limit_bytes for pool in problem.pools}
         self._plan = plan
         self.values: dict[str, _Bytes] = {}
         self.workspaces: dict[tuple[str, str], _Bytes] = {}
-        callers = _callers(function, prim_funcs) if io is IoMode.CALLER else frozenset[str]()
         for var in function.variables():
             part = slices.get(var.name)
             if (part is None) != (var.name in callers):

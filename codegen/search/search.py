@@ -1,78 +1,67 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked twice before it leaves."""
 
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
-from codegen.plan.liveness import liveness
-from codegen.plan.problem import BufferKind, Limits, Pool
-from codegen.plan.program import IoMode, IoTensor, Program
-from codegen.plan.shortage import DoesNotFit
+from codegen.plan.problem import Pool
+from codegen.plan.program import IoTensor, Program
+from codegen.search.attempt import Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
+from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.select import select
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Choices:
-    """What the user fixes of the search. `pool_limits`: pool -> hard limit in bytes."""
-
-    planner: str
-    io: IoMode = IoMode.POOL
-    keep_inputs: bool = False
-    pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    limits: Limits = field(default_factory=Limits)
-    emulated: bool = True
-    """Leave out regions that the board's emulator lacks."""
-
-
-def search(module: Module, board: Board, choices: Choices, *, name: str) -> Program:
-    """The program of `module` on `board`; `name` is its C prefix.
+def search(
+    module: Module,
+    board: Board,
+    choices: Choices,
+    *,
+    name: str,
+    blocks: Sequence[Segment] | None = None,
+) -> Program:
+    """The program of `module` on `board`; `name` is its C prefix. `blocks`: take these, do not choose.
 
     Raises CodegenError: no kernel (E31x), contradicting devices (E320), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
     function = module.main
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    planner = planners.find(choices.planner)
     function, prim_funcs = plan_devices(function, select(function, data, board.target))
     pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
-    candidates = tuple(pool.name for pool in pools)
-    live = liveness(
-        prim_funcs,
+    planning = Planning(
         function,
-        io=choices.io,
-        keep_inputs=choices.keep_inputs,
-        pool_candidates=dict.fromkeys(BufferKind, candidates),
-        minimum_alignment=board.buffer_alignment_bytes,
+        prim_funcs,
+        row_steps(prim_funcs, data, board.target),
+        board=board,
+        pools=pools,
+        planner=planners.find(choices.planner),
+        choices=choices,
     )
-    problem = live.problem(pools, choices.limits)
-    started = time.monotonic()
-    try:
-        plan = planner(problem)
-    except DoesNotFit as error:
-        raise error.with_steps(live.times, [prim.let.where for prim in prim_funcs]) from None
-    plan = replace(plan, seconds=time.monotonic() - started)
+    check_stream(planning, function, keep_inputs=choices.keep_inputs)
+    if blocks is None:
+        best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
+    else:
+        best = planning.attempt(blocks)
     program = Program(
         name=name,
-        function=function,
-        prim_funcs=prim_funcs,
+        function=best.function,
+        prim_funcs=best.prim_funcs,
         board=board,
-        problem=problem,
-        plan=plan,
-        slices=live.slices,
-        workspaces=live.workspaces,
-        constants=linking.link(prim_funcs, _constant_pools(board)),
+        problem=best.problem,
+        plan=best.plan,
+        slices=best.live.slices,
+        workspaces=best.live.workspaces,
+        constants=linking.link(best.prim_funcs, _constant_pools(board)),
         io=choices.io,
         inputs=_io("input", function.params),
         outputs=_io("output", _variables(function)),
-        times=live.times,
+        times=best.live.times,
+        streamed=planning.streamed,
         metadata=module.metadata,
     )
     check(program, keep_inputs=choices.keep_inputs)

@@ -133,7 +133,9 @@ class _Arm:
         image = self.place.objects / "product.elf"
         entries = self.sources.entry_functions
         roots = (f"-Wl,-e,{entries[0]}", *(f"-Wl,-u,{entry}" for entry in entries))
-        options = ("-nostdlib", "-Wl,--gc-sections", *roots)
+        # What an application has to define stands for nothing here: it is no code of the model.
+        stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
+        options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
         self.compiler.link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
         functions = callgraph.read(image, elf.read(image))
         return callgraph.code_bytes(functions, entries, without=HOOK_FUNCTIONS)

@@ -17,7 +17,11 @@ extern "C" {
 /* Generated code and runtime must come from the same generator version line. */
 #define CG_RUNTIME_ABI 1
 
-typedef enum { CG_OK = 0, CG_ERR_NULL_POINTER = 1 } cg_status;
+typedef enum {
+    CG_OK = 0,
+    CG_ERR_NULL_POINTER = 1,
+    CG_ERR_INPUT = 2 /* the application could not deliver a row of a streamed input */
+} cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)
 #define CG_CHECK_RESULT   __attribute__((warn_unused_result))

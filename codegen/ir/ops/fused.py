@@ -1,0 +1,91 @@
+"""FUSED: several steps as one, so that a kernel may run them together. Only the search makes it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir.function import Function
+from codegen.ir.ops.base import Attrs, Op
+from codegen.ir.ops.rules import narrow
+from codegen.ir.types import TensorType
+from codegen.ir.values import Arg, ConstRef, Let
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FusedAttrs(Attrs):
+    """`function` holds the steps: its parameters are the values from outside, its result the last one.
+
+    The call's arguments are these values in order, then every constant the steps use, in order of first use.
+    """
+
+    function: Function
+
+
+def constants_of(function: Function) -> tuple[ConstRef, ...]:
+    """Every constant that the steps use, each once, in order of first use."""
+    found: dict[str, ConstRef] = {}
+    for let in function.body:
+        for arg in let.call.args:
+            if isinstance(arg, ConstRef):
+                found.setdefault(arg.id, arg)
+    return tuple(found.values())
+
+
+class Fused(Op):
+    """FUSED. It is no operator of files: `OPS` does not list it, and it has no text form."""
+
+    name = "FUSED"
+    short = "fused"
+    attrs_type = FusedAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """The last step's."""
+        function = narrow(attrs, FusedAttrs).function
+        wanted = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
+        if list(args) != wanted:
+            raise ValueError("the arguments are not the function's parameters and constants")
+        return function.body[-1].var.type.shape
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """The steps' references, one after the other."""
+        del args, result
+        function = narrow(attrs, FusedAttrs).function
+        names = [param.name for param in function.params]
+        names += [_key(ref) for ref in constants_of(function)]
+        known = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        for let, step_values, types in _steps(function, known):
+            known[let.var.name] = let.call.op.evaluate(let.call.attrs, step_values, types, let.var.type)
+        return known[function.body[-1].var.name]
+
+    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+        """Of all steps, each run once in whole."""
+        del args, result
+        total = 0
+        for let in narrow(attrs, FusedAttrs).function.body:
+            types = tuple(None if arg is None else arg.type for arg in let.call.args)
+            total += let.call.op.macs(let.call.attrs, types, let.var.type)
+        return total
+
+
+def _key(arg: Arg) -> str:
+    return f"${arg.id}" if isinstance(arg, ConstRef) else arg.name
+
+
+def _steps(
+    function: Function, known: Mapping[str, np.ndarray]
+) -> Iterator[tuple[Let, list[np.ndarray | None], list[TensorType | None]]]:
+    """Every step with the values and types of its arguments; `known` fills up as the caller goes on."""
+    for let in function.body:
+        args = let.call.args
+        values = [None if arg is None else known[_key(arg)].reshape(arg.type.shape) for arg in args]
+        yield let, values, [None if arg is None else arg.type for arg in args]
+
+
+FUSED = Fused()

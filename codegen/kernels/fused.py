@@ -1,0 +1,310 @@
+"""Binds FUSED: steps with row kernels run together, row by row, keeping only a few rows of each result."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.ir import ConstRef, Let, Var
+from codegen.ir.ops.fused import FusedAttrs
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.primfunc import (
+    Block,
+    BlockStage,
+    CallArg,
+    ConstantArg,
+    ConstantPointer,
+    CStruct,
+    Lines,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    Sharing,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.rows import Axis, Image, Run, Stage, accesses, demanded, safe_distance, simulate
+from codegen.kernels.window import nhwc
+
+MOST_ROWS = 32767
+"""`cg_stage` counts rows in 16 bits."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """A block as it runs: its stages, the schedule, the columns of each stripe, line buffers in bytes."""
+
+    stages: tuple[Stage, ...]
+    run: Run
+    stripes: tuple[tuple[tuple[int, int], ...], ...]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns that the lines of each stage hold."""
+        return tuple(max(span[1] - span[0] for span in spans) for spans in zip(*self.stripes, strict=True))
+
+    @property
+    def line_bytes(self) -> tuple[int, ...]:
+        """Bytes of the lines of every stage but the last, which writes the result."""
+        return tuple(
+            max(1, width * stage.channels * kept)
+            for width, stage, kept in zip(self.widths, self.stages, self.run.kept, strict=True)
+        )[:-1]
+
+    def pixels(self, stage: int) -> int:
+        """Pixels that a stage computes, those of overlapping stripes each time."""
+        return self.run.counts[stage] * sum(spans[stage][1] - spans[stage][0] for spans in self.stripes)
+
+
+def can_fuse(prim: PrimFunc) -> bool:
+    """Whether a block can run this step."""
+    if prim.rows is None or prim.workspaces:
+        return False
+    extents = [prim.let.var.type.shape, *(a.type.shape for a in prim.let.call.args if isinstance(a, Var))]
+    return prim.let.var.device.is_free and all(shape[1] <= MOST_ROWS for shape in extents)
+
+
+def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
+    """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
+
+    A join asks first for the argument whose choice keeps the fewest bytes. The last step's value is the
+    result.
+    With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
+    """
+    if streamed is not None and stripes != 1:
+        raise ValueError("rows that are delivered once cannot serve several stripes")
+    stages = _stages(prims, streamed)
+    best = _layout(stages, stripes)
+    for index, stage in enumerate(stages):
+        if len(stage.sources) == 2:
+            swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
+            other = _layout((*swapped, *stages[index + 1 :]), stripes)
+            if sum(other.line_bytes) < sum(best.line_bytes):
+                best, stages = other, other.stages
+    return best
+
+
+def _layout(stages: tuple[Stage, ...], stripes: int) -> Layout:
+    width = stages[-1].columns.count
+    step = -(-width // stripes)
+    stripe_spans: list[tuple[tuple[int, int], ...]] = []
+    for start in range(0, width, step):
+        spans = demanded(stages, start, min(start + step, width), columns=True)
+        # What is delivered comes as whole rows.
+        whole = [
+            (0, s.columns.count) if s.is_delivered else span for s, span in zip(stages, spans, strict=True)
+        ]
+        stripe_spans.append(tuple(whole))
+    return Layout(stages=stages, run=simulate(stages), stripes=tuple(stripe_spans))
+
+
+def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
+    """Values the steps read but do not compute, in order of first use."""
+    inner = {prim.let.var.name for prim in prims}
+    found: dict[str, Var] = {}
+    for prim in prims:
+        for arg in prim.let.call.args:
+            if isinstance(arg, Var) and arg.name not in inner:
+                found.setdefault(arg.name, arg)
+    return tuple(found.values())
+
+
+def least_line_bytes(prims: Sequence[PrimFunc], streamed: str | None = None) -> int:
+    """A floor of the bytes of lines without stripes, found without a simulation: the rows that some reader
+    of a stage has to see at once."""
+    stages = _stages(prims, streamed)
+    rows = demanded(stages, 0, stages[-1].rows.count, columns=False)
+    columns = demanded(stages, 0, stages[-1].columns.count, columns=True)
+    kept = [1] * len(stages)
+    for stage, span in zip(stages, rows, strict=True):
+        taken = stage.rows.most_at_once(*span)
+        for source in stage.sources:
+            if source >= 0:
+                kept[source] = max(kept[source], taken)
+    return sum(
+        count * (stop - start) * stage.channels
+        for count, (start, stop), stage in zip(kept[:-1], columns, stages, strict=False)
+    )
+
+
+def _stages(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
+    places = {var.name: -1 - index for index, var in enumerate(outside(prims))}
+    delivered = [_delivery(var) for var in outside(prims) if var.name == streamed]
+    if streamed is not None:
+        places[streamed] = 0
+    places |= {prim.let.var.name: len(delivered) + index for index, prim in enumerate(prims)}
+    return (*delivered, *(_stage(prim, places) for prim in prims))
+
+
+def _delivery(var: Var) -> Stage:
+    _, height, width, channels = nhwc(var.type.shape)
+    rows, columns = Axis(count=height, extent=height), Axis(count=width, extent=width)
+    return Stage(rows=rows, columns=columns, channels=channels, sources=(), is_delivered=True)
+
+
+def _stage(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
+    assert prim.rows is not None
+    _, height, width, channels = nhwc(prim.let.var.type.shape)
+    names = dict.fromkeys(arg.name for arg in prim.let.call.args if isinstance(arg, Var))
+    sources = tuple(places[name] for name in names)
+    everywhere = Axis(count=height, extent=height), Axis(count=width, extent=width)
+    rows, columns = prim.rows.window or everywhere
+    return Stage(
+        rows=rows,
+        columns=columns,
+        channels=channels,
+        sources=sources,
+        is_elementwise=prim.rows.window is None,
+    )
+
+
+def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
+    """How far the result may reach into each argument."""
+    result_bytes = prims[-1].let.var.type.size_bytes
+    rules: list[Sharing] = []
+    for index, var in enumerate(outside(prims)):
+        if all(-1 - index not in stage.sources for stage in planned.stages):
+            continue  # delivered row by row: there are no bytes to share
+        _, _, width, channels = nhwc(var.type.shape)
+        image = Image(columns=width, channels=channels)
+        found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
+        least = 1 - var.type.size_bytes
+        below = least if found is None else max(found, least)
+        if below < result_bytes:
+            rules.append(Sharing(argument=index, below=below))
+    return tuple(rules)
+
+
+def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
+    """Multiply-accumulates of one run: recomputed columns count again, what nobody reads does not count."""
+    total = 0
+    for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
+        _, height, width, _ = nhwc(prim.let.var.type.shape)
+        total += prim.macs * planned.pixels(index) // (height * width)
+    return total
+
+
+def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None) -> PrimFunc:
+    """The PrimFunc of FUSED `let`, whose steps are bound to `prims`, running as `planned` says."""
+    params = narrow(let.call.attrs, FusedAttrs).function.params
+    values = [*(param for param in params if param.name == streamed), *(prim.let.var for prim in prims)]
+    lines = _lines(values, planned, params, streamed)
+    places = {line.name: index for index, line in enumerate(lines)}
+    stages = tuple(
+        _block_stage(prim, stage, count, places, prim is prims[-1])
+        for prim, stage, count in zip(
+            prims,
+            planned.stages[len(values) - len(prims) :],
+            planned.run.counts[len(values) - len(prims) :],
+            strict=True,
+        )
+    )
+    if streamed is not None:
+        delivery = BlockStage(name=streamed, op="", kernel=None, rows=planned.run.counts[0])
+        stages = (delivery, *stages)
+    constants = [
+        _constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants
+    ]
+    structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
+    return PrimFunc(
+        name=let.var.name,
+        let=let,
+        kernel="rows",
+        symbol=f"{let.var.name}_block",
+        sources=tuple(dict.fromkeys(source for prim in prims for source in prim.sources)),
+        argument_alignment=max(prim.argument_alignment for prim in prims),
+        workspaces=tuple(
+            Workspace(
+                name=line.place.name,
+                size_bytes=max(1, line.columns * line.channels * line.ring_rows),
+                alignment=max(prim.argument_alignment for prim in prims),
+                is_activation=True,
+            )
+            for line in lines
+            if isinstance(line.place, WorkspaceArg)
+        ),
+        constants=tuple(constants),
+        sharing=sharing(prims, planned),
+        structs=tuple(structs),
+        call_args=tuple(line.place for line in (*lines[len(values) :], *reversed(lines[: len(values)]))),
+        macs=macs(prims, planned),
+        block=Block(stages=stages, lines=lines, stripes=planned.stripes, streamed=streamed),
+    )
+
+
+def _lines(
+    values: Sequence[Var], planned: Layout, params: Sequence[Var], streamed: str | None
+) -> tuple[Lines, ...]:
+    found: list[Lines] = []
+    for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
+        place = WorkspaceArg(name=value.name)
+        channels = value.type.shape[-1]
+        found.append(Lines(name=value.name, place=place, columns=width, channels=channels, ring_rows=kept))
+    whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], ResultArg())]
+    whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
+    for var, place in whole:
+        _, height, columns, channels = nhwc(var.type.shape)
+        found.append(Lines(name=var.name, place=place, columns=columns, channels=channels, ring_rows=height))
+    return tuple(found)
+
+
+def _block_stage(
+    prim: PrimFunc, stage: Stage, count: int, places: Mapping[str, int], is_last: bool
+) -> BlockStage:
+    assert prim.rows is not None
+    values = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+    leading: list[CallArg] = []
+    for arg in prim.call_args:
+        if isinstance(arg, ValueArg):
+            break
+        leading.append(_inner_argument(prim, arg, is_last))
+    return BlockStage(
+        name=prim.name,
+        op=prim.let.call.op.name,
+        kernel=prim.rows,
+        leading=tuple(leading),
+        sources=tuple(places[var.name] for var in values),
+        producers=tuple(source for source in stage.sources if source >= 0),
+        stride=stage.rows.stride,
+        reach=stage.rows.reach,
+        last_row=stage.rows.extent - 1,
+        rows=count,
+    )
+
+
+def _inner(prim: PrimFunc, name: str, is_last: bool) -> str:
+    """Struct or constant `name` of an inner step; the last step, whose name the block has, keeps its own."""
+    return name if is_last else f"{prim.name}_{name}"
+
+
+def _inner_argument(prim: PrimFunc, arg: CallArg, is_last: bool) -> CallArg:
+    match arg:
+        case StructArg(suffix=suffix):
+            return StructArg(suffix=_inner(prim, suffix, is_last))
+        case ConstantArg(role=role):
+            return ConstantArg(role=_inner(prim, role, is_last))
+        case _:
+            raise ValueError(f"{prim.name}: {arg!r} has no place in a block")
+
+
+def _constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool) -> LinkedConstant:
+    return dataclasses.replace(constant, role=_inner(prim, constant.role, is_last))
+
+
+def _struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:
+    fields = tuple((name, _field(prim, value, is_last)) for name, value in struct.fields)
+    return dataclasses.replace(struct, suffix=_inner(prim, struct.suffix, is_last), fields=fields)
+
+
+def _field(prim: PrimFunc, value: object, is_last: bool) -> object:
+    return (
+        ConstantPointer(role=_inner(prim, value.role, is_last))
+        if isinstance(value, ConstantPointer)
+        else value
+    )
+
+
+def fused_arguments(prims: Sequence[PrimFunc], constants: Sequence[ConstRef]) -> tuple[Var | ConstRef, ...]:
+    """The arguments of the FUSED call over `prims`."""
+    return (*outside(prims), *constants)

@@ -1,0 +1,225 @@
+"""Blocks run row by row: in which order rows are computed, how many of each are kept, what may overlap.
+
+A block is a chain or graph of stages. The runtime's `cg_next_stage` decides which stage computes its next
+row; `schedule` here makes the same decisions, so everything below is exact for the code that runs. Source of
+the idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """How a stage reads its arguments along rows or columns: `count` results from an extent of `extent`.
+
+    Result o has taps at o * stride - pad + t * dilation, 0 <= t < window; those outside are padding.
+    """
+
+    count: int
+    extent: int
+    window: int = 1
+    stride: int = 1
+    dilation: int = 1
+    pad: int = 0
+
+    @property
+    def reach(self) -> int:
+        """The last tap of result o is at o * stride + reach."""
+        return (self.window - 1) * self.dilation - self.pad
+
+    @cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """Per result: first position read, `extent` if it reads none."""
+        found: list[int] = []
+        for origin in range(-self.pad, self.count * self.stride - self.pad, self.stride):
+            tap = max(0, -(origin // self.dilation))
+            met = origin + tap * self.dilation
+            found.append(met if tap < self.window and met < self.extent else self.extent)
+        return tuple(found)
+
+    @cached_property
+    def lows(self) -> tuple[int, ...]:
+        """Per result: lowest position that it or a later result reads; `extent` behind the last one."""
+        found = [self.extent]
+        for first in reversed(self.firsts):
+            found.append(min(found[-1], first))
+        return tuple(reversed(found))
+
+    def most_at_once(self, start: int, stop: int) -> int:
+        """The most positions from the first to the last one that one of the results [start, stop) reads."""
+        return max((self.last(result) - self.firsts[result] + 1 for result in range(start, stop)), default=0)
+
+    def last(self, result: int) -> int:
+        """Last position that must be there for `result` (as C counts: taps in holes included)."""
+        return min(result * self.stride + self.reach, self.extent - 1)
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Positions [first, end) that results [start, stop) read."""
+        if start >= stop:
+            return (0, 0)
+        first = min(self.firsts[start:stop])
+        return (first, max(first, self.last(stop - 1) + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One layer of a block. `sources` are what it reads, in order of demand: stages from 0 on (all before
+    this one), arguments of the block from -1 downwards."""
+
+    rows: Axis
+    columns: Axis
+    channels: int
+    """Of the result, in bytes a pixel."""
+    sources: tuple[int, ...]
+    is_elementwise: bool = False
+    """Reads element i before it writes element i, and nothing below i from then on."""
+    is_delivered: bool = False
+    """Its rows come from outside, each once and in order."""
+
+
+def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -> list[tuple[int, int]]:
+    """Per stage: the columns (or rows) that columns [start, stop) of the last stage need."""
+    spans: list[tuple[int, int]] = [(0, 0)] * len(stages)
+    spans[-1] = (start, stop)
+    for index in range(len(stages) - 1, -1, -1):
+        stage = stages[index]
+        wanted = (stage.columns if columns else stage.rows).span(*spans[index])
+        for source in stage.sources:
+            if source >= 0:
+                spans[source] = _union(spans[source], wanted)
+    return spans
+
+
+def _union(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    if one[0] == one[1]:
+        return other
+    return one if other[0] == other[1] else (min(one[0], other[0]), max(one[1], other[1]))
+
+
+def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
+    """(stage, row) in the order in which a block computes rows."""
+    done = [0] * len(stages)
+    last = len(stages) - 1
+    needs = [[(source, stage.rows) for source in stage.sources if source >= 0] for stage in stages]
+    while done[last] < stages[last].rows.count:
+        found = last
+        moved = True
+        while moved:
+            moved = False
+            for source, axis in needs[found]:
+                if done[source] <= axis.last(done[found]):
+                    found, moved = source, True
+                    break
+        yield found, done[found]
+        done[found] += 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """A block's schedule, and per stage: how many rows it computes, how many must be kept at a time."""
+
+    order: tuple[tuple[int, int], ...]
+    counts: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+def simulate(stages: Sequence[Stage]) -> Run:
+    """Run the schedule and find the least ring heights with which no row is lost before its last read."""
+    order = tuple(schedule(stages))
+    counts = [0] * len(stages)
+    for stage, _ in order:
+        counts[stage] += 1
+    readers: list[list[int]] = [[] for _ in stages]
+    for index, stage in enumerate(stages):
+        for source in stage.sources:
+            if source >= 0:
+                readers[source].append(index)
+    done = [0] * len(stages)
+    kept = [1] * len(stages)
+    for stage, row in order:
+        for reader in readers[stage]:
+            if done[reader] < counts[reader]:
+                kept[stage] = max(kept[stage], row - stages[reader].rows.lows[done[reader]] + 1)
+        done[stage] += 1
+    return Run(order=order, counts=tuple(counts), kept=tuple(kept))
+
+
+NOTHING = np.iinfo(np.int64).max
+"""Stands for "reads nothing"."""
+
+
+def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | None:
+    """Least D in bytes such that a result D bytes below an argument never overwrites what is still read.
+
+    Event by event in time: the result is written up to byte `ends` (0: nothing written), the argument read
+    from byte `lows` on (`NOTHING`: not read); within an event reads may follow writes. None: any D is safe.
+    """
+    future = np.minimum.accumulate(lows[::-1])[::-1]
+    bound = (ends > 0) & (future != NOTHING)
+    return int((ends[bound] - future[bound]).max()) if bound.any() else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """Extents of an argument or result of the block: columns, bytes a pixel."""
+
+    columns: int
+    channels: int
+
+    def offset(self, row: int, column: int) -> int:
+        """Bytes in front of a pixel."""
+        return (row * self.columns + column) * self.channels
+
+
+def accesses(
+    stages: Sequence[Stage],
+    run: Run,
+    stripes: Sequence[Sequence[tuple[int, int]]],
+    argument: int,
+    image: Image,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Events as `safe_distance` takes them, for argument `argument` (-1, -2, ...) of extents `image`.
+
+    `stripes`: per stripe the columns of each stage (`demanded`).
+    """
+    last = len(stages) - 1
+    result = Image(columns=stages[last].columns.count, channels=stages[last].channels)
+    events: list[tuple[int, int]] = []
+    readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
+    order = [(index, row) for index, row in run.order if index == last or index in readers]
+    for spans in stripes:
+        columns = {index: stages[index].columns.span(*spans[index]) for index in readers}
+        for index, row in order:
+            stage = stages[index]
+            reads = index in readers and stage.rows.firsts[row] < stage.rows.extent
+            if index == last and reads:
+                events += _last_stage(stage, row, spans[index], image, result)
+            elif index == last:
+                events.append((result.offset(row, spans[index][1]), NOTHING))
+            elif reads and columns[index][0] < columns[index][1]:
+                events.append((0, image.offset(stage.rows.firsts[row], columns[index][0])))
+    table = np.array(events, np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _last_stage(
+    stage: Stage, row: int, span: tuple[int, int], image: Image, result: Image
+) -> Iterator[tuple[int, int]]:
+    """The last stage reads the argument itself: pixel by pixel, or all but the last element in place."""
+    start, stop = span
+    top = stage.rows.firsts[row]
+    if stage.is_elementwise:
+        end = result.offset(row, stop)
+        yield 0, image.offset(top, start)
+        yield end - 1, image.offset(top, stop) - 1
+        yield end, NOTHING
+        return
+    for column in range(start, stop):
+        first = stage.columns.firsts[column]
+        low = image.offset(top, first) if first < stage.columns.extent else NOTHING
+        yield result.offset(row, column + 1), low

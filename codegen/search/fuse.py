@@ -1,0 +1,102 @@
+"""Rewrites runs of consecutive steps to one step each: FUSED, bound as a block that goes row by row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.ir import Call, Function, Target
+from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
+from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import kernels_for
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """Steps [start, stop) run as one block, in `stripes` stripes of columns.
+
+    `streamed` names the argument that is delivered row by row instead of lying in memory.
+    """
+
+    start: int
+    stop: int
+    stripes: int = 1
+    streamed: str | None = None
+
+
+def row_steps(
+    prim_funcs: Sequence[PrimFunc], constants: Mapping[str, np.ndarray], target: Target
+) -> tuple[PrimFunc | None, ...]:
+    """Per step the first kernel that a block can run, None where there is none."""
+    return tuple(_row_step(prim, constants, target) for prim in prim_funcs)
+
+
+def _row_step(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> PrimFunc | None:
+    if can_fuse(prim):
+        return prim
+    for kernel in kernels_for(prim.let.call.op.name):
+        if kernel.refusal(prim.let, target) is None:
+            bound = kernel.bind(prim.let, constants, prim.name)
+            if can_fuse(bound):
+                return replace(bound, let=prim.let)
+    return None
+
+
+def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
+    """Every [start, stop) that may become a block: no inner value is used outside, and every step leads to
+    the last one. A single step is one too: it is of use where its argument is streamed."""
+    uses = function.uses()
+    last_use = [max(uses[let.var.name], default=-1) for let in function.body]
+    found: list[tuple[int, int]] = []
+    for start in range(len(steps)):
+        # Steps before `stop` are inner ones: `open_until` is the last step that reads one of them.
+        open_until = start
+        for stop in range(start + 1, len(steps) + 1):
+            if steps[stop - 1] is None:
+                break
+            if open_until == stop - 1:
+                found.append((start, stop))
+            if last_use[stop - 1] in (-1, len(steps)):
+                break
+            open_until = max(open_until, last_use[stop - 1])
+    return found
+
+
+def apply(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    steps: Sequence[PrimFunc | None],
+    chosen: Sequence[Segment],
+) -> tuple[Function, tuple[PrimFunc, ...]]:
+    """`function` and its PrimFuncs, every chosen segment (disjoint) one step; `steps` from `row_steps`."""
+    starts = {segment.start: segment for segment in chosen}
+    prims: list[PrimFunc] = []
+    index = 0
+    while index < len(prim_funcs):
+        segment = starts.get(index)
+        if segment is None:
+            prims.append(prim_funcs[index])
+            index += 1
+        else:
+            prims.append(_fuse(function, steps, segment))
+            index = segment.stop
+    return replace(function, body=tuple(prim.let for prim in prims)), tuple(prims)
+
+
+def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment) -> PrimFunc:
+    chosen = steps[segment.start : segment.stop]
+    inner = [step for step in chosen if step is not None]
+    if len(inner) != len(chosen):
+        raise ValueError(f"{function.name}: a step of the block has no row kernel")
+    planned = layout(inner, segment.stripes, segment.streamed)
+    lets = tuple(prim.let for prim in inner)
+    body = Function(
+        name=f"{function.name}_{lets[-1].var.name}",
+        params=outside(inner),
+        body=lets,
+        results=(lets[-1].var,),
+    )
+    arguments = fused_arguments(inner, constants_of(body))
+    call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
+    return bind_fused(replace(lets[-1], call=call), inner, planned, segment.streamed)

@@ -1,0 +1,327 @@
+"""Chooses blocks: which runs of steps go row by row, and in how many stripes of columns.
+
+A step (or block) needs the values that live through it, its arguments, its result and its own bytes. None of
+that depends on how other steps are grouped, so the grouping with the least largest need is found exactly by
+dynamic programming over the steps. Overlap chains across steps are left to the planner: needs count the
+overlap of one result with one argument.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from codegen.ir import Function, Var
+from codegen.kernels import fused
+from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.search.fuse import Segment, segments
+
+STRIPES = (2, 3, 4, 6, 8)
+"""Numbers of stripes that are tried where recomputation is allowed."""
+
+_Key = tuple[int, int, int]
+"""Start, stop, stripes (0: a plain step)."""
+_Price = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tiling:
+    """Disjoint segments in order; the largest need in bytes of any step, the extra multiply-accumulates."""
+
+    segments: tuple[Segment, ...]
+    need_bytes: int
+    extra_macs: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Unit:
+    """Steps [start, stop) as they may run. `segment` is None for a plain step.
+
+    While `is_exact` is not set, need and extra work are floors: nobody has simulated the block yet.
+    """
+
+    start: int
+    stop: int
+    need_bytes: int
+    extra_macs: int = 0
+    segment: Segment | None = None
+    is_exact: bool = True
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """What a tiling within a budget pays: extra MACs, then steps that run in blocks."""
+        return (self.extra_macs, self.stop - self.start if self.segment else 0)
+
+
+class Lifetimes:
+    """When each buffer of values is born and read last, in steps; views share their argument's buffer."""
+
+    def __init__(
+        self,
+        function: Function,
+        prim_funcs: Sequence[PrimFunc],
+        *,
+        callers: frozenset[str],
+        keep_inputs: bool,
+    ) -> None:
+        """`callers`: names of values that the caller owns (inputs, outputs), which need nothing here."""
+        self.roots = {param.name: param.name for param in function.params}
+        self.sizes = {param.name: param.type.size_bytes for param in function.params}
+        self.births = {param.name: -1 for param in function.params}
+        self.deaths = {param.name: 0 for param in function.params}
+        for step, prim in enumerate(prim_funcs):
+            for arg in prim.let.call.args:
+                if isinstance(arg, Var):
+                    self.deaths[self.roots[arg.name]] = step
+            self._bind(prim, step)
+        kept = [result.name for result in function.results if isinstance(result, Var)]
+        kept += [param.name for param in function.params] if keep_inputs else []
+        for name in kept:
+            self.deaths[self.roots[name]] = len(prim_funcs)
+        for name in callers:
+            self.sizes[self.roots[name]] = 0
+
+    def _bind(self, prim: PrimFunc, step: int) -> None:
+        name = prim.let.var.name
+        source = prim.let.call.args[prim.view.argument] if prim.view else None
+        if isinstance(source, Var):
+            self.roots[name] = self.roots[source.name]
+            self.deaths[self.roots[name]] = step
+            return
+        self.roots[name] = name
+        self.sizes[name] = prim.let.var.type.size_bytes
+        self.births[name] = self.deaths[name] = step
+
+    def through(self, start: int, stop: int) -> int:
+        """Bytes of what is born before steps [start, stop) and still needed behind them."""
+        return sum(
+            size
+            for root, size in self.sizes.items()
+            if self.births[root] < start and self.deaths[root] >= stop
+        )
+
+    def dying(self, args: Sequence[Var], start: int, stop: int) -> dict[str, int]:
+        """Root -> bytes of arguments that are not needed behind steps [start, stop)."""
+        roots = {self.roots[arg.name] for arg in args}
+        return {
+            root: self.sizes[root]
+            for root in roots
+            if self.births[root] < start and self.deaths[root] < stop and self.sizes[root]
+        }
+
+
+class Tiler:
+    """Finds tilings of one function. `steps` are its steps as a block would run them (`row_steps`)."""
+
+    def __init__(
+        self,
+        function: Function,
+        prim_funcs: Sequence[PrimFunc],
+        steps: Sequence[PrimFunc | None],
+        lifetimes: Lifetimes,
+        streamed: str | None = None,
+    ) -> None:
+        """`streamed`: the graph input that is delivered row by row."""
+        self._streamed = streamed
+        self._prims = prim_funcs
+        self._steps = steps
+        self._lives = lifetimes
+        self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
+        readers = function.uses().get(streamed, []) if streamed else []
+        self._readers = frozenset(readers)
+        self._segments = [
+            (start, stop)
+            for start, stop in segments(function, steps)
+            if self._readers.issubset(range(start, stop))
+            or (stop - start > 1 and self._readers.isdisjoint(range(start, stop)))
+        ]
+        self._floor = cache(self._lines_and_rest)
+        self._unit = cache(self._block_unit)
+
+    @property
+    def plain_bytes(self) -> int:
+        """The largest need without any block."""
+        return max((unit.need_bytes for unit in self._plain), default=0)
+
+    @property
+    def can_stream(self) -> bool:
+        """Whether the streamed input's readers can all run in one block."""
+        return bool(self._readers) and bool(_least(self._units(recompute=False).values(), len(self._prims)))
+
+    def least(self, *, recompute: bool) -> Tiling:
+        """The tiling with the least largest need; among equals the one with least extra work."""
+        chosen = self._settle(_least, self._units(recompute=recompute))
+        if not chosen and self._prims:
+            raise ValueError("no block can stream the input")
+        need = max((unit.need_bytes for unit in chosen), default=0)
+        found = self.within(need, recompute=recompute)
+        assert found is not None, "the least need is reached by a tiling"
+        return found
+
+    def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
+        """The tiling of least extra work in which no step needs more; None if there is none."""
+
+        def cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
+            return _cheapest([unit for unit in units if unit.need_bytes <= limit_bytes], count)
+
+        chosen = self._settle(cheapest, self._units(recompute=recompute))
+        if not chosen and self._prims:
+            return None
+        return Tiling(
+            segments=tuple(unit.segment for unit in chosen if unit.segment),
+            need_bytes=max((unit.need_bytes for unit in chosen), default=0),
+            extra_macs=sum(unit.extra_macs for unit in chosen),
+        )
+
+    def _settle(
+        self, solve: Callable[[Iterable[_Unit], int], list[_Unit]], units: dict[_Key, _Unit]
+    ) -> list[_Unit]:
+        """`solve`'s cover, blocks simulated as it asks for them: floors only ever rise, so once a cover is
+        exact throughout it is the best."""
+        while True:
+            chosen = solve(units.values(), len(self._prims))
+            guessed = [unit.segment for unit in chosen if unit.segment and not unit.is_exact]
+            if not guessed:
+                return chosen
+            for segment in guessed:
+                key = (segment.start, segment.stop, segment.stripes)
+                units[key] = self._unit(*key)
+
+    def _units(self, *, recompute: bool) -> dict[_Key, _Unit]:
+        """Plain steps, and all blocks with what is known of them."""
+        found = {(u.start, u.stop, 0): u for u in self._plain if u.start not in self._readers}
+        for start, stop in self._segments:
+            columns = self._prims[stop - 1].let.var.type.shape[2]
+            stripe_counts = (1, *STRIPES) if recompute and not self._delivered(start, stop) else (1,)
+            for stripes in stripe_counts:
+                if stripes <= columns:
+                    found[start, stop, stripes] = self._guess(start, stop, stripes)
+        return found
+
+    def _guess(self, start: int, stop: int, stripes: int) -> _Unit:
+        """What a block needs at least: every stage's reader has all rows of its window there at once."""
+        own, through = self._floor(start, stop)
+        return _Unit(
+            start=start,
+            stop=stop,
+            need_bytes=through + own // stripes,
+            segment=self._segment(start, stop, stripes),
+            is_exact=False,
+        )
+
+    def _delivered(self, start: int, stop: int) -> str | None:
+        """The streamed input if steps [start, stop) read it."""
+        return self._streamed if not self._readers.isdisjoint(range(start, stop)) else None
+
+    def _segment(self, start: int, stop: int, stripes: int) -> Segment:
+        return Segment(start=start, stop=stop, stripes=stripes, streamed=self._delivered(start, stop))
+
+    def _lines_and_rest(self, start: int, stop: int) -> tuple[int, int]:
+        """Floors of the bytes of lines, and of all else that is alive."""
+        result = self._size(self._prims[stop - 1].let.var)
+        inner = self._inner(start, stop)
+        dying = self._lives.dying(fused.outside(inner), start, stop)
+        rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
+        return fused.least_line_bytes(inner, self._delivered(start, stop)), rest
+
+    def _size(self, var: Var) -> int:
+        return self._lives.sizes[self._lives.roots[var.name]]
+
+    def _inner(self, start: int, stop: int) -> list[PrimFunc]:
+        return [step for step in self._steps[start:stop] if step is not None]
+
+    def _block_unit(self, start: int, stop: int, stripes: int) -> _Unit:
+        inner = self._inner(start, stop)
+        planned = fused.layout(inner, stripes, self._delivered(start, stop))
+        args = fused.outside(inner)
+        rules = fused.sharing(inner, planned)
+        need = sum(planned.line_bytes) + self._together(
+            args, self._prims[stop - 1].let.var, rules, start, stop
+        )
+        extra = fused.macs(inner, planned) - sum(prim.macs for prim in inner)
+        return _Unit(
+            start=start,
+            stop=stop,
+            need_bytes=self._lives.through(start, stop) + need,
+            extra_macs=max(0, extra),
+            segment=self._segment(start, stop, stripes),
+        )
+
+    def _plain_unit(self, step: int) -> _Unit:
+        prim = self._prims[step]
+        need = self._lives.through(step, step + 1)
+        if prim.view is None:
+            args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+            need += sum(space.size_bytes for space in prim.workspaces)
+            if max(prim.argument_stops, default=0) <= prim.result_start:
+                dying = self._lives.dying(args, step, step + 1)
+                need += max(sum(dying.values()), self._size(prim.let.var))
+            else:
+                need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
+        return _Unit(start=step, stop=step + 1, need_bytes=need)
+
+    def _together(
+        self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int
+    ) -> int:
+        """Bytes of dying arguments and result, the result over the argument where that gains most."""
+        dying, result_bytes = self._lives.dying(args, start, stop), self._size(result)
+        saved = 0
+        by_argument = {rule.argument: rule for rule in rules}
+        for root, size in dying.items():
+            readers = [index for index, arg in enumerate(args) if self._lives.roots[arg.name] == root]
+            below = [by_argument[i].below for i in readers if i in by_argument]
+            if len(below) == len(readers):
+                distance = max((0, *(b for b in below if b is not None)))
+                saved = max(saved, size + result_bytes - max(result_bytes, distance + size))
+        return sum(dying.values()) + result_bytes - saved
+
+
+def _by_stop(units: Iterable[_Unit]) -> Mapping[int, list[_Unit]]:
+    found: dict[int, list[_Unit]] = {}
+    for unit in units:
+        found.setdefault(unit.stop, []).append(unit)
+    return found
+
+
+def _least(units: Iterable[_Unit], count: int) -> list[_Unit]:
+    """The cover of steps [0, count) whose largest need is least."""
+    return _cover(_by_stop(units), count, lambda unit: (unit.need_bytes, 0), _larger)
+
+
+def _cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
+    """The cover of steps [0, count) whose units cost least in sum; empty if there is none."""
+    return _cover(_by_stop(units), count, lambda unit: unit.cost, _plus)
+
+
+def _cover(
+    by_stop: Mapping[int, list[_Unit]],
+    count: int,
+    price: Callable[[_Unit], _Price],
+    join: Callable[[_Price, _Price], _Price],
+) -> list[_Unit]:
+    best: list[tuple[_Price, _Unit | None] | None] = [((0, 0), None)]
+    for stop in range(1, count + 1):
+        way: tuple[_Price, _Unit | None] | None = None
+        for unit in by_stop.get(stop, ()):
+            before = best[unit.start]
+            if before is not None:
+                total = join(before[0], price(unit))
+                if way is None or total < way[0]:
+                    way = (total, unit)
+        best.append(way)
+    chosen: list[_Unit] = []
+    at = count
+    while at:
+        end = best[at]
+        if end is None or end[1] is None:
+            return []
+        chosen.append(end[1])
+        at = end[1].start
+    return chosen[::-1]
+
+
+def _larger(one: _Price, other: _Price) -> _Price:
+    return max(one, other)
+
+
+def _plus(one: _Price, other: _Price) -> _Price:
+    return (one[0] + other[0], one[1] + other[1])

@@ -1,0 +1,180 @@
+"""Blocks compiled and run: random networks in random groupings, stripes and streamed input, bit-equal to NumPy.
+
+Many programs share one build. In the same run: measured peaks equal plans, guards hold, both paints agree.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.board import run_poisoned
+from codegen.driver.build import Planned
+from codegen.driver.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute, measure, request
+from codegen.errors import CodegenError
+from codegen.ir import Module
+from codegen.ir.evaluate import evaluate, evaluate_let
+from codegen.plan.image import RunResult
+from codegen.plan.program import IoMode, Program
+from codegen.search import Choices, Segment, search
+from codegen.search.fuse import row_steps, segments
+from codegen.search.select import select
+from tests.e2e.models import build_model, golden_cases
+from tests.search.chains import random_chain
+
+HOST = boards.load_board("host")
+BATCH = 40
+
+
+def _grouping(module: Module, rng: np.random.Generator) -> list[Segment]:
+    """Random disjoint blocks, most of them long, some in stripes."""
+    data = {id_: constant.data for id_, constant in module.constants.items()}
+    steps = row_steps(select(module.main, data, HOST.target), data, HOST.target)
+    possible = [pair for pair in segments(module.main, steps) if pair[1] - pair[0] > 1]
+    rng.shuffle(possible)
+    possible.sort(key=lambda pair: pair[0] - pair[1] + 3 * rng.random())
+    chosen: list[Segment] = []
+    for start, stop in possible:
+        if all(stop <= other.start or other.stop <= start for other in chosen):
+            columns = module.main.body[stop - 1].var.type.shape[2]
+            stripes = min(columns, int(rng.choice([1, 1, 2, 3])))
+            chosen.append(Segment(start=start, stop=stop, stripes=stripes))
+    return sorted(chosen, key=lambda segment: segment.start)
+
+
+def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
+    rng = np.random.default_rng(seed)
+    module = random_chain(seed, 2 + seed % 9)
+    io = IoMode.CALLER if seed % 3 == 0 else IoMode.POOL
+    choices = Choices(planner="greedy_by_size", io=io, stream_input=stream)
+    blocks = None if stream else _grouping(module, rng)
+    try:
+        return module, search(module, HOST, choices, name=f"chain{seed}", blocks=blocks)
+    except CodegenError as error:
+        if error.messages[0].code in ("E213", "E217"):  # an output that is an input; an input nobody can stream
+            return None
+        raise
+
+
+def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
+    sources = emit.render(tuple(program for _, program in programs))
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", HOST, optimize="size")
+    wrong: list[str] = []
+    with boards.session(image, HOST) as target:
+        for number, (module, program) in enumerate(programs):
+            planned = Planned(module=module, program=program, macs=0)
+            rng = np.random.default_rng(number)
+            shape = module.main.params[0].type.shape
+            cases = [
+                Case(name=f"{program.name} {i}", inputs=(rng.integers(-128, 128, shape, np.int8),))
+                for i in range(2)
+            ]
+            measured = measure(planned, cases, target.run(request(program, cases, model=number)))
+            wrong += [str(m) for m in complaints(planned, cases, measured, None)]
+    assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_random_groupings(batch: int, tmp_path: Path) -> None:
+    made = [_program(seed, stream=False) for seed in range(batch * BATCH, (batch + 1) * BATCH)]
+    programs = [each for each in made if each is not None]
+    blocks = [prim.block for _, program in programs for prim in program.prim_funcs if prim.block]
+    assert len(blocks) > BATCH // 2
+    assert any(len(block.stripes) > 1 for block in blocks)
+    _run(programs, tmp_path)
+
+
+def test_streamed_inputs(tmp_path: Path) -> None:
+    made = [_program(seed, stream=True) for seed in range(BATCH)]
+    programs = [each for each in made if each is not None]
+    assert len(programs) > BATCH // 2
+    assert all(program.streamed == "image" for _, program in programs)
+    _run(programs, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
+    made = _program(100 + seed, stream=False)
+    assert made is not None
+    sources = emit.render((made[1],))
+    emit.write(sources, tmp_path / "build")
+    image = toolchain.build(sources, tmp_path / "build", HOST, optimize="balanced", sanitize=True)
+    shape = made[0].main.params[0].type.shape
+    inputs = np.random.default_rng(seed).integers(-128, 128, shape, np.int8)
+    found = run_poisoned(image, HOST, request(made[1], [Case(name="random", inputs=(inputs,))]))
+    assert isinstance(found, RunResult), found
+    assert all(case.guards_intact for case in found.cases)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fused_operator_evaluates_its_steps(seed: int) -> None:
+    made = _program(seed, stream=False)
+    if made is None:
+        pytest.skip("the caller cannot own this output")
+    module, program = made
+    image = np.random.default_rng(seed).integers(-128, 128, module.main.params[0].type.shape, np.int8)
+    values = {"image": image}
+    for let in program.function.body:
+        args = [
+            None if a is None else values[a.name] if hasattr(a, "name") else module.constants[a.id].data
+            for a in let.call.args
+        ]
+        types = [None if arg is None else arg.type for arg in let.call.args]
+        let.call.op.check(let.call.attrs, types, let.var.type)
+        values[let.var.name] = evaluate_let(let, args)
+    expected = evaluate(module, module.main, [image])[0]
+    np.testing.assert_array_equal(values[program.function.body[-1].var.name], expected)
+
+
+BOUNDS = {
+    # model: (balanced, size); bytes of the pools without named workspaces
+    "mlperf_tiny/vww_96_int8": (36_896, 36_896),
+    "tflm/person_detect": (22_800, 19_600),
+    "mlperf_tiny/pretrainedResnet_quant": (20_400, 20_400),
+    "mlperf_tiny/pretrainedResnet_large_int8": (46_200, 46_200),
+    "tinyengine/vww": (36_000, 32_600),
+}
+
+
+@pytest.mark.parametrize("optimize", ["balanced", "size"])
+@pytest.mark.parametrize("key", BOUNDS)
+def test_real_models_stay_within_their_bounds(key: str, optimize: str, tmp_path: Path) -> None:
+    options = Options(board="host", optimize=optimize, io_types="int8" if key == "tinyengine/vww" else "file")
+    built = build_model(key, options, tmp_path / "build")
+    program = built.models[0].program
+    ends = [
+        program.plan.placements[b.id].offset + b.size_bytes
+        for b in program.problem.buffers
+        if b.kind.value != "workspace"
+    ]
+    assert max(ends) <= BOUNDS[key][optimize == "size"]
+    if optimize == "balanced":
+        assert sum(prim.macs for prim in program.prim_funcs) <= built.models[0].macs
+    if options.io_types == "file":
+        cases = golden_cases(key)
+        assert complaints(built.models[0], cases, execute(built, cases), None) == []
+
+
+def test_vww_streamed_stays_within_its_bound(tmp_path: Path) -> None:
+    built = build_model("mlperf_tiny/vww_96_int8", Options(board="host", stream_input=True), tmp_path / "b")
+    program, cases = built.models[0].program, golden_cases("mlperf_tiny/vww_96_int8")
+    measured = execute(built, cases)
+    assert complaints(built.models[0], cases, measured, None) == []
+    assert measured.result.cases[0].pool_peaks["sram"] <= 15_400
+    assert sum(prim.macs for prim in program.prim_funcs) <= built.models[0].macs
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("stream", [False, True])
+def test_blocks_on_qemu(stream: bool, tmp_path: Path) -> None:
+    key = "tflm/person_detect"
+    built = build_model(key, Options(board="mps2-an386", stream_input=stream), tmp_path / "build")
+    cases = golden_cases(key)[:3]
+    measured = execute(built, cases)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []

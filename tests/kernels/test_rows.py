@@ -1,0 +1,165 @@
+"""The simulation of blocks against brute force: rings element by element, distances byte by byte."""
+
+import numpy as np
+import pytest
+
+from codegen.ir import Var
+from codegen.kernels import fused, kernels_for
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.rows import Image, Stage, accesses, demanded, safe_distance, schedule, simulate
+from tests.kernels.calling import ANY_TARGET
+from tests.search.chains import random_chain
+
+
+def _prims(seed: int) -> tuple[PrimFunc, ...]:
+    """The first steps of a random network, as many as blocks can run."""
+    module = random_chain(seed, 2 + seed % 6)
+    data = {id_: constant.data for id_, constant in module.constants.items()}
+    found: list[PrimFunc] = []
+    for let in module.main.body:
+        kernel = next(k for k in kernels_for(let.call.op.name) if k.refusal(let, ANY_TARGET) is None)
+        bound = kernel.bind(let, data, let.var.name)
+        if not fused.can_fuse(bound):
+            break
+        found.append(bound)
+    return tuple(found) or _prims(seed + 1000)
+
+
+def _taps(stage: Stage, result: int, *, rows: bool) -> list[int]:
+    """Positions that a result row or column reads, straight from the definition of a window."""
+    axis = stage.rows if rows else stage.columns
+    places = (result * axis.stride - axis.pad + tap * axis.dilation for tap in range(axis.window))
+    return [place for place in places if 0 <= place < axis.extent]
+
+
+def _leads_on(stages: tuple[Stage, ...]) -> bool:
+    readers = {source for stage in stages for source in stage.sources}
+    return all(index in readers for index in range(len(stages) - 1))
+
+
+SEEDS = range(80)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rings_hold_every_row_that_is_read_and_no_row_more(seed: int) -> None:
+    stages = fused.layout(_prims(seed)).stages
+    run = simulate(stages)
+    order = list(schedule(stages))
+    assert [row for index, row in order if index == len(stages) - 1] == list(range(stages[-1].rows.count))
+
+    def lost(kept: tuple[int, ...]) -> bool:
+        """Whether a ring of these heights has overwritten a row that a stage reads, or never held it."""
+        rings: list[dict[int, int]] = [{} for _ in stages]
+        for index, row in order:
+            for source in stages[index].sources:
+                if source >= 0:
+                    for tap in _taps(stages[index], row, rows=True):
+                        if rings[source].get(tap % kept[source]) != tap:
+                            return True
+            rings[index][row % kept[index]] = row
+        return False
+
+    assert not lost(run.kept)
+    for index in range(len(stages) - 1):
+        if run.kept[index] > 1:
+            fewer = (*run.kept[:index], run.kept[index] - 1, *run.kept[index + 1 :])
+            assert lost(fewer), f"stage {index} could do with fewer rows"
+
+
+@pytest.mark.parametrize("stripes", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_stripes_compute_all_columns_that_are_read(seed: int, stripes: int) -> None:
+    planned = fused.layout(_prims(seed), stripes)
+    last = len(planned.stages) - 1
+    covered = [column for spans in planned.stripes for column in range(*spans[last])]
+    assert covered == list(range(planned.stages[last].columns.count))
+    for spans in planned.stripes:
+        for index, stage in enumerate(planned.stages):
+            for column in range(*spans[index]):
+                for tap in _taps(stage, column, rows=False):
+                    assert all(spans[s][0] <= tap < spans[s][1] for s in stage.sources if s >= 0)
+
+
+def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | None:
+    """Byte by byte: the largest of (byte written + 1 - lowest byte still to be read). A pixel's reads may
+    follow its writes, an elementwise stage reads each element before it writes it."""
+    stages, last = planned.stages, len(planned.stages) - 1
+    result = Image(columns=stages[last].columns.count, channels=stages[last].channels)
+    steps: list[tuple[int | None, int | None]] = []
+    for spans in planned.stripes:
+        for index, row in planned.run.order:
+            reads = argument in stages[index].sources
+            for column in range(*spans[index]):
+                taps = [
+                    image.offset(y, x)
+                    for y in _taps(stages[index], row, rows=True)
+                    for x in _taps(stages[index], column, rows=False)
+                ]
+                low = min(taps, default=None) if reads else None
+                end = result.offset(row, column + 1)
+                if index != last:
+                    steps.append((None, low))
+                elif low is not None and stages[index].is_elementwise:
+                    for channel in range(image.channels):
+                        steps.append((None, low + channel))
+                        steps.append((end - image.channels + channel + 1, None))
+                else:
+                    steps.append((end, low))
+    worst: int | None = None
+    lowest: int | None = None
+    for end, low in reversed(steps):
+        if low is not None:
+            lowest = low if lowest is None else min(lowest, low)
+        if end is not None and lowest is not None:
+            worst = end - lowest if worst is None else max(worst, end - lowest)
+    return worst
+
+
+@pytest.mark.parametrize("stripes", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
+    prims = _prims(seed)
+    planned = fused.layout(prims, stripes)
+    if not _leads_on(planned.stages):
+        pytest.skip("a step leads nowhere: the search makes no such block")
+    for index, var in enumerate(fused.outside(prims)):
+        image = Image(columns=var.type.shape[2], channels=var.type.shape[3])
+        found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
+        expected = _brute_force(planned, -1 - index, image)
+        assert found == expected
+
+
+def test_distance_of_nothing_read_is_free() -> None:
+    nothing = np.iinfo(np.int64).max
+    assert safe_distance(np.array([4, 8]), np.array([nothing, nothing])) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lines_need_at_least_their_floor(seed: int) -> None:
+    prims = _prims(seed)
+    assert fused.least_line_bytes(prims) <= sum(fused.layout(prims).line_bytes)
+
+
+def test_a_chain_of_three_by_three_layers_keeps_three_rows() -> None:
+    # Padding 1, stride 1: a row is read by the rows above and below it, so three of the first layer's rows
+    # are there at a time; nobody keeps the last one's.
+    for seed in range(200):
+        prims = _prims(seed)
+        stages = fused.layout(prims).stages
+        for index, stage in enumerate(stages[1:], start=1):
+            if stage.rows.window == 3 and stage.rows.stride == 1 and stage.sources == (index - 1,):
+                assert simulate(stages).kept[index - 1] >= min(3, stage.rows.extent)
+
+
+def test_demanded_columns_shrink_to_what_a_stride_reads() -> None:
+    for seed in range(40):
+        stages = fused.layout(_prims(seed)).stages
+        spans = demanded(stages, 0, stages[-1].columns.count, columns=True)
+        assert all(0 <= start <= stop <= s.columns.count for s, (start, stop) in zip(stages, spans, strict=True))
+
+
+def test_arguments_are_named_in_order_of_use() -> None:
+    prims = _prims(0)
+    first = prims[0].let.call.args[0]
+    assert isinstance(first, Var)
+    assert fused.outside(prims)[0] == first

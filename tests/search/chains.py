@@ -1,0 +1,115 @@
+"""Random int8 networks of layers that blocks can run: strides, paddings, dilations, groups, residual joins."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from codegen.ir import DType, Module, Quantization, TensorType, Var
+from codegen.ir.builder import Builder
+from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConvAttrs, DepthwiseConvAttrs, Padding2D, PoolAttrs
+
+METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
+
+
+def _type(rng: Generator, shape: tuple[int, ...] = ()) -> TensorType:
+    quantization = Quantization(
+        scales=(float(np.float32(rng.uniform(0.02, 0.2))),), zero_points=(int(rng.integers(-20, 20)),)
+    )
+    return TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+
+
+def _integer(rng: Generator, low: int, high: int) -> int:
+    return int(rng.integers(low, high, endpoint=True))
+
+
+class Chain:
+    """Adds one random layer after the other; every value stays in reach of later joins."""
+
+    def __init__(self, rng: Generator) -> None:
+        self.rng = rng
+        self.builder = Builder()
+        shape = (1, _integer(rng, 4, 14), _integer(rng, 4, 14), _integer(rng, 1, 4))
+        self.values = [self.builder.param("image", _type(rng, shape))]
+
+    def module(self, layers: int) -> Module:
+        """The network of `layers` layers; its result is the last value."""
+        makers = [self._conv, self._conv, self._depthwise, self._depthwise, self._pool, self._unary, self._add]
+        while len(self.values) <= layers:
+            made = makers[_integer(self.rng, 0, len(makers) - 1)](self.values[-1])
+            if made is not None:
+                self.values.append(made)
+        return self.builder.build([self.values[-1]], METADATA)
+
+    def _call(self, op: str, args: list[object], attrs: Attrs, type_: TensorType) -> Var | None:
+        declared = OPS[op]
+        types = [getattr(arg, "type", None) for arg in args]
+        try:
+            shape = declared.result_shape(attrs, types)
+        except ValueError:
+            return None
+        if min(shape) < 1:
+            return None
+        return self.builder.call(declared, args, attrs, replace(type_, shape=shape))  # pyright: ignore[reportArgumentType]
+
+    def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], Padding2D]:
+        rng = self.rng
+        kernel = (_integer(rng, 1, 4), _integer(rng, 1, 4))
+        stride = (1, 1) if rng.random() < 0.6 else (_integer(rng, 1, 3), _integer(rng, 1, 3))
+        dilation = (_integer(rng, 1, 2), _integer(rng, 1, 2)) if rng.random() < 0.3 else (1, 1)
+        reach = [(kernel[axis] - 1) * dilation[axis] for axis in (0, 1)]
+        sides = [_integer(rng, 0, reach[side // 2]) for side in range(4)]
+        if rng.random() < 0.6:  # as SAME without a stride: the image keeps its size, so that joins are common
+            sides = [reach[0] // 2, reach[0] - reach[0] // 2, reach[1] // 2, reach[1] - reach[1] // 2]
+        padding = Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
+        return kernel, stride, dilation, padding
+
+    def _weights(self, shape: tuple[int, ...], axis: int) -> list[object]:
+        rng = self.rng
+        channels = shape[axis]
+        scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.005, 0.02, channels))
+        quantization = Quantization(scales=scales, zero_points=(0,) * channels, axis=axis)
+        weights = self.builder.constant(
+            rng.integers(-127, 128, shape, np.int8), quantization=quantization
+        )
+        bias = self.builder.constant(rng.integers(-3000, 3000, channels, np.int32))
+        return [weights, bias]
+
+    def _conv(self, image: Var) -> Var | None:
+        kernel, stride, dilation, padding = self._window()
+        inputs = image.type.shape[3]
+        groups = 2 if inputs % 2 == 0 and self.rng.random() < 0.2 else 1
+        outputs = inputs if self.rng.random() < 0.5 else groups * _integer(self.rng, 1, 3)
+        attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding)
+        constants = self._weights((outputs, *kernel, inputs // groups), 0)
+        return self._call("CONV_2D", [image, *constants], attrs, _type(self.rng))
+
+    def _depthwise(self, image: Var) -> Var | None:
+        kernel, stride, dilation, padding = self._window()
+        multiplier = 2 if self.rng.random() < 0.2 else 1
+        attrs = DepthwiseConvAttrs(multiplier=multiplier, stride=stride, dilation=dilation, padding=padding)
+        constants = self._weights((1, *kernel, image.type.shape[3] * multiplier), 3)
+        return self._call("DEPTHWISE_CONV_2D", [image, *constants], attrs, _type(self.rng))
+
+    def _pool(self, image: Var) -> Var | None:
+        kernel, stride, _, _ = self._window()
+        reach = [(size - 1) // 2 for size in kernel]
+        padding = Padding2D(top=reach[0], bottom=reach[0], left=reach[1], right=reach[1])
+        op = "MAX_POOL_2D" if self.rng.random() < 0.5 else "AVERAGE_POOL_2D"
+        return self._call(op, [image], PoolAttrs(window=kernel, stride=stride, padding=padding), image.type)
+
+    def _unary(self, image: Var) -> Var | None:
+        return self._call("RELU", [image], Attrs(), image.type)
+
+    def _add(self, image: Var) -> Var | None:
+        others = [value for value in self.values[:-1] if value.type.shape == image.type.shape]
+        if not others:
+            return None
+        other = others[_integer(self.rng, 0, len(others) - 1)]
+        args: list[object] = [other, image] if self.rng.random() < 0.5 else [image, other]
+        return self._call("ADD", args, BinaryAttrs(), _type(self.rng))
+
+
+def random_chain(seed: int, layers: int) -> Module:
+    """The network of `seed`, of `layers` layers."""
+    return Chain(np.random.default_rng(seed)).module(layers)
