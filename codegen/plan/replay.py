@@ -76,7 +76,7 @@ def replay(
     for name in dict.fromkeys(kept):
         found.extend(
             f"after the last step: {text}"
-            for text in memory.damage(f"value {name}", origin[name], places.values.get(name))
+            for text in memory.damage(f"value {name}", origin.get(name, name), places.values.get(name))
         )
     return found
 
@@ -153,7 +153,8 @@ def _callers(function: Function, prim_funcs: Sequence[PrimFunc]) -> frozenset[st
     tie = {param.name: param.name for param in function.params}
     for prim in prim_funcs:
         source = prim.let.call.args[prim.view.argument] if prim.view else None
-        tie[prim.let.var.name] = tie[source.name] if isinstance(source, Var) else prim.let.var.name
+        name = source.name if isinstance(source, Var) else prim.let.var.name
+        tie[prim.let.var.name] = tie.get(name, name)
     owned = {param.name for param in function.params}
     owned |= {tie[result.name] for result in function.results if isinstance(result, Var)}
     return frozenset(name for name, root in tie.items() if root in owned)
@@ -175,18 +176,17 @@ class _Memory:
         if part is not None:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
-    def damage(
-        self, what: str, owner: str, part: _Bytes | None, spare: Sequence[_Bytes] = ()
-    ) -> Iterator[str]:
-        """A sentence if bytes of `part` outside `spare` are not `owner`'s any more."""
+    def damage(self, what: str, owner: str, part: _Bytes | None, sharer: str = "") -> Iterator[str]:
+        """A sentence if bytes of `part` are neither `owner`'s nor `sharer`'s any more."""
         if owner not in self._tag_of:
             yield f"{what} is read before it is written"
             return
         if part is None:
             return
-        wrong = self._tags[part.pool][part.start : part.stop] != self._tag_of[owner]
-        for hole in spare:
-            wrong[max(hole.start - part.start, 0) : max(hole.stop - part.start, 0)] = False
+        tags = self._tags[part.pool][part.start : part.stop]
+        wrong = tags != self._tag_of[owner]
+        if sharer in self._tag_of:
+            wrong &= tags != self._tag_of[sharer]
         if wrong.any():
             first = part.start + int(wrong.argmax())
             other = self._owners[int(self._tags[part.pool][first])] or "nobody"
@@ -201,7 +201,7 @@ def _step(prim: PrimFunc, places: _Places, memory: _Memory, origin: dict[str, st
     result = prim.let.var.name
     for index, name in args.items():
         if prim.argument_stops[index] or prim.view:
-            yield from memory.damage(f"argument {name}", origin[name], places.values.get(name))
+            yield from memory.damage(f"argument {name}", origin.get(name, name), places.values.get(name))
     if prim.view is not None:
         yield from _view(prim, places, origin)
         return
@@ -230,8 +230,10 @@ def _in_use(
     result = prim.let.var.name
     for index, name in args.items():
         if now < prim.argument_stops[index]:
-            spare = _shared(prim, index, places.values.get(result), places.values.get(name))
-            yield from memory.damage(f"argument {name}", origin[name], places.values.get(name), spare)
+            argument = places.values.get(name)
+            # Only what the result itself took is excused: a workspace may not lie there too.
+            sharer = result if _may_share(prim, index, places.values.get(result), argument) else ""
+            yield from memory.damage(f"argument {name}", origin.get(name, name), argument, sharer)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner = f"{prim.name}.{space.name}"
@@ -240,17 +242,16 @@ def _in_use(
         yield from memory.damage(f"result {result}", result, places.values.get(result))
 
 
-def _shared(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> list[_Bytes]:
-    """The result's bytes if the kernel may write them while it still reads argument `index`."""
+def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> bool:
+    """Whether the kernel may write its result here while it still reads argument `index` there."""
     if result is None or argument is None or result.pool != argument.pool:
-        return []
+        return False
     for rule in prim.sharing:
         if rule.argument == index:
             below = rule.below is not None and result.start + rule.below <= argument.start
             above = rule.above is not None and argument.start + rule.above <= result.start
-            if below or above:
-                return [result]
-    return []
+            return below or above
+    return False
 
 
 def _view(prim: PrimFunc, places: _Places, origin: dict[str, str]) -> Iterator[str]:
@@ -262,7 +263,7 @@ def _view(prim: PrimFunc, places: _Places, origin: dict[str, str]) -> Iterator[s
         origin[result] = result
         yield "is a view of a constant, which has no bytes in a pool"
         return
-    origin[result] = origin[source.name]
+    origin[result] = origin.get(source.name, source.name)
     mine, theirs = places.values.get(result), places.values.get(source.name)
     if mine is not None and theirs is not None:
         start = theirs.start + prim.view.offset_bytes
