@@ -31,7 +31,7 @@ test-long: tools-test $(VENV)/.test engines
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
 

@@ -1,0 +1,7 @@
+"""Boards as data, and running an image on one: QEMU, a serial port, or this machine."""
+
+from codegen.board.catalog import boards, load_board
+from codegen.board.host_poison import MemoryFault, run_poisoned
+from codegen.board.runner import Session, run, session
+
+__all__ = ["MemoryFault", "Session", "boards", "load_board", "run", "run_poisoned", "session"]

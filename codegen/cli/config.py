@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import cast
 
 from codegen.errors import CodegenError, Message, Messages
 
@@ -55,5 +56,5 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
 
 
 def _pool_words(value: object) -> list[str]:
-    table: dict[str, object] = value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    table = cast(dict[str, object], value)
     return [f"{name}={limit}" for name, limit in table.items()]

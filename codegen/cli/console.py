@@ -1,7 +1,7 @@
 """What people see: messages, progress, tables."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import click
@@ -35,7 +35,7 @@ def json_error(error: CodegenError) -> str:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress]:
+def progress(quiet: bool) -> Generator[Progress, None, None]:
     """A spinner with the name of the current work, only on a terminal's stderr."""
     console = Console(stderr=True)
     if quiet or not sys.stderr.isatty():

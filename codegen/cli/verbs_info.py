@@ -110,9 +110,9 @@ def doctor(as_json: bool) -> int:
         click.echo(to_json({"schema": 1, "findings": rows}), nl=False)
     else:
         for finding in findings:
-            mark = "ok     " if finding.ok else "missing"
+            mark = "ok      " if finding.ok else "optional" if finding.optional else "MISSING "
             click.echo(f"{mark}  {finding.name}: {finding.detail}")
             if not finding.ok:
-                click.echo(f"         for {finding.required_for}; install: {finding.install}")
+                click.echo(f"          for {finding.required_for}; install: {finding.install}")
     needed = [finding for finding in findings if not finding.ok and not finding.optional]
     return ExitCode.TOOLCHAIN if needed else ExitCode.OK

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.plan.program import IoMode
+from codegen.toolchain import Optimize
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,7 +14,7 @@ class Options:
     """Options of one build. `pool_limits` maps pool name to hard limit in bytes."""
 
     board: str = "stm32"
-    optimize: str = "balanced"
+    optimize: Optimize = "balanced"
     planner: str = "hill_climb"
     deadline_seconds: float | None = None
     seed: int = 0

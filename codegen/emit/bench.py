@@ -4,15 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.constants import table_rows
+from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView, TensorView
 from codegen.emit.names import pool_array, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import declaration, quoted, wrapped
 from codegen.plan.problem import Buffer
 from codegen.plan.program import IoMode, IoTensor, Program
-
-GUARD_BYTES = 32
-"""Bytes of nobody that the linker script leaves behind each pool."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,7 +35,7 @@ class ConstantPoolView:
     """C condition: the struct is as large as planned."""
     declaration: str
     opening: str
-    """First line of the definition, up to the brace."""
+    """Head of the definition, up to the brace."""
     tables: tuple[str, ...]
     """Initialisers of the members."""
 
@@ -63,9 +63,14 @@ def _pool(program: Program, pool: ConstantPool) -> ConstantPoolView:
         offsets=tuple((c_name(member.name), f"{hexadecimal(member.offset)}u") for member in pool.members),
         size_check=size,
         declaration=declaration(f"extern const {layout} {name};"),
-        opening=f'const {layout} {name} CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{',
+        opening=_opening(layout, name, f'CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{'),
         tables=tuple(_table(member) for member in pool.members),
     )
+
+
+def _opening(layout: str, name: str, attributes: str) -> str:
+    line = f"const {layout} {name} {attributes}"
+    return line if len(line) <= COLUMNS else f"const {layout} {name}\n{_INDENT}{attributes}"
 
 
 def _members(pool: ConstantPool) -> list[tuple[str, str]]:
@@ -116,8 +121,11 @@ def table_rows(cells: Sequence[str]) -> list[str]:
     """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
     width = max(len(cell) for cell in cells)
     count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
+    count = min(count, len(cells))
     padded = [cell.rjust(width) for cell in cells]
-    return [f"{_INDENT}{', '.join(padded[start : start + count])}," for start in range(0, len(padded), count)]
+    deeper = len(_INDENT) + len(_INDENT) + count * (width + 2) - 1 <= COLUMNS
+    indent = _INDENT + _INDENT if deeper else _INDENT
+    return [f"{indent}{', '.join(padded[i : i + count])}," for i in range(0, len(padded), count)]
 
 
 def pool_definition(c_object: str, macro: str, section: str, alignment: int) -> str:

@@ -8,6 +8,7 @@ from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
 from codegen.emit.constants import constant_views, pool_definition
 from codegen.emit.environment import fill
+from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro
@@ -70,11 +71,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
 def _test_firmware(programs: tuple[Program, ...]) -> Mapping[str, str]:
     """Start-up, linker script, test link and port; the host needs none of them."""
     board = programs[0].board
-    if board.runner is Runner.HOST:
-        return {}
-    from codegen.emit.firmware import firmware_files
-
-    return firmware_files(board, programs)
+    return {} if board.runner is Runner.HOST else firmware_files(board, programs)
 
 
 def _check(programs: tuple[Program, ...]) -> None:

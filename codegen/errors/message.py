@@ -46,7 +46,7 @@ class CodegenError(Exception):
     """Everything a user can cause. Holds all messages found, first one deciding the exit code."""
 
     def __init__(self, messages: Message | Iterable[Message]) -> None:
-        self.messages = (messages,) if isinstance(messages, Message) else tuple(messages)
+        self.messages: tuple[Message, ...] = (messages,) if isinstance(messages, Message) else tuple(messages)
         if not self.messages:
             raise ValueError("a CodegenError needs at least one message")
         super().__init__("\n".join(str(message) for message in self.messages))

@@ -69,6 +69,8 @@ class CaseResult:
     """Of the second inference; None where nothing counts them."""
     counter_resolution: float | None
     """Instructions per counter tick: the granularity of `instructions`."""
+    cycles: int | None = None
+    """Of the second inference, from a real board's counter; None elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +80,7 @@ class StepTrace:
     step: int
     result: bytes | None
     instructions: int | None
+    cycles: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,20 +11,20 @@
 #include "cg_port.h"
 
 #if defined(__ARM_FP)
-#define HAS_FPU 1
+#define HAS_FPU      1
 #define FRAME_NUMBER 128 /* exception frame with floating point registers, and padding */
 #else
-#define HAS_FPU 0
+#define HAS_FPU      0
 #define FRAME_NUMBER 48
 #endif
-#define FRAME_BYTES ((uint32_t)FRAME_NUMBER)
+#define FRAME_BYTES  ((uint32_t)FRAME_NUMBER)
 #define STRINGIFY(x) #x
 #define TEXT(x)      STRINGIFY(x)
 
-#define EXC_RETURN_MODEL 0xFFFFFFFDu /* thread, process stack, no floating point state */
-#define EXC_RETURN_PSP   4u
+#define EXC_RETURN_MODEL  0xFFFFFFFDu /* thread, process stack, no floating point state */
+#define EXC_RETURN_PSP    4u
 #define EXC_RETURN_THREAD 8u
-#define PSR_THUMB        0x01000000u
+#define PSR_THUMB         0x01000000u
 
 /* The model while the link runs; the assembly below knows the order. */
 typedef struct {
@@ -49,7 +49,7 @@ typedef struct {
 } exception_frame;
 
 model_context cg_model_context;
-uint32_t cg_link_sp; /* main stack pointer while the model runs */
+uint32_t cg_link_sp;        /* main stack pointer while the model runs */
 uint32_t cg_model_event[2]; /* state, cg_status: written by the model's side */
 static uint32_t current_step;
 static uint32_t traced;
@@ -83,16 +83,19 @@ void cg_step_end(uint32_t step)
 void cg_model_entry(void);
 __attribute__((naked, used)) void cg_model_entry(void)
 {
-    __asm__ volatile("   sub   sp, #" TEXT(FRAME_NUMBER) "\n"
-                     "   blx   r0\n"
-                     "   add   sp, #" TEXT(FRAME_NUMBER) "\n"
-                     "   ldr   r2, =cg_model_event\n"
-                     "   movs  r1, #0\n" /* CG_LINK_FINISHED */
-                     "   str   r1, [r2]\n"
-                     "   str   r0, [r2, #4]\n"
-                     "   svc   0\n"
-                     "1: b     1b\n"
-                     "   .ltorg\n");
+    __asm__ volatile(".syntax unified\n"
+                     "   sub   sp, #" TEXT(
+                         FRAME_NUMBER) "\n"
+                                       "   blx   r0\n"
+                                       "   add   sp, #" TEXT(
+                                           FRAME_NUMBER) "\n"
+                                                         "   ldr   r2, =cg_model_event\n"
+                                                         "   movs  r1, #0\n" /* CG_LINK_FINISHED */
+                                                         "   str   r1, [r2]\n"
+                                                         "   str   r0, [r2, #4]\n"
+                                                         "   svc   0\n"
+                                                         "1: b     1b\n"
+                                                         "   .ltorg\n");
 }
 
 /* ---- switching -------------------------------------------------------------------------- */
@@ -114,7 +117,8 @@ __attribute__((naked, used)) void cg_model_entry(void)
 
 __attribute__((naked)) void cg_svc_handler(void)
 {
-    __asm__ volatile("   mov   r0, lr\n"
+    __asm__ volatile(".syntax unified\n"
+                     "   mov   r0, lr\n"
                      "   lsls  r0, r0, #29\n" /* EXC_RETURN bit 2: which stack */
                      "   bmi   1f\n"
                      /* from the link to the model */
@@ -168,7 +172,7 @@ __attribute__((naked)) void cg_svc_handler(void)
 
 __attribute__((naked)) static void give_up_model(void)
 {
-    __asm__ volatile(TAKE_LINK "   .ltorg\n");
+    __asm__ volatile(".syntax unified\n" TAKE_LINK "   .ltorg\n");
 }
 
 /* Lets the model run until it gives way; returns with what it had to say in cg_model_event. */
@@ -268,7 +272,8 @@ __attribute__((used)) void cg_fault_taken(uint32_t exc_return, uint32_t psp, uin
 
 __attribute__((naked)) void cg_fault_handler(void)
 {
-    __asm__ volatile("   mov   r0, lr\n"
+    __asm__ volatile(".syntax unified\n"
+                     "   mov   r0, lr\n"
                      "   mrs   r1, psp\n"
                      "   mrs   r2, msp\n"
                      "   ldr   r3, =cg_fault_taken\n"

@@ -42,7 +42,8 @@ static void append(decoded_frame *frame, uint8_t byte)
     }
 }
 
-/* Decodes up to the next zero byte. Blocks: code byte c, then c - 1 bytes, then (c < 255) a zero. */
+/* Decodes up to the next zero byte. Blocks: code byte c, then c - 1 bytes, then (c < 255) a zero.
+ */
 static decoded_frame receive_decoded(void)
 {
     decoded_frame frame = {0, false};
@@ -109,7 +110,8 @@ static void send_encoded(const uint8_t *bytes, uint32_t count)
         at += length;
         more = at < count;
         if (more && length < 254u) {
-            at++; /* the zero this block stands for; a frame may end with it, then one block is left */
+            at++; /* the zero this block stands for; a frame may end with it, then one block is left
+                   */
         }
     }
 }

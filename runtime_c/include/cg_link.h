@@ -21,19 +21,19 @@
 
 /* Kinds of requests; payloads are packed u32 unless said otherwise. */
 enum {
-    CG_LINK_IDENTIFY = 1,   /* -> version, ABI, models, payload bytes, counter bits, calibration
-                                  ticks, calibration instructions, MPU regions, free link stack,
-                                  board name */
-    CG_LINK_MODEL = 2,      /* model -> inputs, outputs, pools, steps, kept bytes, u8 sha256[32] */
-    CG_LINK_ENTRY = 3,      /* model, table, index -> size, peak, present, name */
-    CG_LINK_PAINT = 4,      /* model, value: pools, bytes around them, free stack -> */
-    CG_LINK_WRITE = 5,      /* model, input, offset, bytes -> */
-    CG_LINK_KEEP = 6,       /* model, offset, bytes: keeps them in unused memory -> */
-    CG_LINK_RUN = 7,        /* model, flags -> state, cg_status, step, ticks u64, fault */
-    CG_LINK_CONTINUE = 8,   /* -> as RUN */
-    CG_LINK_READ = 9,       /* model, table, index, offset, count -> bytes */
-    CG_LINK_MARKS = 10,     /* model, pool, paint -> peak, intact, stack peak */
-    CG_LINK_COUNTER = 11,   /* -> ticks u64 */
+    CG_LINK_IDENTIFY = 1, /* -> version, ABI, models, payload bytes, counter bits, calibration
+                                ticks, calibration instructions, MPU regions, free link stack,
+                                board name */
+    CG_LINK_MODEL = 2,    /* model -> inputs, outputs, pools, steps, kept bytes, u8 sha256[32] */
+    CG_LINK_ENTRY = 3,    /* model, table, index -> size, peak, present, name */
+    CG_LINK_PAINT = 4,    /* model, value: pools, bytes around them, free stack -> */
+    CG_LINK_WRITE = 5,    /* model, input, offset, bytes -> */
+    CG_LINK_KEEP = 6,     /* model, offset, bytes: keeps them in unused memory -> */
+    CG_LINK_RUN = 7,      /* model, flags -> state, cg_status, step, ticks u64, fault */
+    CG_LINK_CONTINUE = 8, /* -> as RUN */
+    CG_LINK_READ = 9,     /* model, table, index, offset, count -> bytes */
+    CG_LINK_MARKS = 10,   /* model, pool, paint -> peak, intact, stack peak */
+    CG_LINK_COUNTER = 11, /* -> ticks u64 */
     CG_LINK_GARBLED = 0xFF
 };
 
@@ -81,7 +81,7 @@ void cg_link_send(uint32_t bytes);
 typedef struct {
     uint32_t state; /* CG_LINK_FINISHED, ... */
     uint32_t status;
-    uint32_t step; /* begun last */
+    uint32_t step;  /* begun last */
     uint64_t ticks; /* since start or continue */
     cg_link_fault fault;
 } cg_link_event;

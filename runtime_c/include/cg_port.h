@@ -39,7 +39,8 @@ typedef struct {
     uint8_t *stack_start; /* of the model */
     uint8_t *stack_end;
     uint8_t *link_stack_start;
-    uint8_t *data_end; /* first address behind data and bss */
+    uint8_t *link_stack_end;
+    uint8_t *data_end;   /* first address behind data and bss */
     uint8_t *free_start; /* memory nobody uses: inputs are kept here between inferences */
     uint8_t *free_end;
     uint8_t *frame; /* buffer for one frame, decoded */
@@ -81,8 +82,9 @@ typedef struct {
 /* Regions the core has; 0: it has no MPU. */
 uint32_t cg_mpu_regions(void);
 /*
- * Sets up the MPU for unprivileged code. Ends are rounded up to what the MPU can express. Privileged
- * code keeps access to everything but closed ranges. Nothing happens on a core without MPU.
+ * Sets up the MPU for unprivileged code. Ends are rounded up to what the MPU can express.
+ * Privileged code keeps access to everything but closed ranges. Nothing happens on a core without
+ * MPU.
  */
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count);
 /* Below `limit` no stack pointer of the model may go (v8-M); nothing happens elsewhere. */

@@ -17,16 +17,13 @@ extern "C" {
 /* Generated code and runtime must come from the same generator version line. */
 #define CG_RUNTIME_ABI 1
 
-typedef enum {
-    CG_OK = 0,
-    CG_ERR_NULL_POINTER = 1
-} cg_status;
+typedef enum { CG_OK = 0, CG_ERR_NULL_POINTER = 1 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)
-#define CG_CHECK_RESULT __attribute__((warn_unused_result))
-#define CG_SECTION(name) __attribute__((section(name)))
+#define CG_CHECK_RESULT   __attribute__((warn_unused_result))
+#define CG_SECTION(name)  __attribute__((section(name)))
 #define CG_ALIGNED(bytes) __attribute__((aligned(bytes)))
-#define CG_MAY_ALIAS __attribute__((may_alias))
+#define CG_MAY_ALIAS      __attribute__((may_alias))
 #else
 #error "cg_runtime.h knows gcc and clang; add your compiler's attributes here"
 #endif
@@ -80,10 +77,10 @@ static inline float cg_dequantize(int32_t stored, float scale, int32_t zero_poin
 void cg_step_begin(uint32_t step);
 void cg_step_end(uint32_t step);
 #define CG_STEP_BEGIN(step) cg_step_begin(step)
-#define CG_STEP_END(step) cg_step_end(step)
+#define CG_STEP_END(step)   cg_step_end(step)
 #else
 #define CG_STEP_BEGIN(step) ((void)0)
-#define CG_STEP_END(step) ((void)0)
+#define CG_STEP_END(step)   ((void)0)
 #endif
 
 #ifdef __cplusplus

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, used_pools
 from codegen.errors import CodegenError
 from codegen.plan.problem import BufferKind, peak_bytes
 from codegen.plan.program import IoMode
+from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
 from tests.testdata import index
 
@@ -56,9 +58,8 @@ def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> Non
         # Too large for this board: the message must say which pool or region lacks how many bytes.
         assert error.exit_code == 4, error
         assert all("lacks" in message.text and "bytes" in message.text for message in error.messages), error
-        pytest.skip(
-            f"does not fit {options.board}: {error.messages[0].where} {error.messages[0].text.splitlines()[0]}"
-        )
+        first = error.messages[0]
+        pytest.skip(f"does not fit {options.board}: {first.where} {first.text.splitlines()[0]}")
     cases = golden_cases(key)
     if options.io_types == "int8":
         cases = int8_cases(key, cases, built)
@@ -67,7 +68,7 @@ def _check(key: str, options: Options, folder: Path, *, every_case: bool) -> Non
     assert complaints(built.models[0], chosen, measured, built.image.sizes.stack_bound_bytes) == []
 
 
-def _few(cases: tuple[object, ...]) -> tuple[object, ...]:
+def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     """Cases a, b, c and real ones, thinned where a golden holds hundreds of rows."""
     if len(cases) <= 2 * FEW:
         return cases
@@ -88,7 +89,7 @@ def test_int8_edges(key: str, board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("io", [IoMode.CALLER, IoMode.POOL])
 @pytest.mark.parametrize("optimize", ["size", "speed"])
-def test_other_options_give_the_same_outputs(io: IoMode, optimize: str, tmp_path: Path) -> None:
+def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", io=io, optimize=optimize, keep_inputs=io is IoMode.POOL)
     _check("mlperf_tiny/kws_ref_model", options, tmp_path, every_case=True)
 

@@ -5,14 +5,31 @@ concat2 = lut0 | lut1, reshape3 a view of it as [2, 4], mean4 the mean of its tw
 
 `mixed` (float32): add0 = min(a + b, 6), clamp1 = clamp(add0, -1.5, 1e6), scale2 = 0.1f * clamp1,
 quantize3 = nearest(scale2 / 0.5) - 3.
+
+`bare` (float32, caller's I/O): a view of the input, then clamp to [0, 6]: no pool, no constant.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import Board, Call, ConstRef, DType, Function, Let, Quantization, Region, Runner, Target
-from codegen.ir import TensorType, Var
+from codegen.ir import (
+    Board,
+    Call,
+    ConstRef,
+    Counter,
+    DType,
+    Function,
+    Let,
+    Quantization,
+    Region,
+    Runner,
+    Target,
+    TensorType,
+    Uart,
+    Var,
+)
 from codegen.ir.ops import OPS, Attrs
 from codegen.kernels.primfunc import (
     ArrayArg,
@@ -51,6 +68,20 @@ HOST = Board(
     data_region="SRAM",
     stack_bytes=1024,
     reserved_bytes=0,
+)
+
+ARM = replace(
+    HOST,
+    name="netduinoplus2",
+    title="an STM32F405",
+    runner=Runner.QEMU,
+    target=Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu"}), compiler_flags=M4_FLAGS),
+    regions=(_FLASH, _SRAM, Region(name="CCM", address=0x10000000, size_bytes=1 << 16, writable=True)),
+    uart=Uart(driver="stm32", address=0x40011000),
+    counter=Counter(driver="stm32_tim", address=0x40000000, bits=32, instructions_per_tick=1.0),
+    clock_hz=168_000_000,
+    mpu="v7m",
+    startup="stm32f4",
 )
 
 QUANTISED = Quantization(scales=(0.5,), zero_points=(-3,))
@@ -216,6 +247,28 @@ def counter(
     offsets |= {"mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
     function = Function(name="main", params=(x,), body=steps, results=(mean4.var,))
     return assemble(name, function, prims, offsets, io=io, fields={"x": field, "mean4": "sum"}, board=board)
+
+
+def bare(name: str = "bare") -> Program:
+    """The program without pools and constants; its result is min(max(x, 0), 6)."""
+    x = Var(name="x", type=float32(4))
+    reshape0 = let("reshape0", "RESHAPE", float32(2, 2), x)
+    clamp1 = let("clamp1", "RELU6", float32(2, 2), reshape0.var)
+    clamp = PrimFunc(
+        name="clamp1",
+        let=clamp1,
+        kernel="clamp_f32_portable",
+        symbol="cg_clamp_f32",
+        sources=("kernels/clamp_f32.c",),
+        argument_alignment=4,
+        call_args=(
+            *(ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
+            *(LiteralArg(value=0.0), LiteralArg(value=6.0)),
+        ),
+    )
+    prims = (PrimFunc(name="reshape0", let=reshape0, kernel="reshape_view", view=View(argument=0)), clamp)
+    function = Function(name="main", params=(x,), body=(reshape0, clamp1), results=(clamp1.var,))
+    return assemble(name, function, prims, {}, io=IoMode.CALLER, fields={"x": "x", "clamp1": "y"})
 
 
 def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOST) -> Program:

@@ -1,0 +1,155 @@
+"""The host's end of the test link: requests over a port, repeated until answered, at most so often."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from codegen.board.framing import Frame, Splitter, decode, encode
+from codegen.board.protocol import Fault, Kind, Status, words
+from codegen.errors import CodegenError, Message
+
+
+class Port(Protocol):
+    """A stream of bytes both ways."""
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`. Raises CodegenError E601 when the port is gone."""
+        ...
+
+    def read(self, timeout_seconds: float) -> bytes:
+        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long to wait. `answer_seconds` goes up by half with every try, as a loaded machine is slow."""
+
+    answer_seconds: float = 1.0
+    tries: int = 8
+    greeting_seconds: float = 0.3
+    """For the frame a target sends after reset; then it is asked even if it did not."""
+    identify_seconds: float = 0.25
+    identify_tries: int = 16
+    run_seconds: float = 300.0
+    """For the reply to RUN and CONTINUE: as long as an inference may take."""
+
+
+class Broken(Exception):
+    """The link itself faulted on the target."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__("the test link faulted")
+        self.fault = fault
+
+
+class Link:
+    """Requests and replies, one at a time.
+
+    A damaged or late frame leads to the same request again with the same sequence number; the target
+    answers without executing it twice. Replies to earlier requests are dropped by their number.
+    """
+
+    def __init__(self, port: Port, *, patience: Patience = Patience(), clock: Callable[[], float] = time.monotonic) -> None:
+        self._port = port
+        self._patience = patience
+        self._clock = clock
+        self._splitter = Splitter()
+        self._sequence = random.randrange(0x10000)  # noqa: S311 - only to differ from an earlier session's
+        self._damaged = 0
+
+    def identify(self) -> bytes:
+        """IDENTIFY, after the target's greeting, or without it if the target is up already.
+
+        Asked more often than others: the target may still be starting, and drop what comes. Raises
+        CodegenError E602 if nothing answers.
+        """
+        patience = self._patience
+        self._splitter.feed(self._port.read(patience.greeting_seconds))
+        return self._ask(Kind.IDENTIFY, b"", [patience.identify_seconds] * patience.identify_tries)
+
+    def request(self, kind: Kind, *arguments: int, data: bytes = b"") -> bytes:
+        """Ask and return the reply's payload.
+
+        Raises CodegenError: E602 no answer, E603 too many damaged frames, E604 the target refused;
+        Broken when the link faulted.
+        """
+        patience = self._patience
+        waits = [patience.answer_seconds * 1.5**attempt for attempt in range(patience.tries)]
+        if kind in (Kind.RUN, Kind.CONTINUE):
+            waits = _spread(patience.run_seconds, waits)
+        return self._ask(kind, words(*arguments) + data, waits)
+
+    def _ask(self, kind: Kind, payload: bytes, waits: list[float]) -> bytes:
+        self._sequence = (self._sequence + 1) & 0xFFFF
+        encoded = encode(Frame(sequence=self._sequence, kind=kind, payload=payload))
+        self._damaged = 0
+        for wait in waits:
+            self._port.write(encoded)
+            reply = self._wait(kind, wait, encoded)
+            if reply is not None:
+                return _checked(kind, reply)
+        raise CodegenError(self._no_answer(kind, sum(waits)))
+
+    def _wait(self, kind: Kind, seconds: float, encoded: bytes) -> Frame | None:
+        """The reply to the present request, None after `seconds`. A damaged frame is asked for again."""
+        end = self._clock() + seconds
+        while (left := end - self._clock()) > 0:
+            for piece in self._splitter.feed(self._port.read(left)):
+                frame = decode(piece)
+                if frame is None or frame.kind == Kind.GARBLED:
+                    self._note_damage(kind)
+                    self._port.write(encoded)
+                elif frame.sequence == self._sequence and frame.kind == kind:
+                    return frame
+        return None
+
+    def _note_damage(self, kind: Kind) -> None:
+        self._damaged += 1
+        if self._damaged > self._patience.tries:
+            text = f"{self._damaged} damaged frames in one {kind.name} exchange"
+            raise CodegenError(
+                Message(
+                    code="E603",
+                    text=f"the link to the target does not work: {text}",
+                    help="check cable, baud rate (the board file's uart.baud) and that nothing else uses the port",
+                )
+            )
+
+    def _no_answer(self, kind: Kind, seconds: float) -> Message:
+        if kind is Kind.IDENTIFY:
+            text = f"the target does not answer (waited {seconds:.0f} s)"
+            help_ = "is the test firmware on the board, reset, and the port the one of the board file's uart?"
+        elif kind in (Kind.RUN, Kind.CONTINUE):
+            text = f"the inference did not end within {seconds:.0f} s"
+            help_ = "a loop without end, or a target that is too slow for this model"
+        else:
+            text, help_ = f"the target stopped answering ({kind.name}, waited {seconds:.0f} s)", "reset the board and try again"
+        return Message(code="E602", text=text, help=help_)
+
+
+def _spread(total_seconds: float, waits: list[float]) -> list[float]:
+    """`waits` with the last one repeated until they last `total_seconds`: a request is lost, or still running."""
+    spread: list[float] = []
+    while sum(spread) < total_seconds:
+        wait = waits[min(len(spread), len(waits) - 1)]
+        spread.append(min(wait, total_seconds - sum(spread)))
+    return spread
+
+
+def _checked(kind: Kind, reply: Frame) -> bytes:
+    if reply.status == Status.FAULT:
+        raise Broken(Fault.parse(reply.payload))
+    if reply.status != Status.OK:
+        names = {status.value: status.name for status in Status}
+        name = names.get(reply.status, str(reply.status))
+        raise CodegenError(
+            Message(
+                code="E604",
+                text=f"the target refused {kind.name}: {name}",
+                help="firmware and host are of different versions: build and load the firmware again",
+            )
+        )
+    return reply.payload

@@ -1,0 +1,143 @@
+"""QEMU as a board: started paused, its UART on a TCP socket, stopped for sure."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from codegen.board.ports import SerialPort
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board
+
+PROGRAM = "qemu-system-arm"
+_ADDRESS = re.compile(r"tcp:(?P<host>[\d.]+):(?P<port>\d+)")
+_GREETING_SECONDS = 10.0
+_STOP_SECONDS = 5.0
+_SHOWN_BYTES = 2000
+
+
+def command(board: Board, firmware: Path) -> list[str]:
+    """The command line: instructions counted (`-icount shift=0`), control over standard input and output."""
+    if board.uart is None or board.qemu_machine is None:
+        raise ValueError(f"board {board.name} does not run on QEMU")
+    silent = [word for _ in range(board.uart.qemu_serial) for word in ("-serial", "null")]
+    link = "socket,id=link,host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
+    return [
+        PROGRAM, "-M", board.qemu_machine, "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
+        "-chardev", link, *silent, "-serial", "chardev:link",
+        "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags,
+    ]  # fmt: skip
+
+
+@contextmanager
+def running(board: Board, firmware: Path) -> Generator[SerialPort, None, None]:
+    """QEMU executing `firmware`; yields the port of the test link.
+
+    An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
+    not start or dies.
+    """
+    if shutil.which(PROGRAM) is None:
+        raise CodegenError(
+            Message(code="E501", text=f"{PROGRAM} is not installed", help="install it: sudo apt-get install qemu-system-arm")
+        )
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            command(board, firmware), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, start_new_session=True
+        )
+        try:
+            port = _connect(child, board)
+            try:
+                yield port
+            finally:
+                port.close()
+        except CodegenError as error:
+            raise _with_reason(error, child, said, board) from error
+        finally:
+            _stop(child)
+
+
+def _connect(child: "subprocess.Popen[bytes]", board: Board) -> SerialPort:
+    """Learn the socket's number over QMP, connect, then let the machine run: nothing it says is lost.
+
+    Until the firmware enables them, the UARTs of CMSDK and nRF51 take no byte, and QEMU's main loop does
+    not look at the socket again by itself: so wait for the greeting, then give the loop something to do.
+    """
+    try:
+        _receive(child)
+        _execute(child, "qmp_capabilities")
+        devices: list[dict[str, Any]] = _execute(child, "query-chardev")
+        name = next(str(device["filename"]) for device in devices if device.get("label") == "link")
+        match = _ADDRESS.search(name)
+        if match is None:
+            raise _failed(f"it has no socket for the UART of {board.name}: {name}")
+        port = SerialPort(f"socket://{match['host']}:{match['port']}", 115200, name=f"QEMU ({board.name})")
+        try:
+            _execute(child, "cont")
+            port.read(_GREETING_SECONDS)
+            _execute(child, "query-status")
+        except BaseException:
+            port.close()
+            raise
+        return port
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        raise _failed("it did not start") from error
+
+
+def _execute(child: "subprocess.Popen[bytes]", name: str) -> Any:
+    assert child.stdin is not None  # it was opened as a pipe
+    child.stdin.write(json.dumps({"execute": name}).encode() + b"\n")
+    child.stdin.flush()
+    while True:
+        answer = _receive(child)
+        if "return" in answer:
+            return answer["return"]
+        if "error" in answer:
+            raise ValueError(f"QMP {name}: {answer['error']}")
+
+
+def _receive(child: "subprocess.Popen[bytes]") -> dict[str, Any]:
+    assert child.stdout is not None  # it was opened as a pipe
+    line = child.stdout.readline()
+    if not line:
+        raise ValueError("QEMU ended")
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def _failed(text: str) -> CodegenError:
+    return CodegenError(Message(code="E605", text=f"QEMU failed: {text}", help="see `codegen doctor`"))
+
+
+def _with_reason(error: CodegenError, child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board) -> CodegenError:
+    """The error, with QEMU's own words if it ended by itself."""
+    try:
+        child.wait(0.2)
+    except subprocess.TimeoutExpired:
+        return error
+    said.seek(0)
+    words = said.read(_SHOWN_BYTES).decode(errors="replace").strip() or f"it ended with status {child.returncode}"
+    return CodegenError(
+        Message(
+            code="E605",
+            where=board.name,
+            text=f"QEMU failed: {words}",
+            help="the firmware locked the core up, or this QEMU lacks the machine: see `codegen doctor`",
+        )
+    )
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    """End the child, at once: it holds nothing worth saving."""
+    child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_STOP_SECONDS)
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

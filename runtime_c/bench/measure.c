@@ -1,0 +1,196 @@
+/*
+ * measure.c -- painting memory and reading back how far it was used; MPU ranges of a model.
+ */
+#include <string.h>
+
+#include "cg_link.h"
+#include "cg_port.h"
+#include "measure.h"
+
+/* Farther from a pool nothing is painted: a stray write there meets the MPU, and time counts. */
+#define AROUND_BYTES 4096u
+
+#define NULL_PAGE_BYTES 64u /* the vector table, where code starts at address 0 */
+
+typedef uint32_t CG_MAY_ALIAS aliased_word;
+
+typedef struct {
+    uint8_t *start;
+    uint8_t *end;
+} byte_range;
+
+static uint32_t address_of(const void *pointer)
+{
+    return (uint32_t)(uintptr_t)pointer;
+}
+
+/* The pool section that holds `pool`, NULL if none does. */
+static const cg_port_pools *section_of(const cg_bench_pool *pool)
+{
+    for (uint32_t i = 0; i < cg_board.pools_count; i++) {
+        const cg_port_pools *const section = &cg_board.pools[i];
+        if (pool->base >= section->start && pool->base < section->end) {
+            return section;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Bytes in front of and behind a pool: guard bands, and pools of other models, which nobody uses
+ * while this model runs.
+ */
+static byte_range bytes_before(const cg_bench_pool *pool)
+{
+    const cg_port_pools *const section = section_of(pool);
+    byte_range range = {pool->base, pool->base};
+    if (section != NULL) {
+        const uint32_t free = (uint32_t)(pool->base - section->front);
+        range.start -= free < AROUND_BYTES ? free : AROUND_BYTES;
+    }
+    return range;
+}
+
+static byte_range bytes_behind(const cg_bench_pool *pool)
+{
+    const cg_port_pools *const section = section_of(pool);
+    byte_range range = {pool->base + pool->size_bytes, pool->base + pool->size_bytes};
+    if (section != NULL) {
+        const uint32_t free = (uint32_t)(section->guard_end - range.start);
+        range.end += free < AROUND_BYTES ? free : AROUND_BYTES;
+    }
+    return range;
+}
+
+static void fill(byte_range range, uint8_t paint)
+{
+    memset(range.start, paint, (size_t)(range.end - range.start));
+}
+
+/* One past the highest byte that differs from the paint; the start if none does. */
+static uint8_t *highest_use(byte_range range, uint8_t paint)
+{
+    const uint32_t word = paint * 0x01010101u;
+    uint8_t *end = range.end;
+    while (end > range.start && end[-1] == paint) {
+        if ((address_of(end) & 3u) == 0) {
+            while (end - range.start >= 4 &&
+                   *(const aliased_word *)(const void *)(end - 4) == word) {
+                end -= 4;
+            }
+            if (end == range.start || end[-1] != paint) {
+                break;
+            }
+        }
+        end--;
+    }
+    return end;
+}
+
+/* The lowest byte that differs from the paint; the end if none does. */
+static uint8_t *lowest_use(byte_range range, uint8_t paint)
+{
+    uint8_t *at = range.start;
+    while (at < range.end && *at == paint) {
+        at++;
+    }
+    return at;
+}
+
+static bool untouched(byte_range range, uint8_t paint)
+{
+    return highest_use(range, paint) == range.start;
+}
+
+void cg_measure_paint(const cg_bench_model *model, uint8_t paint)
+{
+    for (uint32_t i = 0; i < model->pool_count; i++) {
+        const cg_bench_pool *const pool = &model->pools[i];
+        fill((byte_range){bytes_before(pool).start, bytes_behind(pool).end}, paint);
+    }
+    fill((byte_range){cg_board.stack_start, cg_context_stack_top()}, paint);
+}
+
+cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint)
+{
+    const byte_range inside = {pool->base, pool->base + pool->size_bytes};
+    return (cg_marks){
+        .peak_bytes = (uint32_t)(highest_use(inside, paint) - pool->base),
+        .intact = untouched(bytes_before(pool), paint) && untouched(bytes_behind(pool), paint),
+    };
+}
+
+uint32_t cg_measure_stack(uint8_t paint)
+{
+    uint8_t *const top = cg_context_stack_top();
+    return (uint32_t)(top - lowest_use((byte_range){cg_board.stack_start, top}, paint));
+}
+
+#define LINK_STACK_PAINT 0xA5u
+#define OWN_FRAMES_BYTES 64u /* what painting itself may use */
+
+void cg_measure_paint_link_stack(void)
+{
+    uint8_t *const here = __builtin_frame_address(0);
+    fill((byte_range){cg_board.link_stack_start, here - OWN_FRAMES_BYTES}, LINK_STACK_PAINT);
+}
+
+uint32_t cg_measure_link_stack(void)
+{
+    const byte_range range = {cg_board.link_stack_start, cg_board.link_stack_end};
+    return (uint32_t)(lowest_use(range, LINK_STACK_PAINT) - range.start);
+}
+
+/* ---- memory protection ------------------------------------------------------------------ */
+
+typedef struct {
+    cg_mpu_range range[CG_MPU_REGIONS];
+    uint32_t count;
+} range_list;
+
+static void add(range_list *list, cg_mpu_range range)
+{
+    if (list->count < CG_MPU_REGIONS && range.start < range.end) {
+        list->range[list->count] = range;
+        list->count++;
+    }
+}
+
+/* The part of a region that the model may touch: for the data region, from its start. */
+static void add_pools(range_list *list, const cg_bench_model *model, const cg_port_pools *section)
+{
+    const uint32_t floor = section->region_start;
+    if (section->data_region) {
+        add(list, (cg_mpu_range){floor, floor, address_of(cg_board.data_end), CG_MPU_READ_WRITE});
+    }
+    for (uint32_t i = 0; i < model->pool_count; i++) {
+        const cg_bench_pool *const pool = &model->pools[i];
+        if (section_of(pool) == section) {
+            const uint32_t end = address_of(bytes_behind(pool).end);
+            const uint32_t guarded = address_of(pool->base) + pool->size_bytes + pool->guard_bytes;
+            add(list, (cg_mpu_range){floor, address_of(bytes_before(pool).start),
+                                     guarded < end ? guarded : end, CG_MPU_READ_WRITE});
+        }
+    }
+}
+
+void cg_measure_protect(const cg_bench_model *model)
+{
+    range_list list = {.count = 0};
+    for (uint32_t i = 0; i < cg_board.pools_count; i++) {
+        add_pools(&list, model, &cg_board.pools[i]);
+    }
+    for (uint32_t i = 0; i < cg_board.read_only_count; i++) {
+        const cg_port_range *const range = &cg_board.read_only[i];
+        add(&list, (cg_mpu_range){range->start, range->start, range->end, CG_MPU_READ_ONLY});
+    }
+    if (cg_board.read_only[0].start == 0) {
+        add(&list, (cg_mpu_range){0, 0, NULL_PAGE_BYTES, CG_MPU_CLOSED});
+    }
+    for (uint32_t i = 0; i < cg_board.hole_count; i++) {
+        const cg_port_range *const hole = &cg_board.holes[i];
+        add(&list, (cg_mpu_range){hole->start, hole->start, hole->end, CG_MPU_CLOSED});
+    }
+    cg_mpu_open(list.range, list.count);
+    cg_mpu_limit_stack(address_of(cg_board.stack_start));
+}

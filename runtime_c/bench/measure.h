@@ -1,0 +1,26 @@
+/*
+ * measure.h -- painting memory and reading back how far it was used.
+ */
+#ifndef CG_MEASURE_H
+#define CG_MEASURE_H
+
+#include "cg_bench.h"
+
+typedef struct {
+    uint32_t peak_bytes; /* one past the highest byte of the pool that differs from the paint */
+    uint32_t intact;     /* whether no byte around the pool differs */
+} cg_marks;
+
+/* Fills the model's pools, bytes around them that belong to nobody now, and the model's stack. */
+void cg_measure_paint(const cg_bench_model *model, uint8_t paint);
+cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint);
+/* Bytes of stack the last run used, from the stack pointer at the call. */
+uint32_t cg_measure_stack(uint8_t paint);
+/* The link's own stack: painted once, at start; then how many bytes were never used. */
+void cg_measure_paint_link_stack(void);
+uint32_t cg_measure_link_stack(void);
+
+/* Lets unprivileged code reach what `model` needs, and nothing else, as far as the MPU can. */
+void cg_measure_protect(const cg_bench_model *model);
+
+#endif /* CG_MEASURE_H */

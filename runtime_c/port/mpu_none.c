@@ -1,0 +1,18 @@
+/* mpu_none.c -- cores without memory protection unit. */
+#include "cg_port.h"
+
+uint32_t cg_mpu_regions(void)
+{
+    return 0;
+}
+
+void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
+{
+    (void)ranges;
+    (void)count;
+}
+
+void cg_mpu_limit_stack(uint32_t limit)
+{
+    (void)limit;
+}

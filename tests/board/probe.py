@@ -1,0 +1,242 @@
+"""Three hand-written models that do what their inputs say, built into the test firmware of a board.
+
+`pattern`: 64-byte input; output[i] = input[63 - i] ^ i. Pool of 208 bytes, peak 203. input[0] picks a
+mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip` the output at 0.
+`stack`: uses exactly 200 bytes of stack.   `loop`: a known number of instructions.
+"""
+
+import hashlib
+from pathlib import Path
+
+from codegen.emit.firmware import firmware_files
+from codegen.emit.runtime import header_files
+from codegen.ir import Board
+from codegen.plan.image import Image, RunRequest, Sources
+from codegen.toolchain import build
+
+PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64
+STACK_BYTES = 200
+LOOP_INSTRUCTIONS = 2 * 100_000
+
+MISCHIEF = {
+    "none": 0,
+    "behind": 200,
+    "front": 201,
+    "far": 202,
+    "null": 203,
+    "code": 204,
+    "divide": 205,
+    "overflow": 206,
+    "undefined": 207,
+    "endless": 208,
+    "status": 209,
+    "hole": 210,
+    "stale": 211,
+    "top": 212,
+    "near": 213,
+}
+
+SOURCE = """\
+#include <string.h>
+
+#include "cg_bench.h"
+
+cg_status pattern_run(void);
+
+uint8_t pattern_POOL_pool[208] CG_SECTION(".bss.cg.POOL") CG_ALIGNED(16);
+uint8_t stack_POOL_pool[16] CG_SECTION(".bss.cg.POOL") CG_ALIGNED(16);
+
+volatile uint32_t pattern_address = ADDRESS;
+volatile int pattern_zero;
+volatile uint8_t pattern_sink;
+
+static void deep(uint32_t depth)
+{
+    volatile uint8_t room[64];
+    room[0] = (uint8_t)depth;
+    if (depth != 0) {
+        deep(depth - 1u);
+    }
+    pattern_sink = room[0];
+}
+
+static volatile uint8_t *pool_byte(uint32_t offset)
+{
+    return (volatile uint8_t *)((uintptr_t)pattern_POOL_pool + (uintptr_t)offset);
+}
+
+static volatile uint8_t *byte_at(uint32_t address)
+{
+    return (volatile uint8_t *)(uintptr_t)address;
+}
+
+static void mischief(uint8_t kind)
+{
+    switch (kind) {
+    case 200: /* 0xA5 is one of the paints: the other shows it */
+        *pool_byte(208) = 0xA5;
+        break;
+    case 201:
+        *pool_byte((uint32_t)-1) = 0x5A;
+        break;
+    case 202:
+        *byte_at(pattern_address) = 1;
+        break;
+    case 203:
+        *byte_at(0) = 1;
+        break;
+    case 204:
+        *byte_at((uint32_t)(uintptr_t)&deep) = 1;
+        break;
+    case 205:
+        pattern_sink = (uint8_t)(1000 / pattern_zero);
+        break;
+    case 206:
+        deep(100000);
+        break;
+    case 207:
+        __asm__ volatile("udf #1");
+        break;
+    case 208:
+        for (;;) {
+            pattern_sink = 0;
+        }
+    case 210:
+        *byte_at(0x2002FFFCu) = 1;
+        break;
+    case 211:
+        pattern_POOL_pool[0] = *pool_byte(205);
+        break;
+    case 212: /* highest byte of the array, which the plan does not use */
+        *pool_byte(207) = 1;
+        break;
+    case 213: /* behind the guard band, still inside the region */
+        *pool_byte(208u + 1024u) = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static cg_status run_pattern(void)
+{
+    uint8_t *const pool = pattern_POOL_pool;
+    const uint8_t kind = pool[0];
+    if (kind == 209) {
+        return pattern_run();
+    }
+    CG_STEP_BEGIN(0);
+    for (uint32_t i = 0; i < 100u; i++) {
+        pool[103u + i] = i < 64u ? pool[i] : (uint8_t)i;
+    }
+    CG_STEP_END(0);
+    CG_STEP_BEGIN(1);
+    for (uint32_t i = 0; i < 64u; i++) {
+        pool[i] = (uint8_t)(pool[103u + 63u - i] ^ i);
+    }
+    mischief(kind);
+    CG_STEP_END(1);
+    return CG_OK;
+}
+
+__attribute__((naked)) static cg_status run_stack(void)
+{
+    __asm__ volatile(".syntax unified\\n"
+                     "   sub  sp, #200\\n"
+                     "   movs r0, #0x11\\n"
+                     "   str  r0, [sp]\\n"
+                     "   add  sp, #200\\n"
+                     "   movs r0, #0\\n"
+                     "   bx   lr\\n");
+}
+
+__attribute__((naked)) static cg_status run_loop(void)
+{
+    __asm__ volatile(".syntax unified\\n"
+                     "   ldr  r0, =100000\\n"
+                     "1: subs r0, #1\\n"
+                     "   bne  1b\\n"
+                     "   bx   lr\\n"
+                     "   .ltorg\\n");
+}
+
+static const cg_bench_tensor inputs[] = {{"x", pattern_POOL_pool, 64}};
+static const cg_bench_tensor outputs[] = {{"y", pattern_POOL_pool, 64}};
+static const cg_bench_pool pools[] = {{"POOL", pattern_POOL_pool, 208, 203, 32}};
+static const cg_bench_pool small[] = {{"POOL", stack_POOL_pool, 16, 0, 32}};
+static const cg_bench_step steps[] = {
+    {"fill", pattern_POOL_pool + 103, 100}, {"flip", pattern_POOL_pool, 64}, {"view", NULL, 0}};
+
+static const cg_bench_model pattern = {
+    .name = "pattern", .sha256 = {DIGEST}, .run = run_pattern, .inputs = inputs,
+    .outputs = outputs, .pools = pools, .steps = steps, .input_count = 1, .output_count = 1,
+    .pool_count = 1, .step_count = 3};
+static const cg_bench_model stack = {
+    .name = "stack", .sha256 = {DIGEST}, .run = run_stack, .pools = small, .pool_count = 1};
+static const cg_bench_model loop = {
+    .name = "loop", .sha256 = {DIGEST}, .run = run_loop, .pools = small, .pool_count = 1};
+const cg_bench_model *const cg_bench_models[] = {&pattern, &stack, &loop};
+const uint32_t cg_bench_model_count = 3;
+"""
+
+PRODUCT = """\
+#include "cg_runtime.h"
+
+cg_status pattern_run(void);
+cg_status pattern_run(void)
+{
+    return CG_ERR_NULL_POINTER;
+}
+"""
+"""The toolchain measures a product; the probe has none worth measuring."""
+
+DIGEST = hashlib.sha256(b"probe").digest()
+
+
+def firmware(folder: Path, board: Board, *, address: int, pool: str | None = None) -> Image:
+    """The probe built for `board` with its pools in region `pool`; mischief `far` writes to `address`."""
+    name = pool or board.data_region.lower()
+    text = SOURCE.replace("POOL", name).replace("ADDRESS", f"{address:#x}u")
+    text = text.replace("DIGEST", ", ".join(map(str, DIGEST)))
+    files = {"probe.c": text, "product.c": PRODUCT, **firmware_files(board, ())}
+    files |= header_files(files.values())
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    sources = Sources(
+        files=files,
+        c_files=tuple(path for path in sorted(files) if path.endswith(".c")),
+        model_files=("product.c",),
+        include_dirs=(".", "runtime/include", "firmware/bench"),
+        linker_script="firmware/link.ld",
+        entry_functions=("pattern_run",),
+    )
+    return build(sources, folder, board)
+
+
+def request(*kinds: str, model: int = 0, trace: bool = False, pool: str = "sram") -> RunRequest:
+    """One case for each mischief (`pattern`), or a run of another model."""
+    cases = tuple((case(kind),) for kind in kinds) if model == 0 else ((),)
+    return RunRequest(
+        model=model,
+        sha256=DIGEST.hex(),
+        cases=cases,
+        output_sizes=(SIZE,) if model == 0 else (),
+        pools=(pool,),
+        trace=trace,
+    )
+
+
+def case(kind: str) -> bytes:
+    """Input of `pattern` that does mischief `kind`."""
+    return bytes([MISCHIEF[kind], *range(1, SIZE)])
+
+
+def filled(data: bytes) -> bytes:
+    """Result of step 0."""
+    return data + bytes(range(64, 100))
+
+
+def flipped(data: bytes) -> bytes:
+    """Result of step 1, the output."""
+    return bytes(data[63 - i] ^ i for i in range(SIZE))

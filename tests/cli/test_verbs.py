@@ -1,0 +1,154 @@
+"""Verbs as a user meets them: output, exit codes, messages; never a traceback for a user's mistake."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.cli import main
+from codegen.driver.example import example_model
+from tests.testdata import model_path
+
+
+def call(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("CODEGEN_BOARD", "CODEGEN_PLANNER", "CODEGEN_POOL", "CODEGEN_IO"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_run_without_a_model_is_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("run", "--board", "host") == 0
+    out = capsys.readouterr().out
+    assert "200 of 200 cases equal to the NumPy reference" in out
+    assert "accuracy  target     195 of 200" in out
+
+
+def test_build_writes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("build", str(model_path("tflm/hello_world_int8")), "--board", "host", "-o", "made") == 0
+    names = {path.name for path in Path("made").iterdir()}
+    assert {"hello_world_int8.c", "hello_world_int8.h", "CMakeLists.txt", "report.json"} <= names
+    report = json.loads(Path("made/report.json").read_text())
+    assert report["schema"] == 1
+    assert report["model"]["macs"] == 288
+    assert "written   made/" in capsys.readouterr().out
+
+
+def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    model = model_path("mlperf_tiny/kws_ref_model")
+    golden = model.parents[2] / "goldens" / "mlperf_tiny" / "kws_ref_model.npz"
+    words = ["run", str(model), "--board", "host", "--json", "--input", f"{golden}:b", "--expect", f"{golden}:b"]
+    assert call(*words) == 0
+    document = json.loads(capsys.readouterr().out)
+    (pool,) = document["plan"]["pools"]
+    assert document["run"]["pools"] == [{"name": "sram", "peak_bytes": pool["peak_bytes"]}]
+    assert document["run"]["outputs"][0]["matches"] is True
+    assert {"model", "board", "plan", "constants", "elf", "steps", "run"} <= set(document)
+    assert document["model"]["macs"] == 2656768
+
+
+def test_wrong_expectation_is_exit_7(capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(model_path("tflm/hello_world_int8"))
+    np.savez("x.npz", x0=np.array([[5]], np.int8))
+    np.savez("y.npz", y0=np.array([[127]], np.int8))
+    assert call("run", model, "--board", "host", "--input", "x.npz", "--expect", "y.npz") == 7
+    err = capsys.readouterr().err
+    assert "error[E701] case x.npz, output" in err
+    assert "1 of 1 elements differ, first at 0" in err
+
+
+def test_validate_compares_every_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("validate", str(model_path("mlperf_tiny/kws_ref_model")), "--board", "host") == 0
+    out = capsys.readouterr().out
+    assert out.count("equal") >= 12
+    assert "op 0 CONV_2D" in out
+
+
+def test_plan_needs_no_toolchain(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert call("plan", str(model_path("mlperf_tiny/kws_ref_model"))) == 0
+    assert "<- peak" in capsys.readouterr().out
+
+
+def test_plan_of_a_problem_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\nb,1,3,20\nc,2,4,10\n")
+    assert call("plan", "p.csv", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert (plan["peak_bytes"], plan["lower_bound_bytes"], plan["proved_optimal"]) == (30, 30, True)
+
+
+def test_environment_and_file_give_defaults(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Command line > environment > codegen.toml."""
+    Path("codegen.toml").write_text('board = "nowhere"\nplanner = "greedy_by_size"\n')
+    monkeypatch.setenv("CODEGEN_BOARD", "host")
+    assert call("plan", str(example_model()), "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["board"]["name"] == "host"
+    assert document["plan"]["planner"] == "greedy_by_size"
+    assert call("plan", str(example_model()), "--json", "--planner", "hill_climb") == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["planner"] == "hill_climb"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["run", "--board", "stm23"], 2, "error[E250] there is no board 'stm23'"),
+        (["build", "none.tflite"], 2, "error[E204] no file none.tflite"),
+        (["build", "--bord", "x"], 2, "error[E201]"),
+        (["frobnicate"], 2, "error[E201]"),
+        (["plan", "EXAMPLE", "--planner", "hillclimb"], 2, "error[E210] planner hillclimb"),
+        (["plan", "EXAMPLE", "--board", "host", "--pool", "tcm=4"], 2, "error[E215] host has no pool tcm"),
+        (["plan", "EXAMPLE", "--board", "host", "--pool", "sram=100"], 4, "error[E401] pool sram: lacks "),
+        (["plan", "empty.tflite"], 3, "error[E300]"),
+        (["plan", "p.csv"], 2, "error[E212]"),
+        (["run", "--board", "host", "--input", "p.csv"], 2, "error[E220] p.csv: cannot read arrays"),
+        (["build", "EXAMPLE", "EXAMPLE", "--board", "host"], 2, "error[E205] two models are called digits"),
+        (["build", "EXAMPLE", "--board", "host", "-o", "full"], 2, "error[E230]"),
+    ],
+)
+def test_mistakes(words: list[str], code: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty.tflite").write_bytes(b"")
+    Path("p.csv").write_text("what,is,this\n")
+    Path("full").mkdir()
+    Path("full/precious.txt").write_text("mine")
+    words = [str(example_model()) if word == "EXAMPLE" else word for word in words]
+    assert call(*words) == code
+    captured = capsys.readouterr()
+    assert text in captured.err
+    assert "Traceback" not in captured.err
+    assert Path("full/precious.txt").read_text() == "mine"
+
+
+def test_json_failure_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("plan", str(example_model()), "--board", "host", "--pool", "sram=100", "--json") == 4
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert document["error"]["exit"] == 4
+    assert document["error"]["messages"][0]["code"] == "E401"
+
+
+def test_a_failed_build_leaves_the_old_folder_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(example_model())
+    assert call("build", model, "--board", "host", "-o", "made") == 0
+    before = {path: path.read_bytes() for path in sorted(Path("made").rglob("*")) if path.is_file()}
+    assert call("build", model, "--board", "host", "-o", "made", "--pool", "sram=100") == 4
+    assert {path: path.read_bytes() for path in sorted(Path("made").rglob("*")) if path.is_file()} == before
+    capsys.readouterr()
+    assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("verb", ["boards", "ops", "planners", "doctor"])
+def test_telling_verbs(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(verb) in (0, 5)
+    assert capsys.readouterr().out.strip()
+    assert call(verb, "--json") in (0, 5)
+    assert json.loads(capsys.readouterr().out)["schema"] == 1

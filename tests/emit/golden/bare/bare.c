@@ -1,0 +1,41 @@
+/*
+ * bare.c -- generated; do not edit. Provenance: see the header.
+ *
+ * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
+ * owns the bytes (see the table below), '*' is a workspace, '.' is free.
+ *
+ * no buffers in pools
+ */
+#include "bare.h"
+
+#include <stddef.h>
+
+#include "cg_kernels.h"
+
+#include "bare_data.h"
+
+#if CG_RUNTIME_ABI != 1
+#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#endif
+
+/* ---- entry function ------------------------------------------------------------------- */
+
+cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs)
+{
+    if ((inputs == NULL) || (inputs->x == NULL) || (outputs == NULL) || (outputs->y == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+
+    /* 0: RESHAPE x 4 -> reshape0 2x2; a view, no code; at inputs->x */
+    const cg_f32 *const reshape0 = inputs->x;
+    CG_STEP_BEGIN(0u);
+    CG_STEP_END(0u);
+
+    /* 1: RELU6 reshape0 2x2 -> clamp1 2x2; at outputs->y */
+    cg_f32 *const clamp1 = outputs->y;
+    CG_STEP_BEGIN(1u);
+    cg_clamp_f32(reshape0, clamp1, 4, 0.0f, 6.0f);
+    CG_STEP_END(1u);
+
+    return CG_OK;
+}

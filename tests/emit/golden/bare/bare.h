@@ -1,0 +1,56 @@
+/*
+ * bare.h -- generated; do not edit.
+ *
+ * Model      bare.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory      none: no pools, no constants
+ */
+#ifndef BARE_H
+#define BARE_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "x", float32, shape 4 */
+#define BARE_X_SIZE     16u
+#define BARE_X_ELEMENTS 4u
+#define BARE_X_RANK     1u
+#define BARE_X_SHAPE    4
+
+/* output "y", float32, shape 2x2 */
+#define BARE_Y_SIZE     16u
+#define BARE_Y_ELEMENTS 4u
+#define BARE_Y_RANK     2u
+#define BARE_Y_SHAPE    2, 2
+
+typedef struct {
+    const float *x; /* BARE_X_SIZE bytes */
+} bare_inputs;
+
+typedef struct {
+    float *y; /* BARE_Y_SIZE bytes */
+} bare_outputs;
+
+/*
+ * Runs one inference. The caller owns the memory of inputs and outputs, each aligned for its type
+ * and none overlapping another; inputs are only read.
+ *
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK, or CG_ERR_NULL_POINTER
+ * before anything has been written.
+ */
+CG_CHECK_RESULT cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BARE_H */

@@ -1,0 +1,71 @@
+/*
+ * mixed_bench.c -- generated; do not edit.
+ *
+ * What the test firmware knows of this model (see cg_bench.h); never part of a product.
+ */
+#include <stddef.h>
+
+#include "cg_bench.h"
+
+#include "mixed.h"
+#include "mixed_data.h"
+
+/* clang-format off */
+static const cg_bench_tensor bench_inputs[] = {
+    {"double_", &mixed_sram_pool[0x000], MIXED_DOUBLE_SIZE},
+    {"int8_t_", &mixed_sram_pool[0x018], MIXED_INT8_T_SIZE},
+};
+
+static const cg_bench_tensor bench_outputs[] = {
+    {"class_", &mixed_ccm_pool[0x000], MIXED_CLASS_SIZE},
+    {"double_", &mixed_sram_pool[0x000], MIXED_OUTPUT_DOUBLE_SIZE},
+};
+
+static const cg_bench_pool bench_pools[] = {
+    {"sram", mixed_sram_pool, MIXED_SRAM_POOL_SIZE, 60u, 32u},
+    {"ccm", mixed_ccm_pool, MIXED_CCM_POOL_SIZE, 24u, 32u},
+};
+
+static const cg_bench_step bench_steps[] = {
+    {"add0", &mixed_sram_pool[0x024], 24u},
+    {"clamp1", &mixed_sram_pool[0x024], 24u},
+    {"scale2", &mixed_ccm_pool[0x000], 24u},
+    {"quantize3", &mixed_sram_pool[0x000], 6u},
+};
+
+static const cg_bench_live bench_live[] = {
+    {0u, 0u, 0u, 60u},
+    {1u, 0u, 36u, 24u},
+    {2u, 0u, 36u, 24u},
+    {2u, 1u, 0u, 24u},
+    {3u, 0u, 0u, 6u},
+    {3u, 1u, 0u, 24u},
+};
+
+/* clang-format on */
+
+static cg_status run(void)
+{
+    return mixed_run(NULL, NULL);
+}
+
+/* clang-format off */
+const cg_bench_model mixed_bench = {
+    .name = "mixed",
+    .sha256 = {
+    0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
+    0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
+    },
+    .run = run,
+    .inputs = bench_inputs,
+    .outputs = bench_outputs,
+    .pools = bench_pools,
+    .steps = bench_steps,
+    .live = bench_live,
+    .input_count = 2,
+    .output_count = 2,
+    .pool_count = 2,
+    .step_count = 4,
+    .live_count = 6,
+};
+/* clang-format on */

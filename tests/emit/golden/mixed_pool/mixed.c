@@ -1,0 +1,147 @@
+/*
+ * mixed.c -- generated; do not edit. Provenance: see the header.
+ *
+ * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
+ * owns the bytes (see the table below), '*' is a workspace, '.' is free.
+ *
+ * sram pool, 60 bytes (lower bound 12), 2 bytes a column
+ *                0x000           0x020          live bytes
+ *    0 add0      AAAAAAAAAAAABBBBBBCCCCCCCCCCCC         60  <- peak
+ *    1 clamp1    ..................DDDDDDDDDDDD         24  D over C
+ *    2 scale2    ..................DDDDDDDDDDDD         24
+ *    3 quantize3 FFF...........................          6
+ *
+ * ccm pool, 24 bytes (lower bound 0), 1 bytes a column
+ *                0x000           0x010    live bytes
+ *    0 add0      ........................          0
+ *    1 clamp1    ........................          0
+ *    2 scale2    EEEEEEEEEEEEEEEEEEEEEEEE         24  <- peak
+ *    3 quantize3 EEEEEEEEEEEEEEEEEEEEEEEE         24  <- peak
+ *
+ * id  values     pool    offset    bytes  align  steps
+ * A   double     sram     0x000       24      4  0..0
+ * B   int8_t     sram     0x018       12      4  0..0
+ * C   add0       sram     0x024       24      4  0..1
+ * D   clamp1     sram     0x024       24      4  1..2
+ * E   scale2     ccm      0x000       24      4  2..3
+ * F   quantize3  sram     0x000        6      4  3..3
+ */
+#include "mixed.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cg_kernels.h"
+
+#include "mixed_data.h"
+
+#if CG_RUNTIME_ABI != 1
+#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#endif
+
+/* ---- pools ---------------------------------------------------------------------------- */
+
+uint8_t mixed_sram_pool[MIXED_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);
+uint8_t mixed_ccm_pool[MIXED_CCM_POOL_SIZE] CG_SECTION(".bss.cg.ccm") CG_ALIGNED(16);
+
+/* ---- layer parameters ----------------------------------------------------------------- */
+
+static const cg_binary_params_f32 add0_params = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 3},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 3, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+        },
+    .act_min = -3.4028235e+38f,
+    .act_max = 6.0f,
+};
+
+static const cg_binary_params_f32 scale2_params = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 6},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 0},
+        },
+    .act_min = -3.4028235e+38f,
+    .act_max = 3.4028235e+38f,
+};
+
+static const cg_quantize_params quantize3_params = {
+    .count = 6,
+    .scale = 0.5f,
+    .zero = -3,
+};
+
+/* ---- inputs and outputs --------------------------------------------------------------- */
+
+float *mixed_input_double_(void)
+{
+    return (float *)(void *)&mixed_sram_pool[0x000];
+}
+
+float *mixed_input_int8_t_(void)
+{
+    return (float *)(void *)&mixed_sram_pool[0x018];
+}
+
+const float *mixed_output_class_(void)
+{
+    return (float *)(void *)&mixed_ccm_pool[0x000];
+}
+
+const int8_t *mixed_output_double_(void)
+{
+    return (int8_t *)&mixed_sram_pool[0x000];
+}
+
+/* NULL, or the address itself: there is nothing to copy. */
+static void copy_tensor(void *to, const void *from, size_t size_bytes)
+{
+    if ((to != NULL) && (from != NULL) && (to != from)) {
+        memcpy(to, from, size_bytes);
+    }
+}
+
+/* ---- entry function ------------------------------------------------------------------- */
+
+cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs)
+{
+    if (inputs != NULL) {
+        copy_tensor(mixed_input_double_(), inputs->double_, MIXED_DOUBLE_SIZE);
+        copy_tensor(mixed_input_int8_t_(), inputs->int8_t_, MIXED_INT8_T_SIZE);
+    }
+    cg_f32 *const double_ = (cg_f32 *)(void *)&mixed_sram_pool[0x000];
+    cg_f32 *const int8_t_ = (cg_f32 *)(void *)&mixed_sram_pool[0x018];
+
+    /* 0: ADD double_ 2x3 + int8_t_ 3 -> add0 2x3; sram 0x024, 24 bytes, steps 0..1 */
+    cg_f32 *const add0 = (cg_f32 *)(void *)&mixed_sram_pool[0x024];
+    CG_STEP_BEGIN(0u);
+    cg_add_f32(&add0_params, double_, int8_t_, add0);
+    CG_STEP_END(0u);
+
+    /* 1: RELU add0 2x3 -> clamp1 2x3; sram 0x024, 24 bytes, steps 1..2, over add0 */
+    cg_f32 *const clamp1 = (cg_f32 *)(void *)&mixed_sram_pool[0x024];
+    CG_STEP_BEGIN(1u);
+    cg_clamp_f32(add0, clamp1, 6, -1.5f, 1e+06f);
+    CG_STEP_END(1u);
+
+    /* 2: MUL clamp1 2x3 -> scale2 2x3; ccm 0x000, 24 bytes, steps 2..3 */
+    cg_f32 *const scale2 = (cg_f32 *)(void *)&mixed_ccm_pool[0x000];
+    CG_STEP_BEGIN(2u);
+    cg_mul_f32(&scale2_params, clamp1, mixed_flash_pool.scale2_rhs, scale2);
+    CG_STEP_END(2u);
+
+    /* 3: QUANTIZE scale2 2x3 -> quantize3 2x3; sram 0x000, 6 bytes, step 3 */
+    int8_t *const quantize3 = (int8_t *)&mixed_sram_pool[0x000];
+    CG_STEP_BEGIN(3u);
+    cg_quantize_f32_s8(&quantize3_params, scale2, quantize3);
+    CG_STEP_END(3u);
+
+    if (outputs != NULL) {
+        copy_tensor(outputs->class_, mixed_output_class_(), MIXED_CLASS_SIZE);
+        copy_tensor(outputs->double_, mixed_output_double_(), MIXED_OUTPUT_DOUBLE_SIZE);
+    }
+    return CG_OK;
+}

@@ -1,0 +1,98 @@
+/*
+ * mixed.h -- generated; do not edit.
+ *
+ * Model      mixed.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)               60            12   .bss.cg.sram
+ *   ccm (rw)                24             0   .bss.cg.ccm
+ *   flash (ro)              16             4   .rodata.cg.flash
+ */
+#ifndef MIXED_H
+#define MIXED_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "double_" (in the file "evil * / name / * / ?"), float32, shape 2x3 */
+#define MIXED_DOUBLE_SIZE     24u
+#define MIXED_DOUBLE_ELEMENTS 6u
+#define MIXED_DOUBLE_RANK     2u
+#define MIXED_DOUBLE_SHAPE    2, 3
+
+/* input "int8_t_", float32, shape 3 */
+#define MIXED_INT8_T_SIZE     12u
+#define MIXED_INT8_T_ELEMENTS 3u
+#define MIXED_INT8_T_RANK     1u
+#define MIXED_INT8_T_SHAPE    3
+
+/* output "class_", float32, shape 2x3 */
+#define MIXED_CLASS_SIZE     24u
+#define MIXED_CLASS_ELEMENTS 6u
+#define MIXED_CLASS_RANK     2u
+#define MIXED_CLASS_SHAPE    2, 3
+
+/* output "double_", int8, shape 2x3, scale 0.5, zero point -3 */
+#define MIXED_OUTPUT_DOUBLE_SIZE       6u
+#define MIXED_OUTPUT_DOUBLE_ELEMENTS   6u
+#define MIXED_OUTPUT_DOUBLE_RANK       2u
+#define MIXED_OUTPUT_DOUBLE_SHAPE      2, 3
+#define MIXED_OUTPUT_DOUBLE_SCALE      0.5f
+#define MIXED_OUTPUT_DOUBLE_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define MIXED_SRAM_POOL_SIZE  64u
+#define MIXED_CCM_POOL_SIZE   32u
+#define MIXED_FLASH_POOL_SIZE 16u
+
+typedef struct {
+    const float *double_; /* MIXED_DOUBLE_SIZE bytes */
+    const float *int8_t_; /* MIXED_INT8_T_SIZE bytes */
+} mixed_inputs;
+
+typedef struct {
+    float *class_;   /* MIXED_CLASS_SIZE bytes */
+    int8_t *double_; /* MIXED_OUTPUT_DOUBLE_SIZE bytes */
+} mixed_outputs;
+
+/*
+ * Inputs and outputs live in the pools; these say where. An input whose bytes other tensors take
+ * over during the run must be written again before the next one:
+ *   double_: overwritten from step 3 (quantize3) on
+ *   int8_t_: nothing overwrites it
+ * Outputs stay until an input is written or the next run begins, whichever comes first.
+ */
+float *mixed_input_double_(void);
+float *mixed_input_int8_t_(void);
+const float *mixed_output_class_(void);
+const int8_t *mixed_output_double_(void);
+
+/*
+ * Runs one inference. A pointer to an input is copied from before the first step, a pointer to an
+ * output is copied to after the last. A NULL pointer means that the input is already in its place,
+ * or that the output may stay there; NULL instead of a struct means NULL for all in it.
+ *
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK.
+ */
+CG_CHECK_RESULT cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs);
+
+/* The real number that an element of the output stands for. */
+static inline float mixed_dequantize_output_double(int8_t stored)
+{
+    return cg_dequantize(stored, MIXED_OUTPUT_DOUBLE_SCALE, MIXED_OUTPUT_DOUBLE_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MIXED_H */

@@ -1,0 +1,238 @@
+"""Rendered folders against golden files; the same folders compile without a warning and compute."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import codegen
+from codegen.emit import render, write
+from codegen.plan.program import IoMode, Program
+from tests.emit import samples
+from tests.emit.compiling import call, compile_all, run_main
+
+GOLDEN = Path(__file__).parent / "golden"
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "counter_pool": samples.counter,
+    "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
+    "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
+    "mixed_caller": samples.mixed,
+    "bare": samples.bare,
+}
+LONGEST = "m" * 32
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rendered_files_are_as_the_golden_ones(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codegen, "__version__", "1.2.3")  # a release changes no golden file
+    files = {p: text for p, text in render((PROGRAMS[name](),)).files.items() if not p.startswith("runtime/")}
+    folder = GOLDEN / name
+    if request.config.getoption("--update-golden"):
+        shutil.rmtree(folder, ignore_errors=True)
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+    golden = {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+    assert files == golden
+
+
+def _worst() -> tuple[Program, ...]:
+    """The longest names a model and its tensors can have, beside ordinary ones."""
+    longest = samples.counter(LONGEST, io=IoMode.CALLER, field="t" * 32)
+    pool = samples.counter(LONGEST[:-1] + "n", field="t" * 32)
+    return (
+        samples.counter(),
+        samples.mixed(),
+        samples.bare(),
+        longest,
+        pool,
+        samples.mixed("floats", io=IoMode.POOL),
+    )
+
+
+@pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
+@pytest.mark.parametrize("hooks", [(), ("-DCG_STEP_HOOKS",)], ids=["product", "hooks"])
+@pytest.mark.parametrize(
+    "compiler", [("gcc",), ("arm-none-eabi-gcc", *samples.M4_FLAGS)], ids=["host", "arm"]
+)
+def test_no_compiler_warns(
+    tmp_path: Path, compiler: tuple[str, ...], hooks: tuple[str, ...], level: str
+) -> None:
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} is not installed")
+    sources = render(_worst())
+    write(sources, tmp_path / "out")
+    compile_all(sources, tmp_path / "out", compiler, level, *hooks)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_headers_compile_as_cpp(tmp_path: Path) -> None:
+    sources = render(_worst())
+    write(sources, tmp_path / "out")
+    headers = [path for path in sources.files if path.endswith(".h") and "/" not in path]
+    text = "".join(f'#include "{path}"\n' for path in headers)
+    text += "int main() { return counter_quantize_x(1.0f) == -1 ? 0 : 1; }\n"
+    (tmp_path / "out" / "user.cpp").write_text(text)
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+    call(["g++", *flags, "-I.", "-Iruntime/include", "user.cpp", "-o", "user"], tmp_path / "out")
+    call([str(tmp_path / "out" / "user")], tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
+def test_clang_format_changes_nothing(tmp_path: Path) -> None:
+    sources = render(_worst())
+    write(sources, tmp_path / "out")
+    style = Path(__file__).parents[2] / ".clang-format"
+    paths = [p for p in sources.files if p.endswith((".c", ".h")) and not p.startswith("runtime/")]
+    ours = [p for p in paths if "/" not in p or p.endswith(("_bench.c", "bench_models.c"))]
+    call(["clang-format", f"--style=file:{style}", "--dry-run", "--Werror", *ours], tmp_path / "out")
+
+
+def test_no_line_outside_tables_is_longer_than_100_columns() -> None:
+    formatted = render((samples.counter(), samples.mixed())).files
+    long = [
+        f"{path}:{number}"
+        for path, text in formatted.items()
+        if path.endswith((".c", ".h")) and not path.startswith("runtime/")
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > 100
+    ]
+    assert not long
+
+
+COUNTER_POOL = """
+#include <stdio.h>
+#include <string.h>
+#include "counter.h"
+static void show(const int8_t *values)
+{
+    printf("%d %d %d %d\\n", values[0], values[1], values[2], values[3]);
+}
+int main(void)
+{
+    static const int8_t x[4] = {-128, -3, 0, 100};
+    int8_t sum[4] = {0};
+    const counter_inputs inputs = {.x = x};
+    const counter_outputs outputs = {.sum = sum};
+    const counter_inputs no_inputs = {.x = NULL};
+    const counter_outputs no_outputs = {.sum = NULL};
+    cg_status status = counter_run(&inputs, &outputs);
+    show(sum);
+    memcpy(counter_input_x(), x, sizeof x);
+    status |= counter_run(NULL, NULL);
+    show(counter_output_sum());
+    memcpy(counter_input_x(), x, sizeof x);
+    memset(sum, 0, sizeof sum);
+    status |= counter_run(&no_inputs, &no_outputs);
+    show(counter_output_sum());
+    memcpy(counter_input_x(), x, sizeof x);
+    const counter_inputs itself = {.x = counter_input_x()};
+    status |= counter_run(&itself, &outputs);
+    show(sum);
+    return (int)status;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [("-O2",), ("-O1", "-fsanitize=address,undefined")], ids=["plain", "asan"]
+)
+def test_pool_io_computes_with_and_without_pointers(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """By hand: the mean of x + 2 and x + 4 is x + 3."""
+    sources = render((samples.counter(),))
+    write(sources, tmp_path / "out")
+    printed = run_main(sources, tmp_path / "out", COUNTER_POOL, *options)
+    assert printed == "-125 0 3 103\n" * 4
+
+
+MIXED_CALLER = """
+#include <stdio.h>
+#include <string.h>
+#include "mixed.h"
+#include "mixed_data.h"
+int main(void)
+{
+    static const float a[6] = {1.0f, -5.0f, 2.5f, 4.0f, 5.0f, -1.0f};
+    static const float b[3] = {0.5f, 1.0f, 20.0f};
+    float scaled[6] = {0};
+    int8_t stored[6] = {0};
+    const mixed_inputs inputs = {.double_ = a, .int8_t_ = b};
+    const mixed_outputs outputs = {.class_ = scaled, .double_ = stored};
+    const mixed_inputs half = {.double_ = a, .int8_t_ = NULL};
+    const mixed_outputs half_out = {.class_ = scaled, .double_ = NULL};
+    memset(mixed_sram_pool, 0x5a, sizeof mixed_sram_pool);
+    const cg_status refused[] = {mixed_run(NULL, &outputs), mixed_run(&inputs, NULL),
+                                 mixed_run(&half, &outputs), mixed_run(&inputs, &half_out)};
+    for (unsigned i = 0; i < 4; i++) {
+        printf("%d", (int)refused[i]);
+    }
+    for (unsigned i = 0; i < sizeof mixed_sram_pool; i++) {
+        if (mixed_sram_pool[i] != 0x5a) {
+            printf(" pool written");
+        }
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        if ((scaled[i] != 0.0f) || (stored[i] != 0)) {
+            printf(" outputs written");
+        }
+    }
+    printf("\\n%d\\n", (int)mixed_run(&inputs, &outputs));
+    for (unsigned i = 0; i < 6; i++) {
+        printf("%.2f %d\\n", (double)scaled[i], stored[i]);
+    }
+    return 0;
+}
+"""
+
+
+def test_caller_io_computes_and_refuses_null_before_it_writes(tmp_path: Path) -> None:
+    """By hand: a + b = 1.5 -4 22.5 4.5 6 19, at most 6, then clamped to [-1.5, 1e6], then a tenth of it.
+
+    Stored with scale 0.5 and zero point -3: 0.15 / 0.5 = 0.3 -> 0, -0.3 -> 0, 1.2 -> 1, 0.9 -> 1.
+    """
+    sources = render((samples.mixed(),))
+    write(sources, tmp_path / "out")
+    printed = run_main(sources, tmp_path / "out", MIXED_CALLER, "-O1", "-fsanitize=address,undefined")
+    assert printed.splitlines() == [
+        *("1111", "0", "0.15 -3", "-0.15 -3", "0.60 -2", "0.45 -2", "0.60 -2", "0.60 -2")
+    ]
+
+
+def test_two_models_link_into_one_program(tmp_path: Path) -> None:
+    """The same model under two names, and another one: nothing clashes, each computes."""
+    sources = render((samples.counter("first"), samples.counter("second"), samples.mixed()))
+    write(sources, tmp_path / "out")
+    main = """
+#include <stdio.h>
+#include "first.h"
+#include "mixed.h"
+#include "second.h"
+int main(void)
+{
+    first_input_x()[0] = 1;
+    second_input_x()[0] = 2;
+    if ((first_run(NULL, NULL) != CG_OK) || (second_run(NULL, NULL) != CG_OK) ||
+        (mixed_run(NULL, NULL) != CG_ERR_NULL_POINTER)) {
+        return 1;
+    }
+    printf("%d %d\\n", first_output_sum()[0], second_output_sum()[0]);
+    return 0;
+}
+"""
+    assert run_main(sources, tmp_path / "out", main) == "4 5\n"
+    assert sources.entry_functions == ("first_run", "second_run", "mixed_run")
+    assert [path for path in sources.c_files if path == "runtime/kernels/lut_s8.c"] == [
+        "runtime/kernels/lut_s8.c"
+    ]
+
+
+def test_another_runtime_abi_does_not_compile(tmp_path: Path) -> None:
+    sources = render((samples.counter(),))
+    write(sources, tmp_path / "out")
+    header = tmp_path / "out" / "runtime/include/cg_runtime.h"
+    header.write_text(header.read_text().replace("#define CG_RUNTIME_ABI 1", "#define CG_RUNTIME_ABI 2"))
+    with pytest.raises(AssertionError, match="generated for runtime ABI 1"):
+        compile_all(sources, tmp_path / "out", ("gcc",))

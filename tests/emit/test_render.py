@@ -1,0 +1,244 @@
+"""What rendering gives beside C text: lists of files, the test link's tables, build files, refusals."""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.emit import render, write
+from codegen.emit.constants import constant_views
+from codegen.kernels.primfunc import CStruct, ValueArg
+from codegen.plan.program import ConstantMember, ConstantPool, IoMode
+from tests.emit import samples
+from tests.emit.compiling import call, compile_all, run_main
+
+
+def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
+    sources = render((samples.counter(),))
+    kernels = [path for path in sources.files if path.startswith("runtime/kernels/")]
+    assert kernels == ["runtime/kernels/concat.c", "runtime/kernels/lut_s8.c", "runtime/kernels/mean_s8.c"]
+    assert {
+        "runtime/include/cg_runtime.h",
+        "runtime/include/cg_kernels.h",
+        "runtime/include/cg_bench.h",
+    } <= set(sources.files)
+    assert "runtime/include/cg_exp_f32.h" not in sources.files
+    assert sources.model_files == ("counter.c", "counter_data.c", *kernels)
+    assert set(sources.c_files) - set(sources.model_files) == {
+        *("firmware/counter_bench.c", "firmware/bench_models.c")
+    }
+    assert sources.linker_script is None and sources.include_dirs == (".", "runtime/include")
+
+
+BENCH_MAIN = """
+#include <stdio.h>
+#include <string.h>
+#include "cg_bench.h"
+#include "counter.h"
+#include "counter_data.h"
+int main(void)
+{
+    const cg_bench_model *const m = cg_bench_models[0];
+    printf("%s %u %02x%02x\\n", m->name, cg_bench_model_count, m->sha256[0], m->sha256[31]);
+    for (unsigned i = 0; i < m->pool_count; i++) {
+        const cg_bench_pool *const p = &m->pools[i];
+        printf("%s %u %u %u\\n", p->name, p->size_bytes, p->peak_bytes, p->guard_bytes);
+    }
+    for (unsigned i = 0; i < m->live_count; i++) {
+        printf("%u/%u:%u+%u ", m->live[i].step, m->live[i].pool, m->live[i].offset, m->live[i].size_bytes);
+    }
+    printf("\\n%d %d\\n", m->inputs[0].data == counter_input_x(), m->outputs[0].data == counter_output_sum());
+    memset(m->inputs[0].data, 5, m->inputs[0].size_bytes);
+    printf("%d ", (int)m->run());
+    printf("%d\\n", ((const int8_t *)m->outputs[0].data)[3]);
+    for (unsigned i = 0; i < m->step_count; i++) {
+        const cg_bench_step *const s = &m->steps[i];
+        const uint8_t *const base = m->pools[0].base;
+        const int offset = (s->data == NULL) ? -1 : (int)((const uint8_t *)s->data - base);
+        printf("%s %d %u\\n", s->name, offset, s->size_bytes);
+    }
+    return 0;
+}
+"""
+
+
+def test_the_test_link_knows_pools_steps_and_live_bytes(tmp_path: Path) -> None:
+    """By the offsets in samples.py: x, lut0 at 8, lut1 at 12, concat2 at 16, mean4 at 8, workspace in ccm."""
+    sources = render((samples.counter(),))
+    write(sources, tmp_path / "out")
+    firmware = tuple(path for path in sources.c_files if path.startswith("firmware/"))
+    both = replace(sources, model_files=(*sources.model_files, *firmware))
+    assert run_main(both, tmp_path / "out", BENCH_MAIN).splitlines() == [
+        "counter 1 00ff",
+        "sram 32 24 32",
+        "ccm 16 16 32",
+        "0/0:8+4 1/0:8+8 2/0:8+16 3/0:16+8 4/0:8+4 4/0:16+8 4/1:0+16 ",
+        "1 1",
+        "0 8",
+        *("lut0 8 4", "lut1 12 4", "concat2 16 8", "reshape3 -1 0", "mean4 8 4"),
+    ]
+
+
+def test_headers_say_when_an_inputs_bytes_are_lost() -> None:
+    header = render((samples.counter(),)).files["counter.h"]
+    assert " *   x: overwritten from step 0 (lut0) on\n" in header
+    header = render((samples.mixed(io=IoMode.POOL),)).files["mixed.h"]
+    assert " *   double_: overwritten from step 3 (quantize3) on\n" in header
+    assert " *   int8_t_: nothing overwrites it\n" in header
+
+
+def test_merged_constants_and_padding_show_in_the_layout() -> None:
+    header = render((samples.counter(),)).files["counter_data.h"]
+    assert re.search(r"int8_t lut0_table\[256\]; +/\* 0x008  shared: lut0, lut1 \*/", header)
+    assert re.search(r"uint8_t padding_108\[8\]; +/\* 0x108 \*/", header)
+    assert " * Equal constants were merged, which saved 256 bytes.\n" in header
+
+
+def _pool(*members: tuple[str, int, np.ndarray], size_bytes: int = 64) -> ConstantPool:
+    return ConstantPool(
+        name="flash",
+        region="FLASH",
+        section=".rodata.cg.flash",
+        alignment=16,
+        size_bytes=size_bytes,
+        members=tuple(
+            ConstantMember(name=name, offset=offset, data=data, alignment=1, users=((name, "w"),))
+            for name, offset, data in members
+        ),
+        merged_bytes=0,
+    )
+
+
+def test_every_element_type_and_gap_compiles_where_it_was_planned(tmp_path: Path) -> None:
+    limits = np.array([-(2**31), 2**31 - 1, 0], np.int32)
+    floats = np.array([0.1, -0.0, np.inf, -np.inf, np.nan, 1e-45], np.float32)
+    wide = np.array([-(2**63), 2**63 - 1], np.int64)
+    pool = _pool(
+        ("small", 0, np.array([-128, 127, 0], np.int8)),
+        ("odd", 5, np.array([255], np.uint8)),
+        ("limits", 8, limits),
+        ("floats", 24, floats),
+        ("wide", 48, wide),
+        ("packed", 64, np.array([2**32 - 1], np.uint32)),
+        ("halves", 70, np.array([-32768], np.int16)),
+        size_bytes=80,
+    )
+    program = replace(samples.counter("typed"), constants=(*samples.counter("typed").constants, pool))
+    # Two constant pools of one name would clash; this one is called otherwise.
+    program = replace(program, constants=(program.constants[0], replace(pool, name="qspi")))
+    sources = render((program,))
+    write(sources, tmp_path / "out")
+    compile_all(sources, tmp_path / "out", ("gcc",))
+    main = """
+#include <stdio.h>
+#include "typed_data.h"
+int main(void)
+{
+    const typed_qspi_pool_layout *const p = &typed_qspi_pool;
+    printf("%d %d %d %lld %u %d %d", p->limits[0], p->small[0], p->odd[0], (long long)p->wide[0],
+           p->packed[0], p->halves[0], p->floats[5] > 0.0f);
+    return 0;
+}
+"""
+    printed = run_main(sources, tmp_path / "out", main)
+    assert printed == "-2147483648 -128 255 -9223372036854775808 4294967295 -32768 1"
+
+
+@pytest.mark.parametrize(
+    ("pool", "text"),
+    [
+        (_pool(("a", 0, np.zeros(8, np.int8)), ("b", 4, np.zeros(1, np.int8))), "overlaps or is misaligned"),
+        (_pool(("a", 2, np.zeros(1, np.int32))), "overlaps or is misaligned"),
+        (_pool(("a", 0, np.zeros(65, np.int8))), "members end at 65"),
+        (_pool(("a", 0, np.zeros(1, np.int8)), ("a", 1, np.zeros(1, np.int8))), "two of one name"),
+        (_pool(), "no members"),
+    ],
+)
+def test_layouts_that_no_struct_can_have_are_refused(pool: ConstantPool, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        constant_views(replace(samples.counter(), constants=(pool,)))
+
+
+def test_a_pool_and_constants_in_one_memory_do_not_clash(tmp_path: Path) -> None:
+    program = samples.counter()
+    constants = tuple(replace(pool, name="sram") for pool in program.constants)
+    sources = render((replace(program, constants=constants),))
+    write(sources, tmp_path / "out")
+    compile_all(sources, tmp_path / "out", ("gcc",))
+    assert "COUNTER_SRAM_CONSTANTS_POOL_SIZE" in sources.files["counter.h"]
+
+
+def test_what_cannot_stand_in_one_folder_is_refused() -> None:
+    counter = samples.counter()
+    with pytest.raises(ValueError, match="same C prefix"):
+        render((counter, counter))
+    with pytest.raises(ValueError, match="nothing to render"):
+        render(())
+    other = replace(samples.mixed(), board=replace(samples.HOST, name="other"))
+    with pytest.raises(ValueError, match="several boards"):
+        render((counter, other))
+
+
+def test_what_c_cannot_express_is_refused() -> None:
+    counter = samples.counter()
+    odd = CStruct(suffix="odd", c_type="cg_odd", fields=(("text", "no string"),))
+    first = replace(counter.prim_funcs[0], structs=(odd,))
+    with pytest.raises(ValueError, match="'no string' has no form in C"):
+        render((replace(counter, prim_funcs=(first, *counter.prim_funcs[1:])),))
+    mixed = samples.mixed()
+    third = replace(mixed.prim_funcs[2], call_args=(ValueArg(index=1),))
+    with pytest.raises(ValueError, match="argument 1 is constant"):
+        render((replace(mixed, prim_funcs=(*mixed.prim_funcs[:2], third, mixed.prim_funcs[3])),))
+    with pytest.raises(ValueError, match="without inputs"):
+        render((replace(counter, inputs=()),))
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_cmake_builds_the_folder_alone(tmp_path: Path) -> None:
+    """`test` and `all` are names that CMake keeps for itself."""
+    write(render((samples.counter("test"), samples.mixed("all"))), tmp_path / "out")
+    call(["cmake", "-S", "out", "-B", "build"], tmp_path)
+    call(["cmake", "--build", "build"], tmp_path)
+    built = {path.name for path in (tmp_path / "build").glob("*.a")}
+    assert built == {"libtest_model.a", "liball_model.a", "libcg_runtime.a"}
+
+
+@pytest.mark.skipif(
+    shutil.which("cmake") is None or shutil.which("arm-none-eabi-gcc") is None, reason="tools are missing"
+)
+def test_cmake_builds_the_firmware_with_the_toolchain_file(tmp_path: Path) -> None:
+    sources = render((samples.counter(board=samples.ARM), samples.mixed(board=samples.ARM)))
+    assert sources.linker_script == "firmware/link.ld"
+    write(sources, tmp_path / "out")
+    call(["cmake", "-S", "out", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake"], tmp_path)
+    call(["cmake", "--build", "build"], tmp_path)
+    symbols = call(["arm-none-eabi-nm", "-S", "build/firmware.elf"], tmp_path)
+    # 24 and 16 planned bytes; sram rounded up to the pool's alignment of 16.
+    assert re.search(r"^2000\w{4} 00000020 [bB] counter_sram_pool$", symbols, re.MULTILINE)
+    assert re.search(r"^1000\w{4} 00000010 [bB] counter_ccm_pool$", symbols, re.MULTILINE)
+    assert re.search(r"^0800\w{4} \w{8} [rR] mixed_flash_pool$", symbols, re.MULTILINE)
+
+
+def test_a_model_without_pools_and_constants_computes(tmp_path: Path) -> None:
+    sources = render((samples.bare(),))
+    write(sources, tmp_path / "out")
+    main = """
+#include <stdio.h>
+#include "bare.h"
+int main(void)
+{
+    const float x[4] = {-1.0f, 2.5f, 6.0f, 7.0f};
+    float y[4];
+    const bare_inputs inputs = {.x = x};
+    const bare_outputs outputs = {.y = y};
+    const cg_status status = bare_run(&inputs, &outputs);
+    printf("%.1f %.1f %.1f %.1f", (double)y[0], (double)y[1], (double)y[2], (double)y[3]);
+    return (int)status;
+}
+"""
+    assert run_main(sources, tmp_path / "out", main) == "0.0 2.5 6.0 6.0"
+    assert "This model has no constants" in sources.files["bare_data.h"]
+    assert "none: no pools, no constants" in sources.files["bare.h"]
