@@ -44,7 +44,17 @@ def test_build_writes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
 def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     model = model_path("mlperf_tiny/kws_ref_model")
     golden = model.parents[2] / "goldens" / "mlperf_tiny" / "kws_ref_model.npz"
-    words = ["run", str(model), "--board", "host", "--json", "--input", f"{golden}:b", "--expect", f"{golden}:b"]
+    words = [
+        "run",
+        str(model),
+        "--board",
+        "host",
+        "--json",
+        "--input",
+        f"{golden}:b",
+        "--expect",
+        f"{golden}:b",
+    ]
     assert call(*words) == 0
     document = json.loads(capsys.readouterr().out)
     (pool,) = document["plan"]["pools"]
