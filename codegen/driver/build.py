@@ -130,6 +130,7 @@ def combine(documents: Sequence[dict[str, object]]) -> dict[str, object]:
 def _choices(options: Options, emulated: bool) -> Choices:
     return Choices(
         planner=options.planner,
+        optimize=options.optimize,
         io=options.io,
         keep_inputs=options.keep_inputs,
         pool_limits=options.pool_limits,

@@ -40,6 +40,7 @@ class Parts:
     sub_steps: int = 1
     argument_stops: tuple[int, ...] = field(default=())
     result_start: int = 0
+    in_place: int | None = None
 
 
 class PortableKernel(Kernel):
@@ -95,6 +96,7 @@ class PortableKernel(Kernel):
             workspaces=parts.workspaces,
             constants=parts.constants,
             sharing=parts.sharing,
+            in_place=parts.in_place,
             structs=parts.structs,
             call_args=parts.call_args,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),

@@ -149,10 +149,10 @@ class _Places:
 
 
 def _callers(function: Function, prim_funcs: Sequence[PrimFunc]) -> frozenset[str]:
-    """Values tied by views to a graph input or output."""
+    """Values tied to a graph input or output: by views, or in place."""
     tie = {param.name: param.name for param in function.params}
     for prim in prim_funcs:
-        source = prim.let.call.args[prim.view.argument] if prim.view else None
+        source = prim.let.call.args[prim.tied[0]] if prim.tied else None
         name = source.name if isinstance(source, Var) else prim.let.var.name
         tie[prim.let.var.name] = tie.get(name, name)
     owned = {param.name for param in function.params}
@@ -202,8 +202,11 @@ def _step(prim: PrimFunc, places: _Places, memory: _Memory, origin: dict[str, st
     for index, name in args.items():
         if prim.argument_stops[index] or prim.view:
             yield from memory.damage(f"argument {name}", origin.get(name, name), places.values.get(name))
+    if prim.tied is not None:
+        yield from _tied(prim, prim.tied, places)
     if prim.view is not None:
-        yield from _view(prim, places, origin)
+        source = prim.let.call.args[prim.view.argument]
+        origin[result] = origin.get(source.name, source.name) if isinstance(source, Var) else result
         return
     origin[result] = result
     for now in range(prim.sub_steps):
@@ -246,6 +249,8 @@ def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Byt
     """Whether the kernel may write its result here while it still reads argument `index` there."""
     if result is None or argument is None or result.pool != argument.pool:
         return False
+    if index == prim.in_place:
+        return result.start == argument.start
     for rule in prim.sharing:
         if rule.argument == index:
             below = rule.below is not None and result.start + rule.below <= argument.start
@@ -254,21 +259,18 @@ def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Byt
     return False
 
 
-def _view(prim: PrimFunc, places: _Places, origin: dict[str, str]) -> Iterator[str]:
-    """A view moves no bytes: its value must lie exactly where the argument's bytes are."""
-    assert prim.view is not None
-    source = prim.let.call.args[prim.view.argument]
-    result = prim.let.var.name
+def _tied(prim: PrimFunc, tie: tuple[int, int], places: _Places) -> Iterator[str]:
+    """The result of a view, or in place, must lie exactly where the argument's bytes are."""
+    source = prim.let.call.args[tie[0]]
+    result, what = prim.let.var.name, "view" if prim.view else "in-place result"
     if not isinstance(source, Var):
-        origin[result] = result
-        yield "is a view of a constant, which has no bytes in a pool"
+        yield f"is a {what} of a constant, which has no bytes in a pool"
         return
-    origin[result] = origin.get(source.name, source.name)
     mine, theirs = places.values.get(result), places.values.get(source.name)
     if mine is not None and theirs is not None:
-        start = theirs.start + prim.view.offset_bytes
+        start = theirs.start + tie[1]
         if (mine.pool, mine.start) != (theirs.pool, start):
             yield (
-                f"view {result} lies at byte {mine.start} of pool {mine.pool}, "
+                f"{what} {result} lies at byte {mine.start} of pool {mine.pool}, "
                 f"its bytes at {start} of {theirs.pool}"
             )

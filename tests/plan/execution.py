@@ -237,8 +237,12 @@ def _lost(prim: PrimFunc, index: int, part: _Part, to: _Part | None) -> np.ndarr
     rule it reads everything again at the very end.
     """
     inside = _inside(part, to)
-    if to is None or not inside.any():
-        return inside
+    if index == prim.in_place and (to is None or (to.pool, to.start) != (part.pool, part.start)):
+        return np.ones(
+            part.size, np.bool_
+        )  # the kernel reads where it writes, and there it finds other cells
+    if to is None or index == prim.in_place or not inside.any():
+        return inside & (index != prim.in_place)
     rule = next((rule for rule in prim.sharing if rule.argument == index), None)
     j = np.arange(part.size)
     i = part.start + j - to.start

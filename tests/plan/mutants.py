@@ -9,6 +9,7 @@ from codegen.errors import CodegenError
 from codegen.ir import Function, Let, Var
 from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
 from codegen.plan.greedy import greedy_by_size
+from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Conflict, Limits, Placement, Pool, Problem
 from tests.plan.build import function, live, prim, var
 from tests.plan.execution import Case
@@ -32,10 +33,19 @@ def random_case(seed: int) -> Case:
             offset = rng.randint(0, source.type.size_bytes - size)
             prims.append(prim(var(name, size), source, view=View(argument=0, offset_bytes=offset)))
         else:
-            prims.append(_kernel(rng, name, [rng.choice(values[-3:]) for _ in range(rng.randint(1, 2))]))
+            args = [rng.choice(values[-3:]) for _ in range(rng.randint(1, 2))]
+            size = args[0].type.size_bytes if rng.random() < 0.3 else rng.randint(0, 24)
+            prims.append(_kernel(rng, var(name, size), args))
         values.append(prims[-1].let.var)
     results = list({v.name: v for v in rng.choices(values[-3:], k=rng.randint(1, 2))}.values())
     keep = rng.random() < 0.3
+    for step, one in enumerate(prims):
+        # Where the argument is as large and not needed any more, the result may replace it.
+        sizes = {arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)}
+        if one.view is None and len(one.let.call.args) == 1 and sizes == {one.let.var.type.size_bytes}:
+            graph = function(params, prims, results)
+            if may_replace(graph, prims, step, argument=0, keep_inputs=keep):
+                prims[step] = replace(one, in_place=0, sharing=())
     found = live(params, prims, results, keep_inputs=keep, pools=[pool.name for pool in POOLS])
     problem = spread(found.problem(POOLS, Limits(effort=60)), rng)
     return Case(
@@ -59,7 +69,7 @@ def spread(problem: Problem, rng: random.Random) -> Problem:
     return replace(problem, buffers=buffers)
 
 
-def _kernel(rng: random.Random, name: str, args: list[Var]) -> PrimFunc:
+def _kernel(rng: random.Random, result: Var, args: list[Var]) -> PrimFunc:
     steps = rng.randint(1, 3)
     spaces: list[Workspace] = []
     for index in range(rng.randint(0, 2)):
@@ -79,7 +89,7 @@ def _kernel(rng: random.Random, name: str, args: list[Var]) -> PrimFunc:
         if rng.random() < 0.8
     ]
     return prim(
-        var(name, rng.randint(0, 24)),
+        result,
         *args,
         sub_steps=steps,
         argument_stops=tuple(rng.randint(1, steps) for _ in args),

@@ -88,11 +88,11 @@ PLACEMENTS: tuple[Change, ...] = (mutants.shifted, mutants.stacked, mutants.move
 PROBLEMS: tuple[Change, ...] = (mutants.shrunk, mutants.dropped, mutants.deeper)
 COUNTS: dict[Change, int] = {
     mutants.shifted: 90,
-    mutants.stacked: 160,
-    mutants.moved: 210,
-    mutants.shrunk: 350,
-    mutants.dropped: 150,
-    mutants.deeper: 260,
+    mutants.stacked: 190,
+    mutants.moved: 230,
+    mutants.shrunk: 420,
+    mutants.dropped: 190,
+    mutants.deeper: 310,
 }
 
 
