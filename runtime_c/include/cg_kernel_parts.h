@@ -62,6 +62,68 @@ static inline int32_t cg_view_start(const cg_view *view, const cg_window *window
     return ((y * window->in.w) + x) * window->in.c;
 }
 
+/*
+ * Where the taps of an output row lie: the first tap row inside, then `step` bytes from one tap row
+ * to the next, and `ring_bytes` back in front of tap row `wrap`, where the ring begins again (a tap
+ * row that there is none of where it does not).
+ */
+typedef struct {
+    const int8_t *first;
+    int32_t x_origin;
+    int32_t channels;
+    int32_t step;
+    int32_t ring_bytes;
+    int32_t wrap;
+} cg_tap_rows;
+
+/* Only for a view with a tap row inside is `first` inside the image; else it is the base. */
+static inline cg_tap_rows cg_find_tap_rows(const cg_rows *rows, const cg_window *window,
+                                           const cg_view *view)
+{
+    cg_tap_rows found = {
+        .first = rows->base,
+        .x_origin = rows->x_origin,
+        .channels = rows->channels,
+        .step = window->dilation_h * rows->row_bytes,
+        .ring_bytes = rows->ring_rows * rows->row_bytes,
+        .wrap = window->kernel_h,
+    };
+    if (view->rows.stop > view->rows.first) {
+        const int32_t y = view->y + (view->rows.first * window->dilation_h);
+        int32_t line = y % rows->ring_rows;
+        found.first = &rows->base[line * rows->row_bytes];
+        for (int32_t tap = view->rows.first; tap < view->rows.stop; tap++) {
+            if (line >= rows->ring_rows) {
+                found.wrap = tap;
+                break;
+            }
+            line += window->dilation_h;
+        }
+    }
+    return found;
+}
+
+/* The first tap inside, channel 0; only for a view with at least one tap inside. */
+static inline const int8_t *cg_first_tap(const cg_tap_rows *rows, const cg_window *window,
+                                         const cg_view *view)
+{
+    const int32_t x = view->x + (view->cols.first * window->dilation_w);
+    return &rows->first[(x - rows->x_origin) * rows->channels];
+}
+
+/* A dense image whose rows are all there. */
+static inline cg_rows cg_all_rows(const cg_shape *shape, const int8_t *image)
+{
+    const cg_rows rows = {
+        .base = image,
+        .row_bytes = shape->w * shape->c,
+        .ring_rows = shape->h,
+        .x_origin = 0,
+        .channels = shape->c,
+    };
+    return rows;
+}
+
 static inline int32_t cg_shape_elements(const cg_shape *shape)
 {
     return shape->h * shape->w * shape->c;

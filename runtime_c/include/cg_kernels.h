@@ -45,6 +45,25 @@ typedef struct {
     int32_t pad_left;
 } cg_window;
 
+/*
+ * Rows of an image: all of them, or the last few of them in a ring. Pixel (y, x) lies at
+ * base + (y % ring_rows) * row_bytes + (x - x_origin) * channels.
+ */
+typedef struct {
+    const int8_t *base;
+    int32_t row_bytes;
+    int32_t ring_rows;
+    int32_t x_origin;
+    int32_t channels;
+} cg_rows;
+
+/* Offset in bytes of pixel (y, x) from the base. */
+static inline size_t cg_rows_offset(const cg_rows *rows, int32_t y, int32_t x)
+{
+    const int32_t line = (y % rows->ring_rows) * rows->row_bytes;
+    return (size_t)(line + ((x - rows->x_origin) * rows->channels));
+}
+
 typedef struct {
     cg_window window;
     int32_t groups; /* depthwise: unused */
@@ -86,12 +105,19 @@ typedef struct {
  */
 void cg_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights, const int8_t *input,
                   int8_t *output);
+/* Result row y, columns [x_start, x_stop): `output` is where the first of these pixels goes. */
+void cg_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weights,
+                      const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                      int32_t x_stop);
 void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                    const cg_f32 *input, cg_f32 *output);
 
 /* Output channel o reads input channel o / (out.c / in.c). Overlap as conv2d, by channel. */
 void cg_depthwise_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                             const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weights,
+                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                int32_t x_stop);
 void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                              const cg_f32 *input, cg_f32 *output);
 
@@ -148,8 +174,12 @@ typedef struct {
 
 /* Every window holds an element of the image; padding counts for nothing. Overlap by channel. */
 void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_avg_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                          int32_t y, int32_t x_start, int32_t x_stop);
 void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
 void cg_max_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_max_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                          int32_t y, int32_t x_start, int32_t x_stop);
 void cg_max_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
 
 /* ---- walks over up to five axes ------------------------------------------------------- */
@@ -241,6 +271,9 @@ typedef struct {
  * negated: so TFLite rounds it.
  */
 void cg_add_s8(const cg_add_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
+/* `count` elements, one after the other in all three: the shape plays no part. */
+void cg_add_s8_run(const cg_add_params *params, const int8_t *lhs, const int8_t *rhs,
+                   int8_t *output, int32_t count);
 void cg_mul_s8(const cg_mul_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 void cg_add_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                 cg_f32 *output);
@@ -280,6 +313,44 @@ typedef struct {
 
 /* Fills the output with the value, then scatters the dense input's blocks into it. */
 void cg_pad(const cg_pad_params *params, const void *input, void *output);
+
+/* ---- blocks: several layers at once, row by row ----------------------------------------- */
+
+/*
+ * One layer of a block. For its row y it reads rows of its arguments up to y * stride + reach,
+ * and none behind last_row. The arguments are results of the stages `producer`; -1: none, or an
+ * image that is there in whole.
+ */
+typedef struct {
+    int16_t producer[2];
+    int16_t stride;
+    int16_t reach;
+    int16_t last_row;
+} cg_stage;
+
+/*
+ * The stage that has to compute its next row for the last stage to come nearer to its own: from
+ * stage `last` on, to a producer as long as one lacks a row. done[i] is the number of rows that
+ * stage i has. A producer stands before its reader, so this ends.
+ */
+static inline int32_t cg_next_stage(const cg_stage *stages, const int16_t *done, int32_t last)
+{
+    int32_t found = last;
+    int32_t stage;
+    do {
+        const cg_stage *const reader = &stages[found];
+        const int32_t reads = (done[found] * reader->stride) + reader->reach;
+        const int32_t needed = (reads < reader->last_row) ? reads : reader->last_row;
+        stage = found;
+        for (int32_t i = 1; i >= 0; i--) {
+            const int32_t producer = reader->producer[i];
+            if ((producer >= 0) && (done[producer] <= needed)) {
+                found = producer;
+            }
+        }
+    } while (found != stage);
+    return stage;
+}
 
 /* ---- element by element --------------------------------------------------------------- */
 

@@ -4,47 +4,59 @@
  */
 #include "cg_kernel_parts.h"
 
+/* Steps from tap to tap, in elements. */
+typedef struct {
+    int32_t x_step;
+    int32_t w_step;
+    int32_t w_row_step;
+    int32_t in_zero;
+} tap_steps;
+
 /* The taps inside the image of one output channel; x and w point to the first of them. */
-static uint32_t channel_dot(const cg_conv_params *params, const cg_view *view, const int8_t *x_row,
-                            const int8_t *w_row)
+static uint32_t channel_dot(const tap_steps *steps, const cg_view *view, const cg_tap_rows *rows,
+                            const int8_t *x_row, const int8_t *w_row)
 {
-    const cg_window *const window = &params->window;
-    const int32_t x_step = window->dilation_w * window->in.c;
-    const int32_t x_row_step = window->dilation_h * window->in.w * window->in.c;
-    const int32_t w_step = window->out.c;
-    const int32_t w_row_step = window->kernel_w * window->out.c;
-    const int32_t in_zero = params->in_zero;
+    const int32_t width = view->cols.stop - view->cols.first;
     uint32_t sum = 0;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+        if (ky == rows->wrap) {
+            x_row -= rows->ring_bytes;
+        }
         const int8_t *x = x_row;
         const int8_t *w = w_row;
-        for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
-            sum += (uint32_t)((*x - in_zero) * *w);
-            x += x_step;
-            w += w_step;
+        for (int32_t n = width; n > 0; n--) {
+            sum += (uint32_t)((*x - steps->in_zero) * *w);
+            x += steps->x_step;
+            w += steps->w_step;
         }
-        x_row += x_row_step;
-        w_row += w_row_step;
+        x_row += rows->step;
+        w_row += steps->w_row_step;
     }
     return sum;
 }
 
 static void depthwise_pixel(const cg_conv_params *params, const cg_conv_weights *weights,
-                            const cg_view *view, const int8_t *input, int8_t *output)
+                            const cg_view *view, const cg_tap_rows *rows, int8_t *output)
 {
     const cg_window *const window = &params->window;
+    const tap_steps steps = {
+        .x_step = window->dilation_w * window->in.c,
+        .w_step = window->out.c,
+        .w_row_step = window->kernel_w * window->out.c,
+        .in_zero = params->in_zero,
+    };
     const int32_t channel_multiplier = window->out.c / window->in.c;
     const int32_t first_tap = (view->rows.first * window->kernel_w) + view->cols.first;
     const bool inside =
         (view->rows.stop > view->rows.first) && (view->cols.stop > view->cols.first);
-    const int8_t *x = inside ? &input[cg_view_start(view, window)] : input;
+    const int8_t *x = inside ? cg_first_tap(rows, window, view) : rows->first;
     const int8_t *w = inside ? &weights->weight[first_tap * window->out.c] : weights->weight;
     const int32_t *bias = weights->bias;
     const int32_t *multiplier = weights->multiplier;
     const int8_t *shift = weights->shift;
     for (int32_t c = 0; c < window->in.c; c++) {
         for (int32_t m = 0; m < channel_multiplier; m++) {
-            const uint32_t sum = inside ? channel_dot(params, view, x, w) : 0u;
+            const uint32_t sum = inside ? channel_dot(&steps, view, rows, x, w) : 0u;
             *output++ = cg_store_s8((int32_t)((uint32_t)*bias + sum), *multiplier, *shift,
                                     params->out_zero, params->act_min, params->act_max);
             w++;
@@ -56,19 +68,30 @@ static void depthwise_pixel(const cg_conv_params *params, const cg_conv_weights 
     }
 }
 
+void cg_depthwise_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weights,
+                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
+    for (int32_t x = x_start; x < x_stop; x++) {
+        cg_view_col(&view, window, x);
+        depthwise_pixel(params, weights, &view, &rows, output);
+        output += window->out.c;
+    }
+}
+
 void cg_depthwise_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                             const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            for (int32_t x = 0; x < window->out.w; x++) {
-                cg_view_col(&view, window, x);
-                depthwise_pixel(params, weights, &view, input, output);
-                output += window->out.c;
-            }
+            cg_depthwise_conv2d_s8_row(params, weights, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }

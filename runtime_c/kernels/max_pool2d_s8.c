@@ -4,28 +4,43 @@
 #include "cg_kernel_parts.h"
 
 /* Largest of the taps inside, one channel. */
-static int8_t window_max(const cg_window *window, const cg_view *view, const int8_t *row)
+static int8_t window_max(const cg_tap_rows *rows, const cg_view *view, const int8_t *row)
 {
     int8_t largest = *row;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
+        row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
         const int8_t *x = row;
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             largest = (*x > largest) ? *x : largest;
-            x += window->in.c;
+            x += rows->channels;
         }
-        row += window->in.w * window->in.c;
+        row += rows->step;
     }
     return largest;
 }
 
-static void pool_pixel(const cg_pool_params *params, const cg_view *view, const int8_t *input,
+static void pool_pixel(const cg_pool_params *params, const cg_view *view, const cg_tap_rows *rows,
                        int8_t *output)
 {
     const cg_window *const window = &params->window;
-    const int8_t *x = &input[cg_view_start(view, window)];
+    const int8_t *x = cg_first_tap(rows, window, view);
     for (int32_t c = 0; c < window->out.c; c++) {
-        const int32_t largest = window_max(window, view, x++);
+        const int32_t largest = window_max(rows, view, x++);
         output[c] = (int8_t)cg_clamp_s32(largest, params->act_min, params->act_max);
+    }
+}
+
+void cg_max_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                          int32_t y, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
+    for (int32_t x = x_start; x < x_stop; x++) {
+        cg_view_col(&view, window, x);
+        pool_pixel(params, &view, &rows, output);
+        output += window->out.c;
     }
 }
 
@@ -33,14 +48,10 @@ void cg_max_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t 
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            for (int32_t x = 0; x < window->out.w; x++) {
-                cg_view_col(&view, window, x);
-                pool_pixel(params, &view, input, output);
-                output += window->out.c;
-            }
+            cg_max_pool2d_s8_row(params, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }
