@@ -26,6 +26,12 @@ def show_plan(planned: Planned) -> None:
     _constants(program)
 
 
+def show_lines(lines: Sequence[str]) -> None:
+    """Lines as they are."""
+    for line in lines:
+        click.echo(line)
+
+
 def show_build(built: Built, options: Options) -> None:
     """What was made, where it is, how large it is."""
     for planned in built.models:

@@ -6,7 +6,8 @@ import click
 
 from codegen.cli.console import progress
 from codegen.cli.flags import existing, model_flags
-from codegen.cli.show import show_build, show_plan, show_problem, show_run, show_steps
+from codegen.cli.plan_files import PlanFiles, plan_files
+from codegen.cli.show import show_build, show_lines, show_plan, show_problem, show_run, show_steps
 from codegen.driver.build import Built
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource, Case, pattern_case
@@ -140,10 +141,11 @@ def validate(
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="MODEL|PROBLEM.csv")
+@plan_files
 @model_flags(board_default=None)
 @_JSON
 @_QUIET
-def plan(source: Path, options: Options, as_json: bool, quiet: bool) -> int:
+def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
     """Plan memory only (no toolchain needed) and print the memory map.
 
     A .csv (id,lower,upper,size) or .json file is a bare allocation problem. Without --board a
@@ -152,13 +154,17 @@ def plan(source: Path, options: Options, as_json: bool, quiet: bool) -> int:
     path = existing(source)
     if path.suffix in (".csv", ".json"):
         problem, found = plan_problem(path, options)
+        written = outputs.of_problem(path, problem, found, options)
         show_problem(problem, found, as_json=as_json, quiet=quiet)
+        show_lines([] if as_json or quiet else written)
         return ExitCode.OK
     planned = plan_only(path, options)
+    written = outputs.of_program(path, planned.program, options)
     if as_json:
         click.echo(to_json(report(planned.program, options.board, planned.macs)), nl=False)
     elif not quiet:
         show_plan(planned)
+        show_lines(written)
     return ExitCode.OK
 
 

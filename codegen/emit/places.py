@@ -118,18 +118,18 @@ class Places:
 
 
 def _anchors(program: Program) -> dict[str, tuple[str, int]]:
-    """Variable -> (variable whose bytes it is a view of, offset in bytes)."""
+    """Variable -> (variable whose bytes it lies in, as a view or in place; offset in bytes)."""
     anchors = {param.name: (param.name, 0) for param in program.function.params}
     for prim in program.prim_funcs:
         name = prim.let.var.name
-        if prim.view is None:
+        if prim.tied is None:
             anchors[name] = (name, 0)
             continue
-        source = prim.let.call.args[prim.view.argument]
+        source = prim.let.call.args[prim.tied[0]]
         if not isinstance(source, Var):
             raise ValueError(f"{prim.name}: a view of a constant must be folded before")
         root, offset = anchors[source.name]
-        anchors[name] = (root, offset + prim.view.offset_bytes)
+        anchors[name] = (root, offset + prim.tied[1])
     return anchors
 
 

@@ -1,5 +1,7 @@
 """Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,16 @@ from codegen.kernels.portable import (
     row_kernel,
     value_argument,
 )
-from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant, ResultArg, Sharing, StructArg
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    CStruct,
+    LinkedConstant,
+    ResultArg,
+    Sharing,
+    StructArg,
+    Workspace,
+    WorkspaceArg,
+)
 from codegen.kernels.registry import register
 from codegen.kernels.walk import Fields, params
 from codegen.kernels.window import WindowShape, nhwc
@@ -174,6 +185,38 @@ class DepthwiseConv2D(_Weighted):
         return self.assemble(let, constants, numbers, sharing, fold=False, window=window)
 
 
+class DepthwiseInPlace(_Weighted):
+    """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
+
+    op, stem, name = "DEPTHWISE_CONV_2D", "depthwise_conv2d_in_place_s8", "depthwise_conv2d_s8_in_place"
+    argument = result = DType.INT8
+    is_in_place = True
+
+    def check(self, let: Let) -> None:
+        """Besides weights and numbers: every result element has the image element it replaces."""
+        super().check(let)
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if not isinstance(let.call.args[0], Var):
+            raise ValueError("the image is constant, it cannot be replaced")
+        if attrs.multiplier != 1 or attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
+            raise ValueError("only with multiplier 1, stride 1 and a result as large as the image")
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = _window(let, attrs)
+        parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
+        rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+        ring = Workspace(name="ring", size_bytes=(rows + 1) * (window.image[2] + columns), alignment=1)
+        call = (
+            StructArg(suffix="params"),
+            StructArg(suffix="weights"),
+            ResultArg(),
+            WorkspaceArg(name="ring"),
+        )
+        return replace(parts, call_args=call, workspaces=(ring,), in_place=0)
+
+
 class FullyConnected(_Weighted):
     """FULLY_CONNECTED, any number of rows."""
 
@@ -207,5 +250,6 @@ register(Conv2D("conv2d_s8", DType.INT8))
 register(Conv2D("conv2d_f32", DType.FLOAT32))
 register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
 register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
+register(DepthwiseInPlace())
 register(FullyConnected("fully_connected_s8", DType.INT8))
 register(FullyConnected("fully_connected_f32", DType.FLOAT32))

@@ -43,6 +43,7 @@ class Parts:
     argument_stops: tuple[int, ...] = field(default=())
     result_start: int = 0
     rows: RowKernel | None = None
+    in_place: int | None = None
 
 
 class PortableKernel(Kernel):
@@ -98,6 +99,7 @@ class PortableKernel(Kernel):
             workspaces=parts.workspaces,
             constants=parts.constants,
             sharing=parts.sharing,
+            in_place=parts.in_place,
             structs=parts.structs,
             call_args=parts.call_args,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir import Let
+from codegen.ir import Let, Var
 from codegen.kernels.rows import Axis
 
 
@@ -225,6 +225,9 @@ class PrimFunc:
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
     view: View | None = None
+    in_place: int | None = None
+    """The result replaces run-time argument `in_place`, as large as it, in its very bytes; only where nobody
+    reads that argument any more."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
@@ -243,6 +246,24 @@ class PrimFunc:
             raise ValueError(f"{self.name}: a workspace outlives its step")
         if (self.view is None) == (self.symbol == ""):
             raise ValueError(f"{self.name}: a PrimFunc is either a view or calls a symbol")
+        if self.in_place is not None:
+            self._check_in_place(self.in_place)
+
+    def _check_in_place(self, index: int) -> None:
+        replaced = self.let.call.args[index]
+        if not isinstance(replaced, Var) or self.view is not None:
+            raise ValueError(f"{self.name}: only a call can replace a run-time argument")
+        if replaced.type.size_bytes != self.let.var.type.size_bytes:
+            raise ValueError(f"{self.name}: the result is not as large as the argument it replaces")
+        if self.let.call.args.count(replaced) > 1:
+            raise ValueError(f"{self.name}: the argument it replaces is another argument too")
+
+    @property
+    def tied(self) -> tuple[int, int] | None:
+        """(argument whose bytes hold the result, offset in them) of a view or in place; else None."""
+        if self.view is not None:
+            return self.view.argument, self.view.offset_bytes
+        return None if self.in_place is None else (self.in_place, 0)
 
     def constant(self, role: str) -> LinkedConstant:
         """The linked constant called `role`; raises KeyError."""

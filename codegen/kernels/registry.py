@@ -15,6 +15,9 @@ class Kernel(ABC):
     name: str
     op: str
     """Name of the operator it implements."""
+    is_in_place: bool = False
+    """Its PrimFuncs replace an argument (`PrimFunc.in_place`): an alternative where that argument dies,
+    never a step's only kernel."""
 
     @abstractmethod
     def refusal(self, let: Let, target: Target) -> str | None:

@@ -1,7 +1,8 @@
 """Unified liveness: activations and the workspaces inside kernels become buffers on one time axis.
 
 Step i takes up `sub_steps` units of the axis, one after the other, so that the planner sees inside
-a kernel as well as between kernels. Values tied by views are one buffer, alive as long as any of them.
+a kernel as well as between kernels. Values tied by views, or replaced in place, are one buffer, alive as
+long as any of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import ANYWHERE, Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.conflicts import intersecting, plain
+from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
 
@@ -75,6 +77,13 @@ def liveness(
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
+    # The caller's inputs are not ours to write to.
+    fixed_inputs = keep_inputs or io is IoMode.CALLER
+    for step, prim in enumerate(prim_funcs):
+        if prim.in_place is not None and not may_replace(
+            function, prim_funcs, step, keep_inputs=fixed_inputs
+        ):
+            raise ValueError(f"{prim.name}: the argument it replaces is needed later")
     values = _Values(prim_funcs, function)
     owned_by_caller: frozenset[str] = frozenset()
     if io is IoMode.CALLER:
@@ -131,12 +140,12 @@ class _Values:
         self.demands = self._alignments(prim_funcs)
 
     def _anchor(self, prim: PrimFunc) -> tuple[str, int]:
-        if prim.view is None:
+        if prim.tied is None:
             return prim.let.var.name, 0
-        source = prim.let.call.args[prim.view.argument]
+        argument, offset = prim.tied
+        source = prim.let.call.args[argument]
         if not isinstance(source, Var):
             raise ValueError(f"{prim.name}: a view of a constant must be folded before planning")
-        offset = prim.view.offset_bytes
         if offset < 0 or offset + prim.let.var.type.size_bytes > source.type.size_bytes:
             raise ValueError(f"{prim.name}: the view leaves the bytes of {source.name}")
         root, start = self.anchors[source.name]
@@ -223,7 +232,7 @@ def _spans(
         for arg, argument_stop in zip(prim.let.call.args, prim.argument_stops, strict=True):
             if isinstance(arg, Var) and prim.view is None:
                 extend(arg.name, start + argument_stop)
-        if prim.view is None:
+        if prim.tied is None:
             spans[prim.let.var.name] = (start + prim.result_start, stop)
         extend(prim.let.var.name, stop)
     end = max(times[-1][1] if times else 0, 1)
@@ -297,6 +306,8 @@ def _permitted(
     sharing = {rule.argument: rule for rule in prim.sharing}
     if len(sharing) != len(prim.sharing):
         raise ValueError(f"{prim.name}: two sharing rules for one argument")
+    if prim.in_place is not None:
+        return
     result = prim.let.var
     by_root: dict[str, list[int]] = {}
     for index, arg in enumerate(prim.let.call.args):

@@ -80,7 +80,7 @@ def replay(
     for name in dict.fromkeys(kept):
         found.extend(
             f"after the last step: {text}"
-            for text in memory.damage(f"value {name}", origin[name], places.values.get(name))
+            for text in memory.damage(f"value {name}", origin.get(name, name), places.values.get(name))
         )
     return found
 
@@ -153,11 +153,12 @@ class _Places:
 
 
 def _callers(function: Function, prim_funcs: Sequence[PrimFunc]) -> frozenset[str]:
-    """Values tied by views to a graph input or output."""
+    """Values tied to a graph input or output: by views, or in place."""
     tie = {param.name: param.name for param in function.params}
     for prim in prim_funcs:
-        source = prim.let.call.args[prim.view.argument] if prim.view else None
-        tie[prim.let.var.name] = tie[source.name] if isinstance(source, Var) else prim.let.var.name
+        source = prim.let.call.args[prim.tied[0]] if prim.tied else None
+        name = source.name if isinstance(source, Var) else prim.let.var.name
+        tie[prim.let.var.name] = tie.get(name, name)
     owned = {param.name for param in function.params}
     owned |= {tie[result.name] for result in function.results if isinstance(result, Var)}
     return frozenset(name for name, root in tie.items() if root in owned)
@@ -179,18 +180,17 @@ class _Memory:
         if part is not None:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
-    def damage(
-        self, what: str, owner: str, part: _Bytes | None, spare: Sequence[_Bytes] = ()
-    ) -> Iterator[str]:
-        """A sentence if bytes of `part` outside `spare` are not `owner`'s any more."""
+    def damage(self, what: str, owner: str, part: _Bytes | None, sharer: str = "") -> Iterator[str]:
+        """A sentence if bytes of `part` are neither `owner`'s nor `sharer`'s any more."""
         if owner not in self._tag_of:
             yield f"{what} is read before it is written"
             return
         if part is None:
             return
-        wrong = self._tags[part.pool][part.start : part.stop] != self._tag_of[owner]
-        for hole in spare:
-            wrong[max(hole.start - part.start, 0) : max(hole.stop - part.start, 0)] = False
+        tags = self._tags[part.pool][part.start : part.stop]
+        wrong = tags != self._tag_of[owner]
+        if sharer in self._tag_of:
+            wrong &= tags != self._tag_of[sharer]
         if wrong.any():
             first = part.start + int(wrong.argmax())
             other = self._owners[int(self._tags[part.pool][first])] or "nobody"
@@ -205,9 +205,12 @@ def _step(prim: PrimFunc, places: _Places, memory: _Memory, origin: dict[str, st
     result = prim.let.var.name
     for index, name in args.items():
         if prim.argument_stops[index] or prim.view:
-            yield from memory.damage(f"argument {name}", origin[name], places.values.get(name))
+            yield from memory.damage(f"argument {name}", origin.get(name, name), places.values.get(name))
+    if prim.tied is not None:
+        yield from _tied(prim, prim.tied, places)
     if prim.view is not None:
-        yield from _view(prim, places, origin)
+        source = prim.let.call.args[prim.view.argument]
+        origin[result] = origin.get(source.name, source.name) if isinstance(source, Var) else result
         return
     origin[result] = result
     for now in range(prim.sub_steps):
@@ -234,8 +237,10 @@ def _in_use(
     result = prim.let.var.name
     for index, name in args.items():
         if now < prim.argument_stops[index]:
-            spare = _shared(prim, index, places.values.get(result), places.values.get(name))
-            yield from memory.damage(f"argument {name}", origin[name], places.values.get(name), spare)
+            argument = places.values.get(name)
+            # Only what the result itself took is excused: a workspace may not lie there too.
+            sharer = result if _may_share(prim, index, places.values.get(result), argument) else ""
+            yield from memory.damage(f"argument {name}", origin.get(name, name), argument, sharer)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
             owner = f"{prim.name}.{space.name}"
@@ -244,34 +249,32 @@ def _in_use(
         yield from memory.damage(f"result {result}", result, places.values.get(result))
 
 
-def _shared(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> list[_Bytes]:
-    """The result's bytes if the kernel may write them while it still reads argument `index`."""
+def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> bool:
+    """Whether the kernel may write its result here while it still reads argument `index` there."""
     if result is None or argument is None or result.pool != argument.pool:
-        return []
+        return False
+    if index == prim.in_place:
+        return result.start == argument.start
     for rule in prim.sharing:
         if rule.argument == index:
             below = rule.below is not None and result.start + rule.below <= argument.start
             above = rule.above is not None and argument.start + rule.above <= result.start
-            if below or above:
-                return [result]
-    return []
+            return below or above
+    return False
 
 
-def _view(prim: PrimFunc, places: _Places, origin: dict[str, str]) -> Iterator[str]:
-    """A view moves no bytes: its value must lie exactly where the argument's bytes are."""
-    assert prim.view is not None
-    source = prim.let.call.args[prim.view.argument]
-    result = prim.let.var.name
+def _tied(prim: PrimFunc, tie: tuple[int, int], places: _Places) -> Iterator[str]:
+    """The result of a view, or in place, must lie exactly where the argument's bytes are."""
+    source = prim.let.call.args[tie[0]]
+    result, what = prim.let.var.name, "view" if prim.view else "in-place result"
     if not isinstance(source, Var):
-        origin[result] = result
-        yield "is a view of a constant, which has no bytes in a pool"
+        yield f"is a {what} of a constant, which has no bytes in a pool"
         return
-    origin[result] = origin[source.name]
     mine, theirs = places.values.get(result), places.values.get(source.name)
     if mine is not None and theirs is not None:
-        start = theirs.start + prim.view.offset_bytes
+        start = theirs.start + tie[1]
         if (mine.pool, mine.start) != (theirs.pool, start):
             yield (
-                f"view {result} lies at byte {mine.start} of pool {mine.pool}, "
+                f"{what} {result} lies at byte {mine.start} of pool {mine.pool}, "
                 f"its bytes at {start} of {theirs.pool}"
             )

@@ -99,7 +99,28 @@ class Planning:
         function, prims = self._function, self._prims
         if segments:
             function, prims = apply(function, prims, self._steps, segments)
-        live = liveness(
+        if below_bytes is not None and self.bound_bytes(function, prims) >= below_bytes:
+            return None
+        return self.place(function, prims)
+
+    def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:
+        """The plan of these steps. Raises DoesNotFit, the peak named by its step."""
+        live = self._live(function, prims)
+        problem = live.problem(self._pools, self._choices.limits)
+        started = time.monotonic()
+        try:
+            plan = self._planner(problem)
+        except DoesNotFit as error:
+            raise error.with_steps(live.times, [prim.let.where for prim in prims]) from None
+        plan = replace(plan, seconds=time.monotonic() - started)
+        return Attempt(function=function, prim_funcs=tuple(prims), live=live, problem=problem, plan=plan)
+
+    def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
+        """What these steps need at least: of all pools together, the sum of their peaks."""
+        return lower_bound(self._live(function, prims).problem(self._pools)).bytes
+
+    def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
+        return liveness(
             prims,
             function,
             io=self._choices.io,
@@ -108,17 +129,6 @@ class Planning:
             minimum_alignment=self._alignment,
             streamed=self.streamed,
         )
-        problem = live.problem(self._pools, self._choices.limits)
-        # The bound is one of all buffers in one pool: with several pools it bounds the sum of their peaks.
-        if below_bytes is not None and lower_bound(problem).bytes >= below_bytes:
-            return None
-        started = time.monotonic()
-        try:
-            plan = self._planner(problem)
-        except DoesNotFit as error:
-            raise error.with_steps(live.times, [prim.let.where for prim in prims]) from None
-        plan = replace(plan, seconds=time.monotonic() - started)
-        return Attempt(function=function, prim_funcs=prims, live=live, problem=problem, plan=plan)
 
 
 def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt:

@@ -19,8 +19,8 @@ def plan_devices(
     while changed:
         changed = False
         for prim in prim_funcs:
-            if prim.view is not None:
-                source = prim.let.call.args[prim.view.argument]
+            if prim.tied is not None:
+                source = prim.let.call.args[prim.tied[0]]
                 if isinstance(source, Var):
                     changed |= _tie(devices, source, prim.let)
     return _apply(function, prim_funcs, devices)

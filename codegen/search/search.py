@@ -1,14 +1,17 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked twice before it leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
 from codegen.plan.problem import Pool
-from codegen.plan.program import IoTensor, Program
-from codegen.search.attempt import Choices, Planning, best_attempt, check_stream
+from codegen.plan.program import IoMode, IoTensor, Program
+from codegen.search import in_place
+from codegen.search.attempt import Attempt, Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
 from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
@@ -47,6 +50,7 @@ def search(
         best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
     else:
         best = planning.attempt(blocks)
+    best = _replace_arguments(planning, best, data, board, choices)
     program = Program(
         name=name,
         function=best.function,
@@ -66,6 +70,81 @@ def search(
     )
     check(program, keep_inputs=choices.keep_inputs)
     return program
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Attempt:
+    """Steps, liveness, problem and plan that belong together."""
+
+    prim_funcs: tuple[PrimFunc, ...]
+    live: Liveness
+    problem: Problem
+    plan: MemoryPlan
+
+    @property
+    def peak_bytes(self) -> int:
+        """Sum of the pools' peaks."""
+        return sum(peak_bytes(self.problem, self.plan, pool.name) for pool in self.problem.pools)
+
+
+class _Planning:
+    """One function with everything that is the same in all attempts."""
+
+    def __init__(
+        self,
+        function: Function,
+        board: Board,
+        pools: tuple[Pool, ...],
+        planner: planners.Planner,
+        choices: Choices,
+    ) -> None:
+        self._function, self._pools, self._planner, self._choices = function, pools, planner, choices
+        self._alignment = board.buffer_alignment_bytes
+
+    def attempt(self, prim_funcs: Sequence[PrimFunc]) -> _Attempt:
+        """The plan with these steps. Raises DoesNotFit, the peak named by its step."""
+        live = self._live(prim_funcs)
+        problem = live.problem(self._pools, self._choices.limits)
+        started = time.monotonic()
+        try:
+            plan = self._planner(problem)
+        except DoesNotFit as error:
+            raise error.with_steps(live.times, [prim.let.where for prim in prim_funcs]) from None
+        plan = replace(plan, seconds=time.monotonic() - started)
+        return _Attempt(prim_funcs=tuple(prim_funcs), live=live, problem=problem, plan=plan)
+
+    def bound_bytes(self, prim_funcs: Sequence[PrimFunc]) -> int:
+        """What all pools together need at least with these steps."""
+        return lower_bound(self._live(prim_funcs).problem(self._pools)).bytes
+
+    def _live(self, prim_funcs: Sequence[PrimFunc]) -> Liveness:
+        return liveness(
+            prim_funcs,
+            self._function,
+            io=self._choices.io,
+            keep_inputs=self._choices.keep_inputs,
+            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
+            minimum_alignment=self._alignment,
+        )
+
+
+def _replace_arguments(
+    planning: Planning, best: Attempt, data: Mapping[str, np.ndarray], board: Board, choices: Choices
+) -> Attempt:
+    """`best`, or a lower plan in which some steps write over their argument by a kernel made for that."""
+    others = in_place.alternatives(
+        best.function,
+        best.prim_funcs,
+        data,
+        board.target,
+        optimize=choices.optimize,
+        fixed_inputs=choices.keep_inputs or choices.io is IoMode.CALLER,
+    )
+    ways = in_place.Planner(
+        plan=lambda prims: planning.place(best.function, prims),
+        bound_bytes=lambda prims: planning.bound_bytes(best.function, prims),
+    )
+    return in_place.lower_peak(best.prim_funcs, others, ways, best)
 
 
 def check(program: Program, *, keep_inputs: bool) -> None:

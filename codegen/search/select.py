@@ -28,6 +28,8 @@ def select(function: Function, constants: Mapping[str, np.ndarray], target: Targ
 def _choose(let: Let, target: Target, messages: Messages) -> Kernel | None:
     reasons: list[str] = []
     for kernel in kernels_for(let.call.op.name):
+        if kernel.is_in_place:
+            continue
         refusal = kernel.refusal(let, target)
         if refusal is None:
             return kernel

@@ -121,6 +121,22 @@ void cg_depthwise_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weig
 void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                              const cg_f32 *input, cg_f32 *output);
 
+/*
+ * Stride 1, one output channel an input channel, a result as large as the image: it replaces the
+ * image in its bytes. Workspace: cg_depthwise_in_place_workspace_bytes().
+ */
+void cg_depthwise_conv2d_in_place_s8(const cg_conv_params *params, const cg_conv_weights *weights,
+                                     int8_t *image, void *workspace);
+
+/* As many padded rows of one channel as the window is high. */
+static inline size_t cg_depthwise_in_place_workspace_bytes(const cg_conv_params *params)
+{
+    const cg_window *const window = &params->window;
+    const int32_t rows = ((window->kernel_h - 1) * window->dilation_h) + 1;
+    const int32_t row_len = window->in.w + ((window->kernel_w - 1) * window->dilation_w);
+    return (size_t)(rows * row_len);
+}
+
 typedef struct {
     int32_t rows;
     int32_t in_len;

@@ -83,6 +83,18 @@ def evaluate(requests: Sequence[Request], *, limit_seconds: float = ANSWER_LIMIT
     return answers
 
 
+def arena_head_bytes(model: bytes) -> int:
+    """Bytes of tflite-micro's arena that its memory plan takes; EngineError if it refuses the model."""
+    python = interpreter()
+    if python is None:
+        raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
+    with _Child(python) as child:
+        answer = child.ask({"model": np.frombuffer(model, np.uint8), "arena": np.array(1)})
+    if "error" in answer:
+        raise EngineError(str(answer["error"]))
+    return int(answer["head"])
+
+
 def _answers(child: "_Child", requests: Sequence[Request]) -> Iterator[Answer]:
     """Answers up to and including the first request that ends the child."""
     for request in requests:

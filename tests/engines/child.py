@@ -2,12 +2,15 @@
 
 Requests and answers are NPZ archives behind an 8-byte little-endian length. A request holds `engine`,
 `model`, the number of `cases` and arrays `<case>_x<i>`; the answer holds `<case>_y<j>`, or `error`. A request
-without `model` asks which engines can be imported: the answer's `engines`.
+without `model` asks which engines can be imported: the answer's `engines`. With `arena`, tflite-micro tells
+how many bytes of its arena the memory plan takes: the answer's `head`.
 """
 
 import importlib
 import io
 import os
+import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -84,6 +87,34 @@ def evaluate(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return answer
 
 
+def arena_head(model: bytes) -> dict[str, np.ndarray]:
+    """The engine prints its figures on stderr and has no other way to tell them."""
+    runtime = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
+    interpreter = runtime.Interpreter.from_bytes(model, arena_size=ARENA_BYTES)
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 2)
+        try:
+            interpreter.print_allocations()
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        printed.seek(0)
+        text = printed.read().decode()
+    found = re.search(r"allocation head (\d+) bytes", text)
+    if found is None:
+        raise ValueError(f"no figure for the head in {text!r}")
+    return {"head": np.array(int(found[1]))}
+
+
+def answer_to(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    if "model" not in request:
+        return engines()
+    if "arena" in request:
+        return arena_head(request["model"].tobytes())
+    return evaluate(request)
+
+
 def engines() -> dict[str, np.ndarray]:
     found: list[str] = []
     for name, module in (("tflite-runtime", "tflite_runtime.interpreter"), ("tflite-micro", "tflite_micro")):
@@ -103,7 +134,7 @@ def main() -> None:
         with np.load(io.BytesIO(requests.read(int.from_bytes(header, "little")))) as archive:
             request: dict[str, np.ndarray] = {name: archive[name] for name in archive.files}
         try:
-            answer = evaluate(request) if "model" in request else engines()
+            answer = answer_to(request)
         except Exception as problem:
             answer = {"error": np.array(f"{type(problem).__name__}: {problem}")}
         packed = io.BytesIO()

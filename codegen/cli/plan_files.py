@@ -1,0 +1,86 @@
+"""Files that `codegen plan` writes on request: exports for other tools, a picture."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from codegen.driver import export
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message
+from codegen.plan.picture import picture, program_picture
+from codegen.plan.problem import MemoryPlan, Problem
+from codegen.plan.program import Program
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanFiles:
+    """What to write: `export` (a name of `export.FORMATS`) to `output`, a picture to `svg`."""
+
+    export: str | None
+    output: Path | None
+    svg: Path | None
+
+    def __post_init__(self) -> None:
+        """Raises CodegenError E208 where one of --export and -o lacks the other."""
+        if (self.export is None) != (self.output is None):
+            given, lacking = ("--export", "-o FILE") if self.export else ("-o", "--export FORMAT")
+            help_ = "for example --export tflm -o planned.tflite"
+            raise CodegenError(Message(code="E208", text=f"{given} needs {lacking}", help=help_))
+
+    def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
+        """Write what a bare problem gives; return a line about each file."""
+        if self.svg is not None:
+            export.write_text(self.svg, picture(problem=problem, plan=plan, title=source.stem))
+        return self._pictured() + self._exported(source, problem, options)
+
+    def of_program(self, source: Path, program: Program, options: Options) -> list[str]:
+        """Write what a model gives; return a line about each file."""
+        if self.svg is not None:
+            export.write_text(self.svg, program_picture(program))
+        return self._pictured() + self._exported(source, program.problem, options)
+
+    def _pictured(self) -> list[str]:
+        return [f"written   {self.svg}  (memory over time)"] if self.svg is not None else []
+
+    def _exported(self, source: Path, problem: Problem, options: Options) -> list[str]:
+        if self.output is None:
+            return []
+        if self.export == "minimalloc":
+            export.write_problem(problem, self.output)
+            return [f"written   {self.output}  ({len(problem.buffers)} buffers, permitted overlaps left out)"]
+        arena = export.write_tflm(source, self.output, options)
+        return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
+
+
+def plan_files(verb: Verb) -> Verb:
+    """Decorator: adds --export, -o and --svg; the verb gets `outputs: PlanFiles`."""
+
+    @wraps(verb)
+    def wrapped(export: str | None, output: Path | None, svg: Path | None, **values: Any) -> Any:
+        return verb(outputs=PlanFiles(export=export, output=output, svg=svg), **values)
+
+    flags = (
+        click.option(
+            "--export",
+            type=click.Choice(export.FORMATS),
+            help="Write the problem as MiniMalloc's CSV, or MODEL with a plan for TFLite Micro in it.",
+        ),
+        click.option(
+            "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="File of --export."
+        ),
+        click.option(
+            "--svg",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Draw which bytes are used when.",
+        ),
+    )
+    for flag in reversed(flags):
+        wrapped = flag(wrapped)
+    return wrapped  # pyright: ignore[reportReturnType]

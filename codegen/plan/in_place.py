@@ -1,0 +1,57 @@
+"""When a step may write its result over the very bytes of an argument."""
+
+from collections.abc import Sequence
+
+from codegen.ir import Function, Var
+from codegen.kernels.primfunc import PrimFunc
+
+
+def may_replace(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    step: int,
+    *,
+    argument: int | None = None,
+    keep_inputs: bool,
+) -> bool:
+    """Whether step `step` may replace its argument `argument` (default: the one its PrimFunc names).
+
+    True if nobody reads a byte of that argument later: not under its own name, not through a view of the
+    bytes it lies in, not as a result, not as an input that is to be kept.
+    """
+    index = prim_funcs[step].in_place if argument is None else argument
+    replaced = None if index is None else prim_funcs[step].let.call.args[index]
+    if not isinstance(replaced, Var):
+        return False
+    places = _places(function, prim_funcs[:step])
+    kept = {result.name for result in function.results if isinstance(result, Var)}
+    kept |= {param.name for param in function.params} if keep_inputs else set()
+    kept |= {arg.name for prim in prim_funcs[step + 1 :] for arg in _variables(prim)}
+    kept |= {
+        arg.name
+        for i, arg in enumerate(prim_funcs[step].let.call.args)
+        if i != index and isinstance(arg, Var)
+    }
+    root, start, stop = places[replaced.name]
+    return not any(
+        name in places and places[name][0] == root and places[name][1] < stop and start < places[name][2]
+        for name in kept
+    )
+
+
+def _variables(prim: PrimFunc) -> list[Var]:
+    return [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+
+
+def _places(function: Function, prim_funcs: Sequence[PrimFunc]) -> dict[str, tuple[str, int, int]]:
+    """Variable -> (variable whose bytes it lies in, first byte, end), before the step that follows."""
+    places = {param.name: (param.name, 0, param.type.size_bytes) for param in function.params}
+    for prim in prim_funcs:
+        var = prim.let.var
+        places[var.name] = (var.name, 0, var.type.size_bytes)
+        source = prim.let.call.args[prim.tied[0]] if prim.tied else None
+        if prim.tied is not None and isinstance(source, Var):
+            root, start, _ = places[source.name]
+            start += prim.tied[1]
+            places[var.name] = (root, start, start + var.type.size_bytes)
+    return places

@@ -1,0 +1,94 @@
+"""Kernels that replace their argument: taken where that lowers the peak, for they are the slower ones."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from codegen.ir import Function, Target
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import kernels_for
+from codegen.plan.in_place import may_replace
+
+BALANCED_WORKSPACE_BYTES = 2048
+"""The most that `--optimize balanced` gives a kernel to work in."""
+
+
+class Planned(Protocol):
+    """What a way of planning gives."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """Sum of the pools' peaks."""
+        ...
+
+
+P = TypeVar("P", bound=Planned)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planner(Generic[P]):
+    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs."""
+
+    plan: Callable[[Sequence[PrimFunc]], P]
+    bound_bytes: Callable[[Sequence[PrimFunc]], int]
+
+
+def alternatives(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    constants: Mapping[str, np.ndarray],
+    target: Target,
+    *,
+    optimize: str,
+    fixed_inputs: bool,
+) -> dict[int, PrimFunc]:
+    """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
+
+    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. `fixed_inputs`:
+    inputs must keep their bytes.
+    """
+    found: dict[int, PrimFunc] = {}
+    for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
+        for kernel in kernels_for(prim.let.call.op.name):
+            if kernel.is_in_place and kernel.refusal(prim.let, target) is None:
+                # Devices are planned already, the binding has them from the let.
+                bound = kernel.bind(prim.let, constants, prim.name)
+                most = max((space.size_bytes for space in bound.workspaces), default=0)
+                legal = may_replace(
+                    function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
+                )
+                if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
+                    found.setdefault(step, bound)
+    return found
+
+
+def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> tuple[PrimFunc, ...]:
+    """`prim_funcs` with those of `others` in their steps."""
+    return tuple(others.get(step, prim) for step, prim in enumerate(prim_funcs))
+
+
+def lower_peak(
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P
+) -> P:
+    """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
+
+    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is
+    taken back unless the peak would rise: nothing is gained by a slow kernel beside the peak.
+    """
+    if not others or planner.bound_bytes(replaced(prim_funcs, others)) >= first.peak_bytes:
+        return first
+    chosen = dict(others)
+    best = planner.plan(replaced(prim_funcs, chosen))
+    if best.peak_bytes >= first.peak_bytes:
+        return first
+    for step in others:
+        fewer = {other: prim for other, prim in chosen.items() if other != step}
+        prims = replaced(prim_funcs, fewer)
+        if planner.bound_bytes(prims) > best.peak_bytes:
+            continue
+        tried = planner.plan(prims)
+        if tried.peak_bytes <= best.peak_bytes:
+            chosen, best = fewer, tried
+    return best
