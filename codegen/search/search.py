@@ -72,62 +72,6 @@ def search(
     return program
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Attempt:
-    """Steps, liveness, problem and plan that belong together."""
-
-    prim_funcs: tuple[PrimFunc, ...]
-    live: Liveness
-    problem: Problem
-    plan: MemoryPlan
-
-    @property
-    def peak_bytes(self) -> int:
-        """Sum of the pools' peaks."""
-        return sum(peak_bytes(self.problem, self.plan, pool.name) for pool in self.problem.pools)
-
-
-class _Planning:
-    """One function with everything that is the same in all attempts."""
-
-    def __init__(
-        self,
-        function: Function,
-        board: Board,
-        pools: tuple[Pool, ...],
-        planner: planners.Planner,
-        choices: Choices,
-    ) -> None:
-        self._function, self._pools, self._planner, self._choices = function, pools, planner, choices
-        self._alignment = board.buffer_alignment_bytes
-
-    def attempt(self, prim_funcs: Sequence[PrimFunc]) -> _Attempt:
-        """The plan with these steps. Raises DoesNotFit, the peak named by its step."""
-        live = self._live(prim_funcs)
-        problem = live.problem(self._pools, self._choices.limits)
-        started = time.monotonic()
-        try:
-            plan = self._planner(problem)
-        except DoesNotFit as error:
-            raise error.with_steps(live.times, [prim.let.where for prim in prim_funcs]) from None
-        plan = replace(plan, seconds=time.monotonic() - started)
-        return _Attempt(prim_funcs=tuple(prim_funcs), live=live, problem=problem, plan=plan)
-
-    def bound_bytes(self, prim_funcs: Sequence[PrimFunc]) -> int:
-        """What all pools together need at least with these steps."""
-        return lower_bound(self._live(prim_funcs).problem(self._pools)).bytes
-
-    def _live(self, prim_funcs: Sequence[PrimFunc]) -> Liveness:
-        return liveness(
-            prim_funcs,
-            self._function,
-            io=self._choices.io,
-            keep_inputs=self._choices.keep_inputs,
-            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
-            minimum_alignment=self._alignment,
-        )
-
-
 def _replace_arguments(
     planning: Planning, best: Attempt, data: Mapping[str, np.ndarray], board: Board, choices: Choices
 ) -> Attempt:
