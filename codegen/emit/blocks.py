@@ -7,7 +7,7 @@ from codegen.emit.environment import fill
 from codegen.emit.literals import scalar
 from codegen.emit.names import Taken, c_name, reader_name
 from codegen.emit.structs import Addresses
-from codegen.emit.text import block_comment, comment_text, wrapped
+from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
 from codegen.kernels.primfunc import (
     Block,
     BlockStage,
@@ -21,7 +21,7 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 
-_NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y", "context")
+_NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y", "context", "failed")
 """Words of the template; no value's name may hide one."""
 
 
@@ -169,10 +169,10 @@ class _Block:
 
     def _delivery(self, address: str) -> str:
         indent = f"{self._indent}        "
-        condition = wrapped(
-            f"{indent}if ({reader_name(self._model)}(", ["context", address, "(uint32_t)y"], ") != 0) {"
+        delivery = call_assignment(
+            f"{indent}failed", reader_name(self._model), ["context", address, "(uint32_t)y"]
         )
-        return f"{condition}\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
+        return f"{delivery}\n{indent}if (failed != 0) {{\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
 
     def _leading(self, arg: CallArg) -> str:
         match arg:

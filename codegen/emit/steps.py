@@ -9,7 +9,15 @@ from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
 from codegen.emit.places import CallerBytes, Places, PoolBytes
 from codegen.emit.structs import constant_addresses, struct_text
-from codegen.emit.text import COLUMNS, assignment, block_comment, comment_text, hexadecimal, wrapped
+from codegen.emit.text import (
+    COLUMNS,
+    assignment,
+    block_comment,
+    call_assignment,
+    comment_text,
+    hexadecimal,
+    wrapped,
+)
 from codegen.ir import Var
 from codegen.kernels.primfunc import (
     ArrayArg,
@@ -133,7 +141,7 @@ class _Entry:
             name = function_name(self.program.name, prim) if prim.block else prim.symbol
             call = wrapped(f"    {name}(", arguments, ");")
             if prim.block and prim.block.streamed:
-                call = wrapped(f"    const cg_status status = {name}(", ["context", *arguments], ");")
+                call = call_assignment("    const cg_status status", name, ["context", *arguments])
                 after = ("    if (status != CG_OK) {", "        return status;", "    }")
         comment = self._comment(index, prim)
         return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)

@@ -85,6 +85,19 @@ def assignment(left: str, right: str) -> str:
     return f"{left} =\n{indent}{right};"
 
 
+def call_assignment(left: str, function: str, arguments: Sequence[str]) -> str:
+    """`left = function(arguments);`: on one line, else the call on a line of its own, else wrapped out of
+    clang-format's reach."""
+    indent = " " * (len(left) - len(left.lstrip()) + 4)
+    call = f"{function}({', '.join(arguments)});"
+    if len(f"{left} = {call}") <= COLUMNS:
+        return f"{left} = {call}"
+    if len(indent + call) <= COLUMNS:
+        return f"{left} =\n{indent}{call}"
+    text = wrapped(f"{left} = {function}(", arguments, ");")
+    return text if text.lstrip().startswith("/*") else unformatted(text)
+
+
 def macros(definitions: Sequence[tuple[str, str]]) -> str:
     """`#define` lines, values in one column."""
     width = max((len(name) for name, _ in definitions), default=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.ir import Call, Function, Target
+from codegen.ir import Call, Function, Let, Source, Target
 from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
@@ -99,4 +99,13 @@ def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment
     )
     arguments = fused_arguments(inner, constants_of(body))
     call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
-    return bind_fused(replace(lets[-1], call=call), inner, planned, segment.streamed)
+    let = replace(lets[-1], call=call, source=_source(lets))
+    return bind_fused(let, inner, planned, segment.streamed)
+
+
+def _source(lets: Sequence[Let]) -> Source | None:
+    """The last step's, saying from where on the block reaches."""
+    first, last = lets[0].source, lets[-1].source
+    if first is None or last is None:
+        return last
+    return replace(last, op_name=f"{FUSED.name} from op {first.op_index}")

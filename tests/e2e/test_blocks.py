@@ -1,8 +1,10 @@
-"""Blocks compiled and run: random networks in random groupings, stripes and streamed input, bit-equal to NumPy.
+"""Blocks compiled and run: random networks in random groupings, stripes, streamed input, bit-equal to NumPy.
 
 Many programs share one build. In the same run: measured peaks equal plans, guards hold, both paints agree.
 """
 
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,10 +16,10 @@ from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Planned
 from codegen.driver.cases import Case
-from codegen.driver.options import Options
+from codegen.driver.options import Optimize, Options
 from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
-from codegen.ir import Module
+from codegen.ir import Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.plan.image import RunResult
 from codegen.plan.program import IoMode, Program
@@ -28,6 +30,7 @@ from tests.e2e.models import build_model, golden_cases
 from tests.search.chains import random_chain
 
 HOST = boards.load_board("host")
+ROOT = Path(__file__).parents[2]
 BATCH = 40
 
 
@@ -56,7 +59,10 @@ def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
     try:
         return module, search(module, HOST, choices, name=f"chain{seed}", blocks=blocks)
     except CodegenError as error:
-        if error.messages[0].code in ("E213", "E217"):  # an output that is an input; an input nobody can stream
+        if error.messages[0].code in (
+            "E213",
+            "E217",
+        ):  # an output that is an input; an input nobody can stream
             return None
         raise
 
@@ -98,6 +104,23 @@ def test_streamed_inputs(tmp_path: Path) -> None:
     _run(programs, tmp_path)
 
 
+@pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
+def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
+    made = [_program(seed, stream=seed % 2 == 1) for seed in range(30)]
+    programs = [each[1] for each in made if each is not None]
+    emit.write(emit.render(tuple(programs)), tmp_path / "build")
+    shutil.copy(ROOT / ".clang-format", tmp_path)
+    files = [f"{program.name}{end}" for program in programs for end in (".c", ".h")]
+    files += [f"firmware/{program.name}_bench.c" for program in programs]
+    done = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", *files],
+        cwd=tmp_path / "build",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[:2000]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
     made = _program(100 + seed, stream=False)
@@ -122,8 +145,8 @@ def test_fused_operator_evaluates_its_steps(seed: int) -> None:
     values = {"image": image}
     for let in program.function.body:
         args = [
-            None if a is None else values[a.name] if hasattr(a, "name") else module.constants[a.id].data
-            for a in let.call.args
+            values[arg.name] if isinstance(arg, Var) else arg and module.constants[arg.id].data
+            for arg in let.call.args
         ]
         types = [None if arg is None else arg.type for arg in let.call.args]
         let.call.op.check(let.call.attrs, types, let.var.type)
@@ -144,7 +167,7 @@ BOUNDS = {
 
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
-def test_real_models_stay_within_their_bounds(key: str, optimize: str, tmp_path: Path) -> None:
+def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board="host", optimize=optimize, io_types="int8" if key == "tinyengine/vww" else "file")
     built = build_model(key, options, tmp_path / "build")
     program = built.models[0].program

@@ -155,7 +155,9 @@ def test_demanded_columns_shrink_to_what_a_stride_reads() -> None:
     for seed in range(40):
         stages = fused.layout(_prims(seed)).stages
         spans = demanded(stages, 0, stages[-1].columns.count, columns=True)
-        assert all(0 <= start <= stop <= s.columns.count for s, (start, stop) in zip(stages, spans, strict=True))
+        assert all(
+            0 <= start <= stop <= s.columns.count for s, (start, stop) in zip(stages, spans, strict=True)
+        )
 
 
 def test_arguments_are_named_in_order_of_use() -> None:

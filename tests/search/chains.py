@@ -1,4 +1,4 @@
-"""Random int8 networks of layers that blocks can run: strides, paddings, dilations, groups, residual joins."""
+"""Random int8 networks of layers that blocks can run: strides, paddings, dilations, groups, joins."""
 
 from dataclasses import replace
 
@@ -34,7 +34,15 @@ class Chain:
 
     def module(self, layers: int) -> Module:
         """The network of `layers` layers; its result is the last value."""
-        makers = [self._conv, self._conv, self._depthwise, self._depthwise, self._pool, self._unary, self._add]
+        makers = [
+            self._conv,
+            self._conv,
+            self._depthwise,
+            self._depthwise,
+            self._pool,
+            self._unary,
+            self._add,
+        ]
         while len(self.values) <= layers:
             made = makers[_integer(self.rng, 0, len(makers) - 1)](self.values[-1])
             if made is not None:
@@ -69,9 +77,7 @@ class Chain:
         channels = shape[axis]
         scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.005, 0.02, channels))
         quantization = Quantization(scales=scales, zero_points=(0,) * channels, axis=axis)
-        weights = self.builder.constant(
-            rng.integers(-127, 128, shape, np.int8), quantization=quantization
-        )
+        weights = self.builder.constant(rng.integers(-127, 128, shape, np.int8), quantization=quantization)
         bias = self.builder.constant(rng.integers(-3000, 3000, channels, np.int32))
         return [weights, bias]
 
