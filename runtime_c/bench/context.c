@@ -54,7 +54,6 @@ uint32_t cg_link_sp;        /* main stack pointer while the model runs */
 uint32_t cg_model_event[2]; /* state, cg_status: written by the model's side */
 static uint32_t current_step;
 static uint32_t run_flags; /* read by the model's side */
-static uint32_t paused;
 static uint32_t overhead;
 cg_link_event cg_event;
 uint8_t *volatile cg_bench_stack; /* written by the model's side; NULL: it keeps no account */
@@ -199,7 +198,6 @@ static void run_model(void)
     cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
     cg_event.status = cg_model_event[1];
     cg_event.step = current_step;
-    paused = cg_event.state == CG_LINK_PAUSED;
 }
 
 uint8_t *cg_context_stack_top(void)
@@ -233,7 +231,7 @@ void cg_context_continue(void)
 
 uint32_t cg_context_paused(void)
 {
-    return paused;
+    return cg_event.state == CG_LINK_PAUSED;
 }
 
 /* ---- faults ----------------------------------------------------------------------------- */
