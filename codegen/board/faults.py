@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from codegen.board.protocol import Fault
+from codegen.board.protocol import Fault, Refusal
 from codegen.errors import CodegenError, Message
 
 _EXCEPTIONS = {
@@ -16,7 +16,7 @@ _EXCEPTIONS = {
 
 _REASONS = {
     0: "code fetched from memory that is closed",
-    1: "access to memory that is closed (outside the model's pools and stack)",
+    1: "access to memory that is closed (outside the model's pools and stack, or the step's buffers)",
     3: "closed memory on return from an exception",
     4: "stack overflow (no room for an exception frame)",
     5: "closed memory while floating point state was saved",
@@ -44,9 +44,9 @@ def describe(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> str:
     reasons = [text for bit, text in _REASONS.items() if fault.cfsr >> bit & 1]
     parts = [f"{name}: {', '.join(reasons)}" if reasons else name]
     if fault.cfsr & _MMFAR_VALID:
-        parts.append(f"at address 0x{fault.mmfar:08x}")
+        parts.append(f"at address 0x{fault.mmfar:08x}{_object(fault.mmfar, symbols)}")
     elif fault.cfsr & _BFAR_VALID:
-        parts.append(f"at address 0x{fault.bfar:08x}")
+        parts.append(f"at address 0x{fault.bfar:08x}{_object(fault.bfar, symbols)}")
     for register, value in (("pc", fault.pc), ("lr", fault.lr)):
         if value:
             parts.append(f"{register} 0x{value:08x}{_function(value, symbols)}")
@@ -62,6 +62,13 @@ def _function(address: int, symbols: Mapping[str, tuple[int, int]]) -> str:
     return ""
 
 
+def _object(address: int, symbols: Mapping[str, tuple[int, int]]) -> str:
+    for name, (start, size_bytes) in symbols.items():
+        if start <= address < start + size_bytes:
+            return f" ({name} + {address - start})"
+    return ""
+
+
 def model_fault(fault: Fault, place: str, symbols: Mapping[str, tuple[int, int]]) -> CodegenError:
     """E620: the model faulted at `place` (a step by number and name)."""
     return CodegenError(
@@ -73,6 +80,17 @@ def model_fault(fault: Fault, place: str, symbols: Mapping[str, tuple[int, int]]
             "a stack overflow needs more stack_bytes in a board file of your own",
         )
     )
+
+
+def refusal(status: int, place: str, regions: int) -> CodegenError:
+    """E622: the step at `place` cannot be sandboxed by an MPU of so many `regions`."""
+    if status == Refusal.NO_REGION:
+        text = f"its buffers lie in more separate ranges than the MPU has regions ({regions}) to open"
+        advice = "run without --sandbox; another --planner may leave fewer gaps"
+    else:
+        text = "a buffer does not start at a multiple of 32 bytes, as the MPU needs it"
+        advice = "build with --sandbox what is to run with it"
+    return CodegenError(Message(code="E622", where=place, text=f"cannot be sandboxed: {text}", help=advice))
 
 
 def link_fault(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> CodegenError:

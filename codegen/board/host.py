@@ -30,11 +30,13 @@ typedef struct {
     const cg_bench_pool *pools;
     const cg_bench_step *steps;
     const cg_bench_live *live;
+    const cg_bench_live *touched;
     uint16_t input_count;
     uint16_t output_count;
     uint16_t pool_count;
     uint16_t step_count;
     uint32_t live_count;
+    uint32_t touched_count;
 } cg_bench_model;
 extern const cg_bench_model *cg_bench_models[];
 extern uint32_t cg_bench_model_count;

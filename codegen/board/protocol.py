@@ -4,7 +4,7 @@ import enum
 import struct
 from dataclasses import dataclass
 
-VERSION = 1
+VERSION = 2
 NO_STEP = 0xFFFF_FFFF
 
 
@@ -42,6 +42,7 @@ class RunFlags(enum.IntFlag):
     TRACED = 1
     KEPT = 2
     PAINTED = 4
+    SANDBOXED = 8
 
 
 class State(enum.IntEnum):
@@ -50,6 +51,15 @@ class State(enum.IntEnum):
     FINISHED = 0
     PAUSED = 1
     FAULTED = 2
+    REFUSED = 3
+    """Of a sandboxed run; `Event.status` is a Refusal."""
+
+
+class Refusal(enum.IntEnum):
+    """Why a step cannot be sandboxed."""
+
+    NO_REGION = 1
+    INEXACT = 2
 
 
 class Status(enum.IntEnum):

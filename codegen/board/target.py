@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from codegen.board.faults import link_fault, model_fault
+from codegen.board.faults import link_fault, model_fault, refusal
 from codegen.board.link import PATIENT, Broken, Link, Patience
 from codegen.board.ports import SerialPort
 from codegen.board.protocol import (
@@ -110,7 +110,8 @@ class Target:
         """Every case under every paint, then once more without painting, counted.
 
         Raises CodegenError: E602 to E604 link, E610 firmware of another model, E611 status, E620 fault
-        in the model, E621 in the firmware; ValueError for a request that does not fit the image.
+        in the model, E621 in the firmware, E622 a step that cannot be sandboxed; ValueError for a request
+        that does not fit the image.
         """
         try:
             model = _Model(self._link, self._image, request, self.identity)
@@ -129,17 +130,21 @@ class Target:
         the last painted one for the others, which differs by what painting did to caches, on a board."""
         model.keep(inputs)
         painted = [model.painted(inputs, paint) for paint in model.request.paints]
-        ticks = model.finish(inputs) if first else painted[-1].ticks
+        sandboxed = model.request.sandboxed
+        ticks = None if sandboxed else model.finish(inputs) if first else painted[-1].ticks
         marks = [run.marks for run in painted]
-        counter = self._board.counter
+        stacks = [each.stack_peak_bytes for run in marks for each in run]
+        counter, instructions = self._board.counter, self._instructions(ticks)
         return CaseResult(
             outputs=painted[0].outputs,
             paints_agree=all(run.outputs == painted[0].outputs for run in painted),
             pool_peaks={name: max(run[i].peak_bytes for run in marks) for i, name in enumerate(model.pools)},
             guards_intact=all(each.intact for run in marks for each in run),
-            stack_peak_bytes=max((each.stack_peak_bytes for run in marks for each in run), default=None),
-            instructions=self._instructions(ticks),
-            counter_resolution=counter.instructions_per_tick if counter and self._runner == "qemu" else None,
+            stack_peak_bytes=None if sandboxed else max(stacks, default=None),
+            instructions=instructions,
+            counter_resolution=counter.instructions_per_tick
+            if counter and instructions is not None
+            else None,
             cycles=self._cycles(ticks),
         )
 
@@ -147,6 +152,7 @@ class Target:
         seen: dict[int, tuple[bytes | None, int]] = dict(model.traced(inputs))
         for step in range(model.info.steps):
             result, ticks = seen.get(step, (None, None))
+            ticks = None if model.request.sandboxed else ticks
             yield StepTrace(
                 step=step, result=result, instructions=self._instructions(ticks), cycles=self._cycles(ticks)
             )
@@ -180,6 +186,7 @@ class _Model:
                 )
             )
         self._payload_bytes = identity.payload_bytes
+        self._regions = identity.mpu_regions
         self._inputs = self._table(Table.INPUTS, self.info.inputs)
         self._outputs = self._table(Table.OUTPUTS, self.info.outputs)
         self.pools = tuple(entry.name for entry in self._table(Table.POOLS, self.info.pools))
@@ -239,6 +246,8 @@ class _Model:
 
     def _start(self, inputs: Sequence[bytes], flags: RunFlags, paint: int | None) -> Event:
         """Paint, write, run: one request where the target keeps the inputs."""
+        if self.request.sandboxed:
+            flags |= RunFlags.SANDBOXED
         if self.info.kept_bytes:
             flags |= RunFlags.KEPT | (RunFlags.PLAIN if paint is None else RunFlags.PAINTED)
         else:
@@ -255,6 +264,8 @@ class _Model:
     def _checked(self, event: Event) -> Event:
         if event.fault is not None:
             raise model_fault(event.fault, self._place(event.step), self._image.symbols)
+        if event.state is State.REFUSED:
+            raise refusal(event.status, self._place(event.step), self._regions)
         if event.state is State.FINISHED and event.status:
             raise CodegenError(
                 Message(

@@ -1,5 +1,6 @@
 """The verbs that work on a model: build, run, validate, plan."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -61,6 +62,11 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
 @click.option(
     "--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU."
 )
+@click.option(
+    "--sandbox",
+    is_flag=True,
+    help="Let the MPU (Armv8-M) open to each step only its own buffers, all aligned to 32 bytes.",
+)
 @model_flags()
 @_JSON
 @_QUIET
@@ -70,6 +76,7 @@ def run(
     input_: str | None,
     expect: str | None,
     port: str | None,
+    sandbox: bool,
     options: Options,
     as_json: bool,
     quiet: bool,
@@ -80,11 +87,12 @@ def run(
     images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.
     """
     path = example_model() if model is None else existing(model)
+    options = replace(options, sandbox=sandbox)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, expect, options)
         stage("run")
-        measured = execute(built, cases, port=port)
+        measured = execute(built, cases, port=port, sandboxed=sandbox)
         if folder is not None:
             (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
         problems = complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)

@@ -9,6 +9,7 @@ from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.options import Options
 from codegen.driver.report import report, to_json
+from codegen.driver.sandbox import sandbox_board
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.text import print_module
@@ -84,6 +85,8 @@ def build(
     Raises CodegenError as the stages do.
     """
     board = boards.load_board(options.board)
+    if options.sandbox:
+        board = sandbox_board(board)
     models: list[Planned] = []
     for path, name in zip(paths, _names(paths), strict=True):
         progress(f"plan {name}")

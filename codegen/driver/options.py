@@ -24,6 +24,8 @@ class Options:
     stream_input: bool = False
     io_types: str = "file"
     dump_ir: Path | None = None
+    sandbox: bool = False
+    """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
 
     @property
     def spelled(self) -> str:
@@ -38,6 +40,8 @@ class Options:
             parts.append("--stream-input")
         if self.io_types != "file":
             parts.append(f"--io-types {self.io_types}")
+        if self.sandbox:
+            parts.append("--sandbox")
         if self.seed:
             parts.append(f"--seed {self.seed}")
         return " ".join(parts)

@@ -17,7 +17,14 @@ from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
 
 
-def request(program: Program, cases: Sequence[Case], *, model: int = 0, trace: bool = False) -> RunRequest:
+def request(
+    program: Program,
+    cases: Sequence[Case],
+    *,
+    model: int = 0,
+    trace: bool = False,
+    sandboxed: bool = False,
+) -> RunRequest:
     """What to ask of a target: every case of one model, both paints."""
     return RunRequest(
         model=model,
@@ -26,6 +33,7 @@ def request(program: Program, cases: Sequence[Case], *, model: int = 0, trace: b
         output_sizes=tuple(tensor.type.size_bytes for tensor in program.outputs),
         pools=used_pools(program),
         trace=trace,
+        sandboxed=sandboxed,
     )
 
 
@@ -44,14 +52,21 @@ def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
 
 
 def execute(
-    built: Built, cases: Sequence[Case], *, port: str | None = None, model: int = 0, trace: bool = False
+    built: Built,
+    cases: Sequence[Case],
+    *,
+    port: str | None = None,
+    model: int = 0,
+    trace: bool = False,
+    sandboxed: bool = False,
 ) -> Measured:
-    """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output."""
+    """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
+
+    `sandboxed` needs a build with `Options.sandbox`.
+    """
     planned = built.models[model]
-    result = boards.run(
-        built.image, built.board, request(planned.program, cases, model=model, trace=trace), port=port
-    )
-    return measure(planned, cases, result)
+    wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed)
+    return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
 
 
 def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:

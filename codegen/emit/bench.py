@@ -9,6 +9,7 @@ from codegen.emit.header import HeaderView, TensorView
 from codegen.emit.names import pool_array, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import declaration, quoted, wrapped
+from codegen.ir import Var
 from codegen.plan.problem import Buffer
 from codegen.plan.program import IoMode, IoTensor, Program
 
@@ -29,6 +30,7 @@ class BenchView:
     steps: tuple[str, ...]
     live: tuple[str, ...]
     live_count: int
+    touched: tuple[str, ...]
 
 
 def bench_view(program: Program, places: Places, header: HeaderView) -> BenchView:
@@ -45,7 +47,7 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         tuple(_tensor(places, kind, t, view) for t, view in zip(tensors, views, strict=True))
         for kind, tensors, views in sides
     )
-    live = list(_live(program, places))
+    live = _rows(_ranges(program, places, _alive(program)))
     return BenchView(
         name=program.name,
         sha256=tuple(table_rows([f"0x{byte:02x}" for byte in digest])),
@@ -61,8 +63,9 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
             for p in used_pools(program)
         ),
         steps=tuple(_step(places, program, index) for index in range(len(program.prim_funcs))),
-        live=tuple(f"    {{{step}u, {pool}u, {offset}u, {size}u}}," for step, pool, offset, size in live),
+        live=live,
         live_count=len(live),
+        touched=_rows(_ranges(program, places, _touched(program))),
     )
 
 
@@ -98,13 +101,36 @@ def _step(places: Places, program: Program, index: int) -> str:
     return f"    {{{quoted(prim.name)}, {data}, {size}u}},"
 
 
-def _live(program: Program, places: Places) -> Iterable[tuple[int, int, int, int]]:
-    """(step, pool, offset, bytes) owned by a buffer in any sub-step of the step; touching ranges merged."""
+def _alive(program: Program) -> list[list[Buffer]]:
+    """Of each step, the buffers alive in any of its sub-steps."""
+    buffers = [buffer for buffer in program.problem.buffers if buffer.size_bytes]
+    return [[b for b in buffers if b.start < stop and b.stop > start] for start, stop in program.times]
+
+
+def _touched(program: Program) -> list[list[Buffer]]:
+    """Of each step, those alive that hold an argument, its result, a workspace, or live only in it."""
+    found: list[list[Buffer]] = []
+    for prim, (start, stop), alive in zip(program.prim_funcs, program.times, _alive(program), strict=True):
+        values = [prim.let.var, *(arg for arg in prim.let.call.args if isinstance(arg, Var))]
+        slices = [program.slices[var.name] for var in values if var.name in program.slices]
+        used = {part.buffer for part in slices}
+        used |= {program.workspaces[prim.name, space.name] for space in prim.workspaces}
+        found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
+    return found
+
+
+def _rows(ranges: Iterable[tuple[int, int, int, int]]) -> tuple[str, ...]:
+    return tuple(f"    {{{step}u, {pool}u, {offset}u, {size}u}}," for step, pool, offset, size in ranges)
+
+
+def _ranges(
+    program: Program, places: Places, buffers: Sequence[Sequence[Buffer]]
+) -> Iterable[tuple[int, int, int, int]]:
+    """(step, pool, offset, bytes) of the buffers of each step; touching ranges merged."""
     pools = [pool.name for pool in used_pools(program)]
-    for step, (start, stop) in enumerate(program.times):
-        alive = [b for b in program.problem.buffers if b.size_bytes and b.start < stop and b.stop > start]
+    for step, owners in enumerate(buffers):
         for index, pool in enumerate(pools):
-            here = [b for b in alive if places.placement(b.id).pool == pool]
+            here = [b for b in owners if places.placement(b.id).pool == pool]
             for offset, end in _merged(places, here):
                 yield step, index, offset, end - offset
 

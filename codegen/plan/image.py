@@ -101,6 +101,8 @@ class RunRequest:
 
     Each case holds the bytes of every input, in order. With `trace` the first case also runs
     step by step, each step's result bytes read back. Every case runs once per paint in `paints`.
+    `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
+    is not measured then, because every step gives way to the firmware that sets the MPU up.
     """
 
     model: int
@@ -110,3 +112,4 @@ class RunRequest:
     pools: tuple[str, ...]
     trace: bool = False
     paints: tuple[int, ...] = (0xA5, 0x5A)
+    sandboxed: bool = False

@@ -3,8 +3,9 @@
  * (unprivileged, a stack of its own, so that the MPU closes everything that is not the model's).
  *
  * SVC switches from whichever runs to the other. The model gives way at the end of every step of a
- * traced run, and at its end. A fault of the model switches as well, and for good: the link lives
- * on and tells. The switch is no call: the model's stack bound does not see the link.
+ * traced run, before every step of a sandboxed one, and at its end. A fault of the model switches
+ * as well, and for good: the link lives on and tells. The switch is no call: the model's stack
+ * bound does not see the link.
  */
 #include "cg_bench.h"
 #include "cg_link.h"
@@ -52,8 +53,7 @@ model_context cg_model_context;
 uint32_t cg_link_sp;        /* main stack pointer while the model runs */
 uint32_t cg_model_event[2]; /* state, cg_status: written by the model's side */
 static uint32_t current_step;
-static uint32_t traced;
-static uint32_t paused;
+static uint32_t run_flags; /* read by the model's side */
 static uint32_t overhead;
 cg_link_event cg_event;
 uint8_t *volatile cg_bench_stack; /* written by the model's side; NULL: it keeps no account */
@@ -62,17 +62,25 @@ uint32_t cg_calibration_instructions;
 
 /* ---- on the model's side ---------------------------------------------------------------- */
 
+static void give_way(uint32_t state)
+{
+    cg_model_event[0] = state;
+    __asm__ volatile("svc 0" ::: "memory");
+}
+
 void cg_step_begin(uint32_t step)
 {
     current_step = step;
+    if ((run_flags & CG_LINK_SANDBOXED) != 0) {
+        give_way(CG_LINK_BEGUN);
+    }
 }
 
 void cg_step_end(uint32_t step)
 {
     (void)step;
-    if (traced != 0) {
-        cg_model_event[0] = CG_LINK_PAUSED;
-        __asm__ volatile("svc 0" ::: "memory");
+    if ((run_flags & CG_LINK_TRACED) != 0) {
+        give_way(CG_LINK_PAUSED);
     }
 }
 
@@ -190,7 +198,6 @@ static void run_model(void)
     cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
     cg_event.status = cg_model_event[1];
     cg_event.step = current_step;
-    paused = cg_event.state == CG_LINK_PAUSED;
 }
 
 uint8_t *cg_context_stack_top(void)
@@ -198,7 +205,7 @@ uint8_t *cg_context_stack_top(void)
     return cg_board.stack_end - FRAME_BYTES;
 }
 
-void cg_context_start(cg_status (*run)(void), uint32_t trace)
+void cg_context_start(cg_status (*run)(void), uint32_t flags)
 {
     exception_frame *const frame =
         (exception_frame *)(void *)(cg_board.stack_end - sizeof(exception_frame));
@@ -213,7 +220,7 @@ void cg_context_start(cg_status (*run)(void), uint32_t trace)
     cg_model_event[1] = 0;
     cg_bench_stack = NULL;
     current_step = CG_LINK_NO_STEP;
-    traced = trace;
+    run_flags = flags;
     run_model();
 }
 
@@ -224,7 +231,7 @@ void cg_context_continue(void)
 
 uint32_t cg_context_paused(void)
 {
-    return paused;
+    return cg_event.state == CG_LINK_PAUSED;
 }
 
 /* ---- faults ----------------------------------------------------------------------------- */

@@ -157,12 +157,17 @@ static void add(range_list *list, cg_mpu_range range)
 }
 
 /* The part of a region that the model may touch: for the data region, from its start. */
-static void add_pools(range_list *list, const cg_bench_model *model, const cg_port_pools *section)
+static void add_data(range_list *list, const cg_port_pools *section)
 {
     const uint32_t floor = section->region_start;
     if (section->data_region) {
         add(list, (cg_mpu_range){floor, floor, address_of(cg_board.data_end), CG_MPU_READ_WRITE});
     }
+}
+
+static void add_pools(range_list *list, const cg_bench_model *model, const cg_port_pools *section)
+{
+    const uint32_t floor = section->region_start;
     for (uint32_t i = 0; i < model->pool_count; i++) {
         const cg_bench_pool *const pool = &model->pools[i];
         if (section_of(pool) == section) {
@@ -174,11 +179,15 @@ static void add_pools(range_list *list, const cg_bench_model *model, const cg_po
     }
 }
 
-void cg_measure_protect(const cg_bench_model *model)
+/* Everything the model needs; of no model, what every model needs beside its pools. */
+static void open_for(const cg_bench_model *model)
 {
     range_list list = {.count = 0};
     for (uint32_t i = 0; i < cg_board.pools_count; i++) {
-        add_pools(&list, model, &cg_board.pools[i]);
+        add_data(&list, &cg_board.pools[i]);
+        if (model != NULL) {
+            add_pools(&list, model, &cg_board.pools[i]);
+        }
     }
     for (uint32_t i = 0; i < cg_board.read_only_count; i++) {
         const cg_port_range *const range = &cg_board.read_only[i];
@@ -193,4 +202,44 @@ void cg_measure_protect(const cg_bench_model *model)
     }
     cg_mpu_open(list.range, list.count);
     cg_mpu_limit_stack(address_of(cg_board.stack_start));
+}
+
+void cg_measure_protect(const cg_bench_model *model)
+{
+    open_for(model);
+}
+
+static cg_mpu_range touched_range(const cg_bench_model *model, uint32_t index)
+{
+    const cg_bench_live *const live = &model->touched[index];
+    const uint32_t start = address_of(model->pools[live->pool].base) + live->offset;
+    const uint32_t end = start + live->size_bytes + CG_MPU_GRANULE_BYTES - 1u;
+    return (cg_mpu_range){start, start, end & ~(CG_MPU_GRANULE_BYTES - 1u), CG_MPU_READ_WRITE};
+}
+
+uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step)
+{
+    open_for(NULL);
+    uint32_t i = 0;
+    while (i < model->touched_count && model->touched[i].step < step) {
+        i++;
+    }
+    while (i < model->touched_count && model->touched[i].step == step) {
+        cg_mpu_range range = touched_range(model, i);
+        if (range.start % CG_MPU_GRANULE_BYTES != 0) {
+            return CG_LINK_INEXACT;
+        }
+        /* Ranges that only padding parts become one. */
+        for (i++; i < model->touched_count && model->touched[i].step == step; i++) {
+            const cg_mpu_range next = touched_range(model, i);
+            if (next.start != range.end) {
+                break;
+            }
+            range.end = next.end;
+        }
+        if (!cg_mpu_add(&range)) {
+            return CG_LINK_NO_REGION;
+        }
+    }
+    return 0;
 }

@@ -16,6 +16,7 @@ static uint32_t request_bytes;
 static uint32_t reply_bytes;
 static uint8_t cached[CACHED_BYTES];
 static uint32_t cached_bytes;
+static const cg_bench_model *sandboxed; /* the model that runs, if each of its steps is */
 
 /* ---- numbers in frames ------------------------------------------------------------------ */
 
@@ -247,6 +248,20 @@ static uint32_t keep_input(void)
     return CG_LINK_OK;
 }
 
+/* Opens what the step that begins may use, and lets it run; not a step that cannot be sandboxed. */
+static void pass_begins(void)
+{
+    while (cg_event.state == CG_LINK_BEGUN) {
+        const uint32_t reason = cg_measure_protect_step(sandboxed, cg_event.step);
+        if (reason != 0) {
+            cg_event.state = CG_LINK_REFUSED;
+            cg_event.status = reason;
+        } else {
+            cg_context_continue();
+        }
+    }
+}
+
 static uint32_t tell(void)
 {
     reply_bytes = CG_LINK_HEADER_BYTES;
@@ -276,8 +291,15 @@ static uint32_t run(void)
     if ((flags & CG_LINK_KEPT) != 0) {
         load_kept(model);
     }
-    cg_measure_protect(model);
-    cg_context_start(model->run, flags & CG_LINK_TRACED);
+    if ((flags & CG_LINK_SANDBOXED) != 0) {
+        sandboxed = model;
+        (void)cg_measure_protect_step(model,
+                                      CG_LINK_NO_STEP); /* opens no pool: nothing to refuse */
+    } else {
+        cg_measure_protect(model);
+    }
+    cg_context_start(model->run, flags);
+    pass_begins();
     return tell();
 }
 
@@ -287,6 +309,7 @@ static uint32_t go_on(void)
         return CG_LINK_NOT_NOW;
     }
     cg_context_continue();
+    pass_begins();
     return tell();
 }
 

@@ -47,11 +47,14 @@ typedef struct {
     const cg_bench_pool *pools;
     const cg_bench_step *steps;
     const cg_bench_live *live; /* sorted by step */
+    /* Of these the bytes that the step itself may use; sorted by step, pool, offset. */
+    const cg_bench_live *touched;
     uint16_t input_count;
     uint16_t output_count;
     uint16_t pool_count;
     uint16_t step_count;
     uint32_t live_count;
+    uint32_t touched_count;
 } cg_bench_model;
 
 /*

@@ -15,7 +15,7 @@
 
 #include "cg_runtime.h"
 
-#define CG_LINK_VERSION      1u
+#define CG_LINK_VERSION      2u
 #define CG_LINK_HEADER_BYTES 4u
 #define CG_LINK_CRC_BYTES    4u
 
@@ -43,13 +43,26 @@ enum { CG_LINK_INPUTS, CG_LINK_OUTPUTS, CG_LINK_POOLS, CG_LINK_STEPS };
 
 /* Flags of CG_LINK_RUN. */
 enum {
-    CG_LINK_TRACED = 1, /* pause behind every step */
-    CG_LINK_KEPT = 2,   /* before, copy the kept bytes to the inputs, in order */
-    CG_LINK_PAINTED = 4 /* before that, paint as CG_LINK_PAINT does */
+    CG_LINK_TRACED = 1,   /* pause behind every step */
+    CG_LINK_KEPT = 2,     /* before, copy the kept bytes to the inputs, in order */
+    CG_LINK_PAINTED = 4,  /* before that, paint as CG_LINK_PAINT does */
+    CG_LINK_SANDBOXED = 8 /* of the pools, each step reaches what `touched` says, and no more */
 };
 
 /* States of a run. */
-enum { CG_LINK_FINISHED, CG_LINK_PAUSED, CG_LINK_FAULTED };
+enum {
+    CG_LINK_FINISHED,
+    CG_LINK_PAUSED, /* behind a step of a traced run */
+    CG_LINK_FAULTED,
+    CG_LINK_REFUSED, /* the step cannot be sandboxed; the status says why; the model is given up */
+    CG_LINK_BEGUN    /* in front of a step of a sandboxed run; never told: the link goes on */
+};
+
+/* Why a step is refused. */
+enum {
+    CG_LINK_NO_REGION = 1, /* it needs more MPU regions than there are */
+    CG_LINK_INEXACT        /* a buffer does not start where an MPU region can */
+};
 
 /* Status of a reply. */
 enum {
@@ -89,7 +102,8 @@ typedef struct {
 } cg_link_event;
 
 extern cg_link_event cg_event; /* what the last start or continue ended with */
-void cg_context_start(cg_status (*run)(void), uint32_t traced);
+/* `flags`: of CG_LINK_RUN; here they say when to give way to the link before the end. */
+void cg_context_start(cg_status (*run)(void), uint32_t flags);
 void cg_context_continue(void);
 /* Whether the model is paused. */
 uint32_t cg_context_paused(void);

@@ -91,6 +91,13 @@ uint32_t cg_mpu_regions(void);
  * MPU.
  */
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count);
+#define CG_MPU_GRANULE_BYTES 32u
+
+/*
+ * Opens one range more, exactly: both ends are multiples of CG_MPU_GRANULE_BYTES, and it overlaps
+ * no other. False if no region is left, or this MPU cannot (all but v8-M's).
+ */
+bool cg_mpu_add(const cg_mpu_range *range);
 /* Below `limit` no stack pointer of the model may go (v8-M); nothing happens elsewhere. */
 void cg_mpu_limit_stack(uint32_t limit);
 

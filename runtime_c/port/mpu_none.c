@@ -12,6 +12,12 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
     (void)count;
 }
 
+bool cg_mpu_add(const cg_mpu_range *range)
+{
+    (void)range;
+    return false;
+}
+
 void cg_mpu_limit_stack(uint32_t limit)
 {
     (void)limit;

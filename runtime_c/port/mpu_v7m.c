@@ -165,6 +165,12 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
+bool cg_mpu_add(const cg_mpu_range *range)
+{
+    (void)range; /* regions of 2^n bytes are seldom exact */
+    return false;
+}
+
 void cg_mpu_limit_stack(uint32_t limit)
 {
     (void)limit; /* the stack is the lowest part of what is open: below it the MPU closes */

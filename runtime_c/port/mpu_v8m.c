@@ -14,12 +14,14 @@
 #define CTRL_ENABLE     (1u << 0)
 #define CTRL_PRIVDEFENA (1u << 2) /* privileged code keeps the default map */
 
-#define GRANULE_BYTES   32u
+#define GRANULE_BYTES   CG_MPU_GRANULE_BYTES
 #define RBAR_READ_ONLY  (3u << 1)
 #define RBAR_FULL       (1u << 1)
 #define RBAR_NO_CODE    (1u << 0)
 #define RLAR_ENABLE     (1u << 0)
 #define MAIR_WRITE_BACK 0xFFu
+
+static uint32_t next_region;
 
 uint32_t cg_mpu_regions(void)
 {
@@ -45,18 +47,29 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
     }
     *cg_register(MPU_CTRL) = 0;
     *cg_register(MPU_MAIR0) = MAIR_WRITE_BACK;
-    uint32_t next = 0;
+    next_region = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (ranges[i].access != CG_MPU_CLOSED) {
-            set_region(next, &ranges[i], true);
-            next++;
+            set_region(next_region, &ranges[i], true);
+            next_region++;
         }
     }
-    for (; next < available; next++) {
-        set_region(next, &ranges[0], false);
+    for (uint32_t i = next_region; i < available; i++) {
+        set_region(i, &ranges[0], false);
     }
     *cg_register(MPU_CTRL) = CTRL_ENABLE | CTRL_PRIVDEFENA;
     __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+bool cg_mpu_add(const cg_mpu_range *range)
+{
+    if (next_region >= cg_mpu_regions()) {
+        return false;
+    }
+    set_region(next_region, range, true);
+    next_region++;
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+    return true;
 }
 
 void cg_mpu_limit_stack(uint32_t limit)

@@ -112,6 +112,7 @@ def test_environment_and_file_give_defaults(
     ("words", "code", "text"),
     [
         (["run", "--board", "stm23"], 2, "error[E250] there is no board 'stm23'"),
+        (["run", "--sandbox"], 2, "error[E253] netduinoplus2: cannot sandbox a run: its core has no memory"),
         (["build", "none.tflite"], 2, "error[E204] no file none.tflite"),
         (["build", "--bord", "x"], 2, "error[E201]"),
         (["frobnicate"], 2, "error[E201]"),

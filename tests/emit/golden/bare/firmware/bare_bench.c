@@ -52,10 +52,12 @@ const cg_bench_model bare_bench = {
     .pools = NULL,
     .steps = bench_steps,
     .live = NULL,
+    .touched = NULL,
     .input_count = 1,
     .output_count = 1,
     .pool_count = 0,
     .step_count = 2,
     .live_count = 0,
+    .touched_count = 0,
 };
 /* clang-format on */

@@ -44,6 +44,15 @@ static const cg_bench_live bench_live[] = {
     {4u, 1u, 0u, 16u},
 };
 
+static const cg_bench_live bench_touched[] = {
+    {0u, 0u, 8u, 4u},
+    {1u, 0u, 8u, 8u},
+    {2u, 0u, 8u, 16u},
+    {3u, 0u, 16u, 8u},
+    {4u, 0u, 16u, 8u},
+    {4u, 1u, 0u, 16u},
+};
+
 /* clang-format on */
 
 static cg_status run(void)
@@ -69,10 +78,12 @@ const cg_bench_model counter_bench = {
     .pools = bench_pools,
     .steps = bench_steps,
     .live = bench_live,
+    .touched = bench_touched,
     .input_count = 1,
     .output_count = 1,
     .pool_count = 2,
     .step_count = 5,
     .live_count = 6,
+    .touched_count = 6,
 };
 /* clang-format on */

@@ -43,6 +43,12 @@ static const cg_bench_live bench_live[] = {
     {2u, 0u, 36u, 24u},
 };
 
+static const cg_bench_live bench_touched[] = {
+    {0u, 0u, 36u, 24u},
+    {1u, 0u, 36u, 24u},
+    {2u, 0u, 36u, 24u},
+};
+
 /* clang-format on */
 
 static cg_status run(void)
@@ -68,10 +74,12 @@ const cg_bench_model mixed_bench = {
     .pools = bench_pools,
     .steps = bench_steps,
     .live = bench_live,
+    .touched = bench_touched,
     .input_count = 2,
     .output_count = 2,
     .pool_count = 1,
     .step_count = 4,
     .live_count = 3,
+    .touched_count = 3,
 };
 /* clang-format on */

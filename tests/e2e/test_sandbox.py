@@ -1,0 +1,236 @@
+"""On boards with an Armv8-M MPU every step can run with nothing of the pools open but its own buffers."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.board.target import Target, target_session
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.driver.run import complaints, execute, request
+from codegen.driver.sandbox import GRANULE_BYTES, sandbox_board
+from codegen.errors import CodegenError, ExitCode, Message
+from codegen.ir import Var
+from codegen.plan.image import RunResult
+from codegen.plan.problem import Buffer, Placement
+from codegen.plan.program import Program
+from tests.e2e.models import ALL_MODELS, build_model, golden_cases
+from tests.testdata import model_path
+
+pytestmark = pytest.mark.qemu
+
+BOARDS = ("mps2-an505", "mps3-an547")
+DEFAULT_MODELS = (
+    "mlperf_tiny/kws_ref_model",
+    "mlperf_tiny/vww_96_int8",
+    "mlperf_tiny/pretrainedResnet_quant",
+)
+RESNET = "mlperf_tiny/pretrainedResnet_quant"
+"""It has residual blocks: buffers that live through steps that must not touch them."""
+
+
+def _pairs() -> list[object]:
+    return [
+        pytest.param(
+            key,
+            board,
+            marks=() if key in DEFAULT_MODELS else pytest.mark.long,
+            id=f"{key.split('/')[1]}-{board}",
+        )
+        for board in BOARDS
+        for key in ALL_MODELS
+    ]
+
+
+@pytest.mark.parametrize(("key", "board"), _pairs())
+def test_every_step_stays_within_its_buffers(
+    key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    try:
+        built = build_model(key, Options(board=board, sandbox=True), tmp_path / "build")
+    except CodegenError as error:
+        assert error.exit_code == 4, error
+        pytest.skip(f"does not fit {board}: {error.messages[0].where}")
+    cases = golden_cases(key)[: 6 if request.config.getoption("--long") else 1]
+    measured = execute(built, cases, sandboxed=True)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+    assert all(case.instructions is None for case in measured.result.cases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrong:
+    """C code of one program with the ownership table of another, and the step that cannot go well."""
+
+    code: Program
+    table: Program
+    step: int
+
+
+def _program(board: str) -> Program:
+    options = Options(board=board, sandbox=True)
+    return plan_model(model_path(RESNET), sandbox_board(boards.load_board(board)), options).program
+
+
+def _largest(program: Program) -> Buffer:
+    """The largest buffer that a step after the first makes."""
+    made = [buffer for buffer in program.problem.buffers if buffer.start > 0]
+    return max(made, key=lambda buffer: (buffer.size_bytes, -buffer.start))
+
+
+def _step_at(program: Program, time: int) -> int:
+    return next(step for step, (start, stop) in enumerate(program.times) if start <= time < stop)
+
+
+def _placed(program: Program, places: Mapping[str, Placement]) -> Program:
+    return replace(program, plan=replace(program.plan, placements={**program.plan.placements, **places}))
+
+
+def _shorter(program: Program) -> Wrong:
+    """By the table the largest buffer dies before its last reader."""
+    victim = _largest(program)
+    last = _step_at(program, victim.stop - 1)
+    dead = replace(victim, stop=program.times[last][0])
+    buffers = tuple(dead if b.id == victim.id else b for b in program.problem.buffers)
+    table = replace(program, problem=replace(program.problem, buffers=buffers))
+    return Wrong(code=program, table=table, step=last)
+
+
+def _moved(program: Program, distance_bytes: int) -> Wrong:
+    """By the table the largest buffer lies higher: its first bytes are nobody's."""
+    victim = _largest(program)
+    place = program.plan.placements[victim.id]
+    table = _placed(program, {victim.id: replace(place, offset=place.offset + distance_bytes)})
+    return Wrong(code=program, table=table, step=_step_at(program, victim.start))
+
+
+def _in_pieces(program: Program) -> Wrong:
+    """By the table step 0 has, beside its own buffers, 20 of 32 bytes with gaps between them."""
+    pool = program.plan.placements[_largest(program).id].pool
+    end = max(place.offset for place in program.plan.placements.values()) + 65_536
+    blank = Buffer(
+        id="", size_bytes=32, start=0, stop=program.times[0][1], alignment=32, pool_candidates=(pool,)
+    )
+    pieces = [replace(blank, id=f"piece{index}") for index in range(20)]
+    problem = replace(program.problem, buffers=(*program.problem.buffers, *pieces))
+    places = {p.id: Placement(pool=pool, offset=end + 64 * i) for i, p in enumerate(pieces)}
+    return Wrong(code=program, table=_placed(replace(program, problem=problem), places), step=0)
+
+
+def _through(program: Program) -> Wrong:
+    """The code puts a result into a residual that is alive, but no business of that step."""
+    pool, offset, places = program.problem.pools[-1].name, 0, dict[str, Placement]()
+    for buffer in program.problem.buffers:
+        places[buffer.id] = Placement(pool=pool, offset=offset)
+        offset += -(-buffer.size_bytes // GRANULE_BYTES) * GRANULE_BYTES
+    apart = _placed(program, places)
+    step, alive, made = next(
+        (step, alive, made)
+        for step, (start, stop) in enumerate(apart.times)
+        for alive in apart.problem.buffers
+        if alive.start < start and alive.stop > stop and alive.id not in _argument_buffers(apart, step)
+        for made in apart.problem.buffers
+        if made.start == start and made.size_bytes <= alive.size_bytes
+    )
+    return Wrong(code=_placed(apart, {made.id: places[alive.id]}), table=apart, step=step)
+
+
+def _argument_buffers(program: Program, step: int) -> set[str]:
+    args = program.prim_funcs[step].let.call.args
+    names = [arg.name for arg in args if isinstance(arg, Var)]
+    return {program.slices[name].buffer for name in names if name in program.slices}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """A target whose firmware holds the model several times: right, and wrong in several ways."""
+
+    target: Target
+    models: Mapping[str, Wrong]
+
+    def run(self, kind: str) -> RunResult:
+        index = list(self.models).index(kind)
+        wanted = request(self.models[kind].code, golden_cases(RESNET)[:1], model=index, sandboxed=True)
+        return self.target.run(wanted)
+
+    def error(self, kind: str) -> Message:
+        with pytest.raises(CodegenError) as raised:
+            self.run(kind)
+        assert raised.value.exit_code is ExitCode.TARGET
+        return raised.value.messages[0]
+
+    def place(self, kind: str) -> str:
+        wrong = self.models[kind]
+        return f"step {wrong.step} {wrong.code.prim_funcs[wrong.step].name}"
+
+
+@pytest.fixture(scope="module", params=BOARDS)
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Bench]:
+    """One firmware, one boot: that the link lives on after every fault and refusal is part of the test."""
+    program = _program(request.param)
+    models = {
+        "right": Wrong(code=program, table=program, step=0),
+        "shorter": _shorter(program),
+        "moved": _moved(program, GRANULE_BYTES),
+        "unaligned": _moved(program, 8),
+        "in_pieces": _in_pieces(program),
+        "through": _through(program),
+    }
+    models = {
+        kind: replace(each, code=replace(each.code, name=kind), table=replace(each.table, name=kind))
+        for kind, each in models.items()
+    }
+    sources = emit.render(tuple(each.code for each in models.values()))
+    tables = {f"firmware/{kind}_bench.c": each.table for kind, each in models.items()}
+    files = {path: emit.render((table,)).files[path] for path, table in tables.items()}
+    mixed = replace(sources, files={**sources.files, **files})
+    folder = tmp_path_factory.mktemp(request.param) / "build"
+    emit.write(mixed, folder)
+    image = toolchain.build(mixed, folder, program.board)
+    with target_session(image, program.board) as target:
+        yield Bench(target=target, models=models)
+
+
+@pytest.mark.parametrize("kind", ["shorter", "moved", "through"])
+def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
+    """A buffer that the table lets die too early, one it has elsewhere, one of another step."""
+    message = bench.error(kind)
+    assert (message.code, message.where) == ("E620", bench.place(kind))
+    assert "access to memory that is closed" in message.text and f"({kind}_" in message.text
+    _runs_right(bench)
+
+
+def test_too_few_regions_are_an_error(bench: Bench) -> None:
+    message = bench.error("in_pieces")
+    assert (message.code, message.where) == ("E622", bench.place("in_pieces"))
+    assert message.text == (
+        "cannot be sandboxed: its buffers lie in more separate ranges than the MPU has regions (16) to open"
+    )
+    _runs_right(bench)
+
+
+def test_buffers_must_start_where_a_region_can(bench: Bench) -> None:
+    message = bench.error("unaligned")
+    assert (message.code, message.where) == ("E622", bench.place("unaligned"))
+    assert "a buffer does not start at a multiple of 32 bytes" in message.text
+    _runs_right(bench)
+
+
+def _runs_right(bench: Bench) -> None:
+    expected = golden_cases(RESNET)[0].expected
+    assert expected is not None
+    got = bench.run("right").cases[0]
+    assert got.outputs == tuple(array.tobytes() for array in expected)
+    assert got.paints_agree and got.guards_intact and got.stack_peak_bytes is None
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386", "microbit"])
+def test_other_boards_cannot(board: str) -> None:
+    with pytest.raises(CodegenError) as raised:
+        sandbox_board(boards.load_board(board))
+    assert str(raised.value).startswith(
+        f"error[E253] {board}: cannot sandbox a run: its core has no memory protection unit of Armv8-M"
+    )
