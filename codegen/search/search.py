@@ -17,6 +17,7 @@ from codegen.plan.program import IoMode, IoTensor, Program
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import in_place
 from codegen.search.devices import plan_devices
+from codegen.search.direction import directed
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.select import select
@@ -59,16 +60,17 @@ def search(module: Module, board: Board, choices: Choices, *, name: str) -> Prog
     )
     ways = in_place.Planner(plan=planning.attempt, bound_bytes=planning.bound_bytes)
     best = in_place.lower_peak(prim_funcs, others, ways, best)
+    prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
     program = Program(
         name=name,
         function=function,
-        prim_funcs=best.prim_funcs,
+        prim_funcs=prim_funcs,
         board=board,
         problem=best.problem,
         plan=best.plan,
         slices=best.live.slices,
         workspaces=best.live.workspaces,
-        constants=linking.link(best.prim_funcs, _constant_pools(board)),
+        constants=linking.link(prim_funcs, _constant_pools(board)),
         io=choices.io,
         inputs=_io("input", function.params),
         outputs=_io("output", _variables(function)),
