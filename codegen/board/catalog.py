@@ -17,7 +17,7 @@ from codegen.ir import Board, Region, Runner
 FEATURES = frozenset({"dsp", "fpu", "mve", "mvef", "div"})
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _LEAST_STACK_BYTES = 256
-_BESIDE_STACK_BYTES = 800
+_BESIDE_STACK_BYTES = 960
 """Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
 
 
@@ -68,17 +68,24 @@ def _read(path: Path) -> Board:
 
 
 def _unreadable(path: Path, text: str) -> CodegenError:
-    return CodegenError(Message(code="E251", where=str(path), text=text, help="`codegen boards` lists the boards that ship"))
+    return CodegenError(
+        Message(code="E251", where=str(path), text=text, help="`codegen boards` lists the boards that ship")
+    )
 
 
 def _check(board: Board, where: str, messages: Messages) -> None:
-    """What no single field shows: names that refer to each other, memory that overlaps, drivers that exist."""
+    """What no single field shows: names that refer to each other, overlapping memory, missing drivers."""
     _check_regions(board, where, messages)
     _check_sizes(board, where, messages)
     unknown = sorted(board.target.features - FEATURES)
     if unknown:
         known = ", ".join(sorted(FEATURES))
-        messages.add(CODE, f"unknown {', '.join(unknown)}", where=f"{where}: target.features", help=f"known are {known}")
+        messages.add(
+            CODE,
+            f"unknown {', '.join(unknown)}",
+            where=f"{where}: target.features",
+            help=f"known are {known}",
+        )
     if board.runner is Runner.QEMU:
         _check_emulated(board, where, messages)
 
@@ -90,13 +97,22 @@ def _check_regions(board: Board, where: str, messages: Messages) -> None:
             text = "a region's name has A-Z, 0-9 and _ only (it names a pool and linker symbols)"
             messages.add(CODE, text, where=f"{where}: regions[{index}].name")
         if region.name in names[:index]:
-            messages.add(CODE, f"two regions are called {region.name}", where=f"{where}: regions[{index}].name")
+            messages.add(
+                CODE, f"two regions are called {region.name}", where=f"{where}: regions[{index}].name"
+            )
     for field, wanted in (("code_region", board.code_region), ("data_region", board.data_region)):
         if wanted not in names:
-            messages.add(CODE, f"there is no region {wanted}", where=f"{where}: {field}", help=f"regions: {', '.join(names)}")
+            messages.add(
+                CODE,
+                f"there is no region {wanted}",
+                where=f"{where}: {field}",
+                help=f"regions: {', '.join(names)}",
+            )
     for region in board.regions:
         if region.name == board.code_region and region.writable:
-            messages.add(CODE, f"{region.name} is writable: pools would share it", where=f"{where}: code_region")
+            messages.add(
+                CODE, f"{region.name} is writable: pools would share it", where=f"{where}: code_region"
+            )
         if region.name == board.data_region and not region.writable:
             messages.add(CODE, f"{region.name} is not writable", where=f"{where}: data_region")
     if board.runner is not Runner.HOST:
@@ -125,11 +141,14 @@ def _check_sizes(board: Board, where: str, messages: Messages) -> None:
     least = board.stack_bytes + _BESIDE_STACK_BYTES
     size = next((region.size_bytes for region in board.regions if region.name == board.data_region), None)
     if board.reserved_bytes < least or (size is not None and board.reserved_bytes > size):
-        text = f"must be at least {least} (stack and test link) and fit the data region, got {board.reserved_bytes}"
+        text = (
+            f"must be at least {least} (stack and test link) and fit the data region, "
+            f"got {board.reserved_bytes}"
+        )
         messages.add(CODE, text, where=f"{where}: reserved_bytes")
     for index, hole in enumerate(board.holes):
         if hole.size_bytes < 32 or hole.size_bytes & (hole.size_bytes - 1) or hole.address % hole.size_bytes:
-            text = "must have a power of two of bytes, 32 at least, and lie at a multiple of them (for the MPU)"
+            text = "must have a power of two of bytes, at least 32, and lie at a multiple of them (MPU)"
             messages.add(CODE, text, where=f"{where}: holes[{index}]")
 
 

@@ -32,7 +32,9 @@ def decode(cls: type[_T], table: Mapping[str, Any], where: str, messages: Messag
         if name in table:
             values[name] = _value(hints[name], table[name], _join(where, name), messages)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            messages.add(CODE, "is missing", where=_join(where, name), help="see the boards that ship for examples")
+            messages.add(
+                CODE, "is missing", where=_join(where, name), help="see the boards that ship for examples"
+            )
     if len(messages) > before:
         return None
     try:
@@ -67,8 +69,11 @@ def _value(hint: Any, value: Any, where: str, messages: Messages) -> Any:
 
 def _nested(hint: Any) -> type[Any] | None:
     """The dataclass inside `X`, `X | None` or `tuple[X, ...]`; None if there is none."""
-    choices = typing.get_args(hint) if typing.get_origin(hint) in (tuple, types.UnionType, typing.Union) else (hint,)
-    return next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
+    composed = typing.get_origin(hint) in (tuple, types.UnionType, typing.Union)
+    choices: tuple[Any, ...] = typing.get_args(hint) if composed else (hint,)
+    return next(
+        (choice for choice in choices if isinstance(choice, type) and dataclasses.is_dataclass(choice)), None
+    )
 
 
 def _nested_value(cls: type[Any], many: bool, value: Any, where: str, messages: Messages) -> Any:

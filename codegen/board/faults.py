@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from codegen.board.protocol import Fault
 from codegen.errors import CodegenError, Message
 
-_EXCEPTIONS = {2: "NMI", 3: "HardFault", 4: "MemManage fault", 5: "BusFault", 6: "UsageFault", 7: "SecureFault"}
+_EXCEPTIONS = {
+    2: "NMI",
+    3: "HardFault",
+    4: "MemManage fault",
+    5: "BusFault",
+    6: "UsageFault",
+    7: "SecureFault",
+}
 
 _REASONS = {
     0: "code fetched from memory that is closed",
@@ -74,6 +81,6 @@ def link_fault(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> CodegenE
         Message(
             code="E621",
             text=f"the test firmware faulted outside the model: {describe(fault, symbols)}",
-            help="report this; a wrong address in a board file of your own (uart, counter, regions) does it too",
+            help="report this; a wrong address in a board file of your own (regions, uart) does it too",
         )
     )

@@ -37,6 +37,9 @@ class Patience:
     """For the reply to RUN and CONTINUE: as long as an inference may take."""
 
 
+PATIENT = Patience()
+
+
 class Broken(Exception):
     """The link itself faulted on the target."""
 
@@ -52,12 +55,14 @@ class Link:
     answers without executing it twice. Replies to earlier requests are dropped by their number.
     """
 
-    def __init__(self, port: Port, *, patience: Patience = Patience(), clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, port: Port, *, patience: Patience = PATIENT, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._port = port
         self._patience = patience
         self._clock = clock
         self._splitter = Splitter()
-        self._sequence = random.randrange(0x10000)  # noqa: S311 - only to differ from an earlier session's
+        self._sequence = random.randrange(0x10000)  # differs from an earlier session's
         self._damaged = 0
 
     def identify(self) -> bytes:
@@ -114,7 +119,7 @@ class Link:
                 Message(
                     code="E603",
                     text=f"the link to the target does not work: {text}",
-                    help="check cable, baud rate (the board file's uart.baud) and that nothing else uses the port",
+                    help="check cable and baud rate (uart.baud in the board file) and who else uses the port",
                 )
             )
 
@@ -126,12 +131,13 @@ class Link:
             text = f"the inference did not end within {seconds:.0f} s"
             help_ = "a loop without end, or a target that is too slow for this model"
         else:
-            text, help_ = f"the target stopped answering ({kind.name}, waited {seconds:.0f} s)", "reset the board and try again"
+            text = f"the target stopped answering ({kind.name}, waited {seconds:.0f} s)"
+            help_ = "reset the board and try again"
         return Message(code="E602", text=text, help=help_)
 
 
 def _spread(total_seconds: float, waits: list[float]) -> list[float]:
-    """`waits` with the last one repeated until they last `total_seconds`: a request is lost, or still running."""
+    """`waits` with the last one repeated until `total_seconds` are full: it is lost, or still running."""
     spread: list[float] = []
     while sum(spread) < total_seconds:
         wait = waits[min(len(spread), len(waits) - 1)]

@@ -1,5 +1,7 @@
 """Ports: a serial device or a pyserial URL."""
 
+from typing import Any
+
 import serial
 
 from codegen.errors import CodegenError, Message
@@ -14,7 +16,7 @@ class SerialPort:
         """Open it. Raises CodegenError E601."""
         self._name = name or url
         try:
-            self._serial: serial.SerialBase = serial.serial_for_url(url, baudrate=baud, timeout=1.0, write_timeout=10.0)
+            self._serial: Any = serial.serial_for_url(url, baudrate=baud, timeout=1.0, write_timeout=10.0)
         except (serial.SerialException, ValueError, OSError) as error:
             raise self._gone("cannot be opened", error) from error
         self._is_device = isinstance(self._serial, serial.Serial)
@@ -53,6 +55,6 @@ class SerialPort:
                 code="E601",
                 where=self._name,
                 text=f"the port {what}: {error}",
-                help="--port takes a device (/dev/ttyACM0) or a pyserial URL (socket://host:port); may you read it?",
+                help="--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
             )
         )

@@ -41,6 +41,7 @@ class RunFlags(enum.IntFlag):
     PLAIN = 0
     TRACED = 1
     KEPT = 2
+    PAINTED = 4
 
 
 class State(enum.IntEnum):
@@ -114,7 +115,9 @@ class ModelInfo:
     def parse(cls, payload: bytes) -> "ModelInfo":
         """Raises struct.error for a payload that is too short."""
         inputs, outputs, pools, steps, kept, digest = struct.unpack_from("<5I32s", payload)
-        return cls(inputs=inputs, outputs=outputs, pools=pools, steps=steps, kept_bytes=kept, sha256=digest.hex())
+        return cls(
+            inputs=inputs, outputs=outputs, pools=pools, steps=steps, kept_bytes=kept, sha256=digest.hex()
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +133,12 @@ class Entry:
     def parse(cls, payload: bytes) -> "Entry":
         """Raises struct.error for a payload that is too short."""
         size, peak, present = struct.unpack_from("<3I", payload)
-        return cls(size_bytes=size, peak_bytes=peak, present=bool(present), name=payload[12:].decode("ascii", "replace"))
+        return cls(
+            size_bytes=size,
+            peak_bytes=peak,
+            present=bool(present),
+            name=payload[12:].decode("ascii", "replace"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +159,9 @@ class Fault:
     def parse(cls, payload: bytes) -> "Fault":
         """Raises struct.error for a payload that is too short."""
         exception, pc, lr, psr, sp, cfsr, hfsr, mmfar, bfar = struct.unpack_from("<9I", payload)
-        return cls(exception=exception, pc=pc, lr=lr, psr=psr, sp=sp, cfsr=cfsr, hfsr=hfsr, mmfar=mmfar, bfar=bfar)
+        return cls(
+            exception=exception, pc=pc, lr=lr, psr=psr, sp=sp, cfsr=cfsr, hfsr=hfsr, mmfar=mmfar, bfar=bfar
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,7 +172,7 @@ class Event:
     status: int
     step: int | None
     ticks: int
-    fault: Fault
+    fault: Fault | None
 
     @classmethod
     def parse(cls, payload: bytes) -> "Event":
@@ -173,7 +183,7 @@ class Event:
             status=status,
             step=None if step == NO_STEP else step,
             ticks=ticks,
-            fault=Fault.parse(payload[20:]),
+            fault=Fault.parse(payload[20:]) if state == State.FAULTED else None,
         )
 
 

@@ -44,11 +44,19 @@ def running(board: Board, firmware: Path) -> Generator[SerialPort, None, None]:
     """
     if shutil.which(PROGRAM) is None:
         raise CodegenError(
-            Message(code="E501", text=f"{PROGRAM} is not installed", help="install it: sudo apt-get install qemu-system-arm")
+            Message(
+                code="E501",
+                text=f"{PROGRAM} is not installed",
+                help="install it: sudo apt-get install qemu-system-arm",
+            )
         )
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
-            command(board, firmware), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, start_new_session=True
+            command(board, firmware),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
         )
         try:
             port = _connect(child, board)
@@ -114,14 +122,18 @@ def _failed(text: str) -> CodegenError:
     return CodegenError(Message(code="E605", text=f"QEMU failed: {text}", help="see `codegen doctor`"))
 
 
-def _with_reason(error: CodegenError, child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board) -> CodegenError:
-    """The error, with QEMU's own words if it ended by itself."""
+def _with_reason(
+    error: CodegenError, child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board
+) -> CodegenError:
+    """The error, with QEMU's own words if QEMU ended by itself."""
     try:
         child.wait(0.2)
     except subprocess.TimeoutExpired:
         return error
     said.seek(0)
-    words = said.read(_SHOWN_BYTES).decode(errors="replace").strip() or f"it ended with status {child.returncode}"
+    words = (
+        said.read(_SHOWN_BYTES).decode(errors="replace").strip() or f"it ended with status {child.returncode}"
+    )
     return CodegenError(
         Message(
             code="E605",

@@ -42,7 +42,9 @@ def session(image: Image, board: Board, *, port: str | None = None) -> Generator
         yield _Host(image, board)
     else:
         text = "board host runs in this process and has no port"
-        raise CodegenError(Message(code="E608", text=text, help="leave --port out, or name the board behind it"))
+        raise CodegenError(
+            Message(code="E608", text=text, help="leave --port out, or name the board behind it")
+        )
 
 
 def run(image: Image, board: Board, request: RunRequest, *, port: str | None = None) -> RunResult:

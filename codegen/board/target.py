@@ -6,9 +6,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from codegen.board.faults import link_fault, model_fault
-from codegen.board.link import Broken, Link, Patience
+from codegen.board.link import PATIENT, Broken, Link, Patience
 from codegen.board.ports import SerialPort
-from codegen.board.protocol import VERSION, Entry, Event, Identity, Kind, Marks, ModelInfo, RunFlags, State, Table
+from codegen.board.protocol import (
+    VERSION,
+    Entry,
+    Event,
+    Identity,
+    Kind,
+    Marks,
+    ModelInfo,
+    RunFlags,
+    State,
+    Table,
+)
 from codegen.board.qemu import running
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
@@ -23,7 +34,7 @@ _REBUILD = "build and load the firmware again"
 
 @contextmanager
 def target_session(
-    image: Image, board: Board, *, port: str | None = None, patience: Patience = Patience()
+    image: Image, board: Board, *, port: str | None = None, patience: Patience = PATIENT
 ) -> Generator["Target", None, None]:
     """A target running `image`: QEMU, or the board on `port`, which must have it in its flash already.
 
@@ -36,7 +47,11 @@ def target_session(
         return
     if board.uart is None:
         raise CodegenError(
-            Message(code="E608", text=f"board {board.name} has no serial port", help="leave --port out, or name its board")
+            Message(
+                code="E608",
+                text=f"board {board.name} has no serial port",
+                help="leave --port out, or name its board",
+            )
         )
     serial = SerialPort(port, board.uart.baud)
     try:
@@ -49,6 +64,7 @@ def target_session(
 class _Painted:
     outputs: tuple[bytes, ...]
     marks: tuple[Marks, ...]
+    ticks: int
 
 
 class Target:
@@ -60,26 +76,34 @@ class Target:
         self._image = image
         self._board = board
         self._runner = runner
+        self.identity = self.identify_again()
+        self._check_identity()
+
+    def identify_again(self) -> Identity:
+        """What the target says of itself now; raises CodegenError E602, E607, E621."""
         try:
-            self.identity = Identity.parse(link.identify())
+            return Identity.parse(self._link.identify())
         except Broken as broken:
-            raise link_fault(broken.fault, image.symbols) from broken
+            raise link_fault(broken.fault, self._image.symbols) from broken
         except struct.error as error:
             raise _other_version("its identity is cut short") from error
-        self._check_identity()
 
     def _check_identity(self) -> None:
         found, board = self.identity, self._board
         if (found.version, found.abi) != (VERSION, RUNTIME_ABI):
-            raise _other_version(f"it speaks version {found.version}.{found.abi}, this program {VERSION}.{RUNTIME_ABI}")
+            raise _other_version(
+                f"it speaks version {found.version}.{found.abi}, this program {VERSION}.{RUNTIME_ABI}"
+            )
         if found.board != board.name:
             raise _other_version(f"it was built for board {found.board}, not for {board.name}")
         if self._runner == "qemu" and board.counter is not None:
             measured = found.calibration_instructions / max(found.calibration_ticks, 1)
             stated = board.counter.instructions_per_tick
             if abs(measured / stated - 1.0) > _COUNTER_TOLERANCE:
-                text = f"the counter ticks every {measured:.3f} instructions, the board file says {stated:.3f}"
-                advice = "correct counter.instructions_per_tick in the board file, or use the QEMU it was checked with"
+                text = (
+                    f"the counter ticks every {measured:.3f} instructions, the board file says {stated:.3f}"
+                )
+                advice = "correct counter.instructions_per_tick in the board file, or use another QEMU"
                 raise CodegenError(Message(code="E606", where=board.name, text=text, help=advice))
 
     def run(self, request: RunRequest) -> RunResult:
@@ -90,7 +114,9 @@ class Target:
         """
         try:
             model = _Model(self._link, self._image, request, self.identity)
-            cases = tuple(self._case(model, inputs) for inputs in request.cases)
+            cases = tuple(
+                self._case(model, inputs, first=index == 0) for index, inputs in enumerate(request.cases)
+            )
             trace = tuple(self._trace(model, request.cases[0])) if request.trace else ()
         except Broken as broken:
             raise link_fault(broken.fault, self._image.symbols) from broken
@@ -98,10 +124,12 @@ class Target:
             raise _other_version(f"a reply is cut short ({error})") from error
         return RunResult(runner=self._runner, cases=cases, trace=trace)
 
-    def _case(self, model: "_Model", inputs: Sequence[bytes]) -> CaseResult:
+    def _case(self, model: "_Model", inputs: Sequence[bytes], *, first: bool) -> CaseResult:
+        """All paints, then what an inference costs: of one without painting before it for the first case, of
+        the last painted one for the others, which differs by what painting did to caches, on a board."""
         model.keep(inputs)
         painted = [model.painted(inputs, paint) for paint in model.request.paints]
-        ticks = model.finish(inputs)
+        ticks = model.finish(inputs) if first else painted[-1].ticks
         marks = [run.marks for run in painted]
         counter = self._board.counter
         return CaseResult(
@@ -147,7 +175,9 @@ class _Model:
         if self.info.sha256 != request.sha256:
             text = f"sha256 {self.info.sha256[:12]}, asked for {request.sha256[:12]}"
             raise CodegenError(
-                Message(code="E610", text=f"the firmware was built from another model file: {text}", help=_REBUILD)
+                Message(
+                    code="E610", text=f"the firmware was built from another model file: {text}", help=_REBUILD
+                )
             )
         self._payload_bytes = identity.payload_bytes
         self._inputs = self._table(Table.INPUTS, self.info.inputs)
@@ -180,27 +210,25 @@ class _Model:
                 self._link.request(Kind.KEEP, self.request.model, offset, data=chunk)
 
     def painted(self, inputs: Sequence[bytes], paint: int) -> _Painted:
-        """One inference on painted memory: outputs and marks."""
-        self._link.request(Kind.PAINT, self.request.model, paint)
-        self.finish(inputs)
+        """One inference on painted memory: outputs, marks, ticks of the counter."""
+        ticks = self.finish(inputs, paint)
         marks = tuple(
             Marks.parse(self._link.request(Kind.MARKS, self.request.model, index, paint))
             for index in range(self.info.pools)
         )
-        outputs = tuple(self._read(Table.OUTPUTS, i, entry.size_bytes) for i, entry in enumerate(self._outputs))
-        return _Painted(outputs=outputs, marks=marks)
+        outputs = tuple(self._read(Table.OUTPUTS, i, each.size_bytes) for i, each in enumerate(self._outputs))
+        return _Painted(outputs=outputs, marks=marks, ticks=ticks)
 
-    def finish(self, inputs: Sequence[bytes]) -> int:
-        """Write the inputs and run to the end: ticks of the counter."""
-        event = self._start(inputs, RunFlags.PLAIN)
+    def finish(self, inputs: Sequence[bytes], paint: int | None = None) -> int:
+        """Paint if so asked, write the inputs and run to the end: ticks of the counter."""
+        event = self._start(inputs, RunFlags.PLAIN, paint)
         if event.state is not State.FINISHED:
             raise _other_version("it paused in a run that was not to be traced")
         return event.ticks
 
     def traced(self, inputs: Sequence[bytes]) -> Iterator[tuple[int, tuple[bytes | None, int]]]:
         """Run step by step: (step, (its result, ticks)); steps without code are missing."""
-        self._link.request(Kind.PAINT, self.request.model, self.request.paints[0])
-        event = self._start(inputs, RunFlags.TRACED)
+        event = self._start(inputs, RunFlags.TRACED, self.request.paints[0])
         while event.state is State.PAUSED:
             if event.step is None:
                 raise _other_version("it paused before the first step")
@@ -209,17 +237,23 @@ class _Model:
             yield event.step, (result, event.ticks)
             event = self._checked(Event.parse(self._link.request(Kind.CONTINUE)))
 
-    def _start(self, inputs: Sequence[bytes], flags: RunFlags) -> Event:
+    def _start(self, inputs: Sequence[bytes], flags: RunFlags, paint: int | None) -> Event:
+        """Paint, write, run: one request where the target keeps the inputs."""
         if self.info.kept_bytes:
-            flags |= RunFlags.KEPT
+            flags |= RunFlags.KEPT | (RunFlags.PLAIN if paint is None else RunFlags.PAINTED)
         else:
-            for index, data in enumerate(inputs):
-                for offset, chunk in _chunks(data, self._payload_bytes - 12):
-                    self._link.request(Kind.WRITE, self.request.model, index, offset, data=chunk)
-        return self._checked(Event.parse(self._link.request(Kind.RUN, self.request.model, flags)))
+            if paint is not None:
+                self._link.request(Kind.PAINT, self.request.model, paint)
+            self._write(inputs)
+        return self._checked(Event.parse(self._link.request(Kind.RUN, self.request.model, flags, paint or 0)))
+
+    def _write(self, inputs: Sequence[bytes]) -> None:
+        for index, data in enumerate(inputs):
+            for offset, chunk in _chunks(data, self._payload_bytes - 12):
+                self._link.request(Kind.WRITE, self.request.model, index, offset, data=chunk)
 
     def _checked(self, event: Event) -> Event:
-        if event.state is State.FAULTED:
+        if event.fault is not None:
             raise model_fault(event.fault, self._place(event.step), self._image.symbols)
         if event.state is State.FINISHED and event.status:
             raise CodegenError(
@@ -253,4 +287,6 @@ def _chunks(data: bytes, size_bytes: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _other_version(text: str) -> CodegenError:
-    return CodegenError(Message(code="E607", text=f"the firmware does not fit this program: {text}", help=_REBUILD))
+    return CodegenError(
+        Message(code="E607", text=f"the firmware does not fit this program: {text}", help=_REBUILD)
+    )

@@ -30,7 +30,7 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
     if not path.is_file():
         return {}
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = cast(dict[str, object], tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CodegenError(
             Message(
@@ -50,7 +50,7 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
                 "E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md"
             )
         else:
-            values[key.replace("-", "_")] = _pool_words(value) if kind is dict else value
+            values[key.replace("-", "_")] = _pool_words(cast(object, value)) if kind is dict else value
     messages.raise_if_any()
     return {verb: dict(values) for verb in VERBS}
 

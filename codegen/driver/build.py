@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codegen import board as boards
 from codegen import emit, importers, passes, toolchain
+from codegen.driver.checks import check_image
 from codegen.driver.options import Options
 from codegen.driver.report import report, to_json
 from codegen.errors import CodegenError, Message
@@ -92,6 +93,7 @@ def build(
     with emit.staged(sources, folder) as staging:
         progress("compile")
         image = toolchain.build(sources, staging, board, optimize=options.optimize)
+        check_image(image, board, [model.program for model in models])
         (staging / "report.json").write_text(to_json(_document(models, options, image)), encoding="utf-8")
     moved = replace(image, path=folder / image.path.relative_to(staging))
     return Built(models=tuple(models), board=board, image=moved, folder=folder)
@@ -99,7 +101,7 @@ def build(
 
 def model_name(path: Path) -> str:
     """C prefix for a model file."""
-    return identifier(path.stem, "model")
+    return identifier(path.stem, "model", keep="head")
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

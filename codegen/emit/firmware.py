@@ -15,7 +15,7 @@ from codegen.plan.program import Program
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
 
-LINK_STACK_BYTES = 384
+LINK_STACK_BYTES = 480
 """Stack of the test link; `identify` tells how much of it was never used."""
 
 FRAME_OVERHEAD_BYTES = 8
@@ -93,15 +93,29 @@ def _views(board: Board) -> Mapping[str, object]:
         "systick": board.counter.driver == "systick",
         "has_system_control": board.target.cpu not in _NO_SYSTEM_CONTROL,
         "has_fpu": "fpu" in board.target.features,
-        "read_only": [(f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end") for region in (code, *constants)],
+        "read_only": [
+            (f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end")
+            for region in (code, *constants)
+        ],
         "symbols": _symbols(pools, (code, *constants)),
     }
 
 
 def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:
     """Symbols of the linker script; two underscores keep its own ones apart from regions' names."""
-    own = ("stack_start", "stack_end", "link_stack_end", "data_start", "data_end", "data_load", "bss_start", "bss_end")
+    own = (
+        "stack_start",
+        "stack_end",
+        "link_stack_end",
+        "data_start",
+        "data_end",
+        "data_load",
+        "bss_start",
+        "bss_end",
+    )
     names = [f"_{name}" for name in (*own, "free_start", "free_end")]
     names += [f"{region.pool_name}_{edge}" for region in read_only for edge in ("start", "end")]
-    names += [f"{region.pool_name}_{edge}" for region in pools for edge in ("front", "start", "end", "guard_end")]
+    names += [
+        f"{region.pool_name}_{edge}" for region in pools for edge in ("front", "start", "end", "guard_end")
+    ]
     return [f"__cg_{name}" for name in names]

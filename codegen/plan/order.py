@@ -112,12 +112,10 @@ def _segments(steps: Steps) -> Iterator[_Segment]:
     earlier = _closure(steps.before, range(steps.count))
     later = _closure(steps.after, range(steps.count - 1, -1, -1))
     rest, live, done = steps.all, steps.start_live_bytes, 0
-    pending: list[int] = []
     ends: list[tuple[int, ...]] = []
     cuts = [step for step in range(steps.count) if earlier[step] | later[step] | 1 << step == steps.all]
     for cut in cuts:
-        pending = bits(earlier[cut] & ~done)
-        ends += [tuple(pending), (cut,)]
+        ends += [tuple(bits(earlier[cut] & ~done)), (cut,)]
         done |= earlier[cut] | 1 << cut
     ends.append(tuple(bits(steps.all & ~done)))
     for order in ends:
@@ -165,6 +163,10 @@ def _raise(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
 
 def _descend(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Ask for anything better than the best order until there is nothing; returns a lower bound."""
+    if segment.peak > floor:
+        # The bound is often met, and then nothing in between need be tried.
+        _, bound = _ask(steps, segment, floor, budget.left // 4, budget)
+        floor = max(floor, bound)
     while segment.peak > floor and budget.left > 0:
         _, bound = _ask(steps, segment, segment.peak - 1, budget.left, budget)
         floor = max(floor, bound)
@@ -173,10 +175,17 @@ def _descend(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> in
 
 def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Look for a better order without proof."""
+    if not budget.beam_width or segment.peak <= floor:
+        return floor
     last = [step for step in segment.file_order if not steps.after[step] & ~segment.end]
     order, states = beam(
-        steps, segment.end, segment.start, segment.end_live, last,
-        width=budget.beam_width, level=segment.peak - 1,
+        steps,
+        segment.end,
+        segment.start,
+        segment.end_live,
+        last,
+        width=budget.beam_width,
+        level=segment.peak - 1,
     )
     budget.take(states)
     if order is not None:
@@ -184,9 +193,7 @@ def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     return floor
 
 
-def _ask(
-    steps: Steps, segment: _Segment, level: int, states: int, budget: _Budget
-) -> tuple[Outcome, int]:
+def _ask(steps: Steps, segment: _Segment, level: int, states: int, budget: _Budget) -> tuple[Outcome, int]:
     """(outcome, lower bound: 0 if nothing is proved) of both searches, in turns of doubling length.
 
     An order within `level` is noted in the segment. Exhausting either side is a proof.
@@ -214,4 +221,4 @@ def _ask(
     return Outcome.STOPPED, 0
 
 
-_STAGES = (_lower, _raise, _descend, _beam)
+_STAGES = (_lower, _raise, _beam, _descend)

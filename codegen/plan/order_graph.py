@@ -1,6 +1,5 @@
-"""The problem of choosing an order: steps that read and write values of so many bytes. It never sees the IR."""
+"""The problem of choosing an order: steps that read and write values of so many bytes. No IR in sight."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -77,8 +76,10 @@ def _check_node(index: int, node: OrderNode) -> None:
         raise ValueError(f"step {index} has no phase, or a workspace of negative size")
     if not all(reads.issuperset(phase.released) for phase in node.phases):
         raise ValueError(f"step {index} releases a value it does not read")
-    if len(set(shared)) != len(shared) or not reads.issuperset(shared) or any(
-        share.common_bytes < 0 for share in node.shares
+    if (
+        len(set(shared)) != len(shared)
+        or not reads.issuperset(shared)
+        or any(share.common_bytes < 0 for share in node.shares)
     ):
         raise ValueError(f"step {index} shares bytes with a value it does not read, or twice")
 
@@ -87,8 +88,8 @@ def _check_node(index: int, node: OrderNode) -> None:
 class OrderLimits:
     """What the search for an order may spend; counted, so that answers repeat.
 
-    `states`: sets of finished steps looked at by the exact search. `beam_width`: states kept after
-    each step by the search that runs once these are spent (0: none).
+    `states`: sets of finished steps the exact search looks at. `beam_width`: states kept after each
+    step by the beam search, for graphs that short exact searches did not close (0: none).
     """
 
     states: int = 500_000
@@ -126,7 +127,7 @@ class OrderResult:
         return self.order != tuple(range(len(self.order)))
 
 
-def bits(mask: int) -> Sequence[int]:
+def bits(mask: int) -> list[int]:
     """Positions of the ones in `mask`, ascending."""
     found: list[int] = []
     while mask:

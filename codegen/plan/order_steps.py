@@ -19,19 +19,20 @@ class Steps:
         self.all = (1 << self.count) - 1
         self.before = _predecessors(graph)
         """Step -> the steps it directly depends on."""
-        self.predecessors: list[Sequence[int]] = [bits(mask) for mask in self.before]
+        self.predecessors: list[list[int]] = [bits(mask) for mask in self.before]
         self.after = [0] * self.count
         for step, found in enumerate(self.predecessors):
             for other in found:
                 self.after[other] |= 1 << step
-        self.successors: list[Sequence[int]] = [bits(mask) for mask in self.after]
+        self.successors: list[list[int]] = [bits(mask) for mask in self.after]
         self._readers = [0] * len(graph.values)
         for step, node in enumerate(graph.nodes):
             for value in node.reads:
                 self._readers[value] |= 1 << step
         self.given_bytes = sum(value.size_bytes for value in graph.values if value.given)
         self.unread_bytes = sum(
-            value.size_bytes for value, readers in zip(graph.values, self._readers, strict=True)
+            value.size_bytes
+            for value, readers in zip(graph.values, self._readers, strict=True)
             if value.given and not value.kept and not readers
         )
         """Inputs nobody reads: they lie beside the others, but only until the first phase is over."""
@@ -82,7 +83,8 @@ class Steps:
         node = self.graph.nodes[step]
         values = self.graph.values
         own = sum(values[v].size_bytes for v in set(node.reads) if not (values[v].kept and values[v].given))
-        return self._kept_given_bytes + own + self._most(frozenset(v for v in node.reads if not values[v].kept), step)[0]
+        dying = frozenset(v for v in node.reads if not values[v].kept)
+        return self._kept_given_bytes + own + self._most(dying, step)[0]
 
     def _postponable(self) -> list[bool]:
         watched = [{value for value, _ in found} for found in self._conditions]
@@ -122,13 +124,15 @@ class Steps:
         relevant = {share.value for share in node.shares}
         relevant.update(value for phase in node.phases for value in phase.released)
         return tuple(
-            (value, self._readers[value] & ~(1 << step)) for value in sorted(relevant)
+            (value, self._readers[value] & ~(1 << step))
+            for value in sorted(relevant)
             if not self.graph.values[value].kept and self._readers[value] != 1 << step
         )
 
     def _dying(self, step: int, rest: int) -> frozenset[int]:
         return frozenset(
-            value for value in self.graph.nodes[step].reads
+            value
+            for value in self.graph.nodes[step].reads
             if not self.graph.values[value].kept and not self._readers[value] & ~(1 << step) & rest
         )
 

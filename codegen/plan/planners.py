@@ -33,8 +33,8 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Planner:
     """The planner called `name`.
 
-    Raises CodegenError E210 for an unknown name or one that several packages claim, E211 if its package
-    cannot be loaded. Plans of an external planner are validated: E211 if it raises or its plan does not hold.
+    Raises CodegenError E210 for an unknown name or one that several packages claim, E216 if its package
+    cannot be loaded. Plans of an external planner are validated: E216 if it raises or its plan does not hold.
     """
     points = [point for point in _external() if point.name == name]
     if len(points) + (name in BUILTIN) > 1:
@@ -76,7 +76,7 @@ def _suggestion(name: str) -> str:
 def _broken(name: str, text: str) -> CodegenError:
     return CodegenError(
         Message(
-            code="E211",
+            code="E216",
             where=f"planner {name}",
             text=text,
             help="this planner comes from another package; report it there, or use --planner hill_climb",

@@ -55,7 +55,8 @@ static uint32_t current_step;
 static uint32_t traced;
 static uint32_t paused;
 static uint32_t overhead;
-static cg_link_fault fault_seen;
+cg_link_event cg_event;
+uint8_t *volatile cg_bench_stack; /* written by the model's side; NULL: it keeps no account */
 uint32_t cg_calibration_ticks;
 uint32_t cg_calibration_instructions;
 
@@ -175,22 +176,21 @@ __attribute__((naked)) static void give_up_model(void)
     __asm__ volatile(".syntax unified\n" TAKE_LINK "   .ltorg\n");
 }
 
-/* Lets the model run until it gives way; returns with what it had to say in cg_model_event. */
-static void run_model(cg_link_event *event)
+/* Lets the model run until it gives way. */
+static void run_model(void)
 {
-    fault_seen.exception = 0;
+    cg_event.fault.exception = 0;
     const uint64_t start = cg_counter_read();
     __asm__ volatile("svc 0" ::: "memory", "r0", "r1", "r2", "r3", "r12");
     const uint64_t mask =
         cg_counter_bits == 64u ? ~UINT64_C(0) : (UINT64_C(1) << cg_counter_bits) - 1u;
     const uint64_t ticks = (cg_counter_read() - start) & mask;
-    const volatile uint32_t *const said = cg_model_event;
-    event->ticks = ticks > overhead ? ticks - overhead : 0;
-    event->state = fault_seen.exception != 0 ? (uint32_t)CG_LINK_FAULTED : said[0];
-    event->status = said[1];
-    event->step = current_step;
-    event->fault = fault_seen;
-    paused = event->state == CG_LINK_PAUSED;
+    cg_event.ticks = ticks > overhead ? ticks - overhead : 0;
+    const bool faulted = cg_event.fault.exception != 0;
+    cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
+    cg_event.status = cg_model_event[1];
+    cg_event.step = current_step;
+    paused = cg_event.state == CG_LINK_PAUSED;
 }
 
 uint8_t *cg_context_stack_top(void)
@@ -198,7 +198,7 @@ uint8_t *cg_context_stack_top(void)
     return cg_board.stack_end - FRAME_BYTES;
 }
 
-void cg_context_start(cg_status (*run)(void), uint32_t trace, cg_link_event *event)
+void cg_context_start(cg_status (*run)(void), uint32_t trace)
 {
     exception_frame *const frame =
         (exception_frame *)(void *)(cg_board.stack_end - sizeof(exception_frame));
@@ -211,14 +211,15 @@ void cg_context_start(cg_status (*run)(void), uint32_t trace, cg_link_event *eve
     cg_model_context.exc_return = EXC_RETURN_MODEL;
     cg_model_event[0] = CG_LINK_FINISHED;
     cg_model_event[1] = 0;
+    cg_bench_stack = NULL;
     current_step = CG_LINK_NO_STEP;
     traced = trace;
-    run_model(event);
+    run_model();
 }
 
-void cg_context_continue(cg_link_event *event)
+void cg_context_continue(void)
 {
-    run_model(event);
+    run_model();
 }
 
 uint32_t cg_context_paused(void)
@@ -263,11 +264,11 @@ void cg_fault_taken(uint32_t exc_return, uint32_t psp, uint32_t msp);
 __attribute__((used)) void cg_fault_taken(uint32_t exc_return, uint32_t psp, uint32_t msp)
 {
     const bool model = (exc_return & EXC_RETURN_PSP) != 0 && (exc_return & EXC_RETURN_THREAD) != 0;
-    record(&fault_seen, model ? psp : msp);
+    record(&cg_event.fault, model ? psp : msp);
     if (model) {
         give_up_model();
     }
-    cg_link_broken(&fault_seen);
+    cg_link_broken();
 }
 
 __attribute__((naked)) void cg_fault_handler(void)
@@ -302,8 +303,7 @@ void cg_context_calibrate(void)
                      : "cc");
     cg_calibration_ticks = (uint32_t)(cg_counter_read() - start);
     cg_calibration_instructions = 2u * LOOPS;
-    cg_link_event event;
     overhead = 0;
-    cg_context_start(nothing, 0, &event);
-    overhead = (uint32_t)event.ticks;
+    cg_context_start(nothing, 0);
+    overhead = (uint32_t)cg_event.ticks;
 }

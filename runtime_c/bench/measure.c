@@ -122,7 +122,7 @@ cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint)
 
 uint32_t cg_measure_stack(uint8_t paint)
 {
-    uint8_t *const top = cg_context_stack_top();
+    uint8_t *const top = cg_bench_stack != NULL ? cg_bench_stack : cg_context_stack_top();
     return (uint32_t)(top - lowest_use((byte_range){cg_board.stack_start, top}, paint));
 }
 

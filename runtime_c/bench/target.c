@@ -21,8 +21,11 @@ static uint32_t cached_bytes;
 
 static uint32_t argument(uint32_t index)
 {
-    const uint8_t *const at = &cg_board.frame[CG_LINK_HEADER_BYTES + 4u * index];
-    return at[0] | ((uint32_t)at[1] << 8) | ((uint32_t)at[2] << 16) | ((uint32_t)at[3] << 24);
+    uint32_t value = 0;
+    for (uint32_t i = 4; i > 0; i--) {
+        value = (value << 8) | cg_board.frame[CG_LINK_HEADER_BYTES + 4u * index + i - 1u];
+    }
+    return value;
 }
 
 static bool has_arguments(uint32_t count)
@@ -60,8 +63,9 @@ static void put_name(const char *name)
     put_bytes(name, (uint32_t)strlen(name));
 }
 
-static void put_fault(const cg_link_fault *fault)
+static void put_fault(void)
 {
+    const cg_link_fault *const fault = &cg_event.fault;
     put(fault->exception);
     put(fault->pc);
     put(fault->lr);
@@ -243,34 +247,38 @@ static uint32_t keep_input(void)
     return CG_LINK_OK;
 }
 
-static uint32_t tell(const cg_link_event *event)
+static uint32_t tell(void)
 {
     reply_bytes = CG_LINK_HEADER_BYTES;
-    put(event->state);
-    put(event->status);
-    put(event->step);
-    put_long(event->ticks);
-    put_fault(&event->fault);
+    put(cg_event.state);
+    put(cg_event.status);
+    put(cg_event.step);
+    put_long(cg_event.ticks);
+    if (cg_event.state == CG_LINK_FAULTED) {
+        put_fault();
+    }
     return CG_LINK_OK;
 }
 
 static uint32_t run(void)
 {
     const cg_bench_model *const model = model_named();
-    if (model == NULL || !has_arguments(2)) {
+    if (model == NULL || !has_arguments(3)) {
         return CG_LINK_ARGUMENT;
     }
     const uint32_t flags = argument(1);
+    if ((flags & CG_LINK_KEPT) != 0 && kept_bytes(model) != input_bytes(model)) {
+        return CG_LINK_ARGUMENT;
+    }
+    if ((flags & CG_LINK_PAINTED) != 0) {
+        cg_measure_paint(model, (uint8_t)argument(2));
+    }
     if ((flags & CG_LINK_KEPT) != 0) {
-        if (kept_bytes(model) != input_bytes(model)) {
-            return CG_LINK_ARGUMENT;
-        }
         load_kept(model);
     }
     cg_measure_protect(model);
-    cg_link_event event;
-    cg_context_start(model->run, flags & CG_LINK_TRACED, &event);
-    return tell(&event);
+    cg_context_start(model->run, flags & CG_LINK_TRACED);
+    return tell();
 }
 
 static uint32_t go_on(void)
@@ -278,9 +286,8 @@ static uint32_t go_on(void)
     if (cg_context_paused() == 0) {
         return CG_LINK_NOT_NOW;
     }
-    cg_link_event event;
-    cg_context_continue(&event);
-    return tell(&event);
+    cg_context_continue();
+    return tell();
 }
 
 static uint32_t read_entry(void)
@@ -370,7 +377,7 @@ static bool repeats_cached(void)
     return cached_bytes != 0 && memcmp(cached, cg_board.frame, 3) == 0; /* sequence, kind */
 }
 
-/* Also the greeting after reset: then the UART listens (QEMU's may lose or hold what came before). */
+/* Also the greeting after reset: now the UART listens; QEMU's may lose or hold what came before. */
 static void garbled(void)
 {
     memset(cg_board.frame, 0xFF, CG_LINK_HEADER_BYTES);
@@ -400,7 +407,7 @@ void cg_link_main(void)
     }
 }
 
-void cg_link_broken(const cg_link_fault *fault)
+void cg_link_broken(void)
 {
     for (;;) {
         request_bytes = cg_link_receive();
@@ -408,7 +415,7 @@ void cg_link_broken(const cg_link_fault *fault)
         if (request_bytes == 0) {
             garbled();
         } else {
-            put_fault(fault);
+            put_fault();
             cg_board.frame[3] = CG_LINK_FAULT;
             cg_link_send(reply_bytes);
         }

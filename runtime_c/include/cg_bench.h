@@ -54,6 +54,25 @@ typedef struct {
     uint32_t live_count;
 } cg_bench_model;
 
+/*
+ * Around the call of the entry function in a model's `run`: on a target they note the stack pointer
+ * that the entry function starts from, and keep the frame of `run` until it returns, so that the
+ * stack measured is the entry function's call tree and nothing else.
+ */
+#if defined(__arm__)
+extern uint8_t *volatile cg_bench_stack;
+#define CG_BENCH_BEFORE_CALL()                                                                     \
+    do {                                                                                           \
+        uint8_t *stack_pointer;                                                                    \
+        __asm__ volatile("mov %0, sp" : "=r"(stack_pointer) : : "memory");                         \
+        cg_bench_stack = stack_pointer;                                                            \
+    } while (0)
+#define CG_BENCH_AFTER_CALL() __asm__ volatile("" : : : "memory")
+#else
+#define CG_BENCH_BEFORE_CALL() ((void)0)
+#define CG_BENCH_AFTER_CALL()  ((void)0)
+#endif
+
 extern const cg_bench_model *const cg_bench_models[];
 extern const uint32_t cg_bench_model_count;
 

@@ -29,7 +29,8 @@ enum {
     CG_LINK_PAINT = 4,    /* model, value: pools, bytes around them, free stack -> */
     CG_LINK_WRITE = 5,    /* model, input, offset, bytes -> */
     CG_LINK_KEEP = 6,     /* model, offset, bytes: keeps them in unused memory -> */
-    CG_LINK_RUN = 7,      /* model, flags -> state, cg_status, step, ticks u64, fault */
+    CG_LINK_RUN =
+        7, /* model, flags, paint -> state, cg_status, step, ticks u64, and if it faulted: fault */
     CG_LINK_CONTINUE = 8, /* -> as RUN */
     CG_LINK_READ = 9,     /* model, table, index, offset, count -> bytes */
     CG_LINK_MARKS = 10,   /* model, pool, paint -> peak, intact, stack peak */
@@ -43,7 +44,8 @@ enum { CG_LINK_INPUTS, CG_LINK_OUTPUTS, CG_LINK_POOLS, CG_LINK_STEPS };
 /* Flags of CG_LINK_RUN. */
 enum {
     CG_LINK_TRACED = 1, /* pause behind every step */
-    CG_LINK_KEPT = 2    /* first copy the kept bytes to the inputs, in order */
+    CG_LINK_KEPT = 2,   /* before, copy the kept bytes to the inputs, in order */
+    CG_LINK_PAINTED = 4 /* before that, paint as CG_LINK_PAINT does */
 };
 
 /* States of a run. */
@@ -86,8 +88,9 @@ typedef struct {
     cg_link_fault fault;
 } cg_link_event;
 
-void cg_context_start(cg_status (*run)(void), uint32_t traced, cg_link_event *event);
-void cg_context_continue(cg_link_event *event);
+extern cg_link_event cg_event; /* what the last start or continue ended with */
+void cg_context_start(cg_status (*run)(void), uint32_t traced);
+void cg_context_continue(void);
 /* Whether the model is paused. */
 uint32_t cg_context_paused(void);
 /* Highest stack pointer of the model: what `run` is called with. */
@@ -101,7 +104,7 @@ extern uint32_t cg_calibration_instructions;
 void cg_svc_handler(void);
 void cg_fault_handler(void);
 void cg_link_main(void) __attribute__((noreturn));
-/* Answers every request with the fault, for ever. */
-void cg_link_broken(const cg_link_fault *fault) __attribute__((noreturn));
+/* Answers every request with the fault in cg_event, for ever. */
+void cg_link_broken(void) __attribute__((noreturn));
 
 #endif /* CG_LINK_H */

@@ -63,6 +63,10 @@ extern const uint8_t cg_counter_bits;
 void cg_counter_start(void);
 uint64_t cg_counter_read(void);
 
+#ifndef CG_PAUSE_LOOPS
+#define CG_PAUSE_LOOPS 32u
+#endif
+
 #define CG_MPU_REGIONS 8u
 
 /* What unprivileged code may do with a range; everything that is not listed is closed to it. */
@@ -93,6 +97,17 @@ void cg_mpu_limit_stack(uint32_t limit);
 static inline volatile uint32_t *cg_register(uint32_t address)
 {
     return (volatile uint32_t *)(uintptr_t)address;
+}
+
+/*
+ * Between two looks at a register that says "not yet": each look stops an emulator, which then
+ * gets on slower with what is waited for. Far below the time of a byte at any baud rate used.
+ */
+static inline void cg_pause(void)
+{
+    for (uint32_t i = 0; i < CG_PAUSE_LOOPS; i++) {
+        __asm__ volatile("nop");
+    }
 }
 
 #endif /* CG_PORT_H */

@@ -109,10 +109,13 @@ static void cover(cg_port_range range, uint32_t budget, uint32_t access)
 static bool is_covered(const cg_mpu_range *ranges, uint32_t count, uint32_t index)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const bool same = i != index && ranges[i].floor == ranges[index].floor &&
-                          ranges[i].access == ranges[index].access;
+        if (i == index) {
+            continue;
+        }
+        const bool same =
+            ranges[i].floor == ranges[index].floor && ranges[i].access == ranges[index].access;
         if (same && (ranges[i].end > ranges[index].end ||
-                     (ranges[i].end == ranges[index].end && i < index))) {
+                     (i < index && ranges[i].end == ranges[index].end))) {
             return true;
         }
     }
@@ -151,7 +154,8 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
     }
     next_region = 0;
     set_ranges(ranges, count, CG_MPU_READ_ONLY, 1);
-    set_ranges(ranges, count, CG_MPU_READ_WRITE, (CG_MPU_REGIONS - single) / writable);
+    set_ranges(ranges, count, CG_MPU_READ_WRITE,
+               writable == 0 ? 1u : (CG_MPU_REGIONS - single) / writable);
     set_ranges(ranges, count, CG_MPU_CLOSED, 1);
     for (; next_region < available; next_region++) {
         *cg_register(MPU_RNR) = next_region;

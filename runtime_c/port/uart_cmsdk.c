@@ -31,6 +31,7 @@ void cg_uart_put(uint8_t byte)
 uint8_t cg_uart_get(void)
 {
     while ((*cg_register(cg_board.uart_address + STATE) & STATE_RX_FULL) == 0) {
+        cg_pause();
     }
     return (uint8_t)*cg_register(cg_board.uart_address + DATA);
 }

@@ -41,6 +41,7 @@ void cg_uart_put(uint8_t byte)
 uint8_t cg_uart_get(void)
 {
     while (*cg_register(cg_board.uart_address + RXDRDY) == 0) {
+        cg_pause();
     }
     *cg_register(cg_board.uart_address + RXDRDY) = 0;
     return (uint8_t)*cg_register(cg_board.uart_address + RXD);

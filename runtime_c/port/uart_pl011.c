@@ -36,6 +36,7 @@ void cg_uart_put(uint8_t byte)
 uint8_t cg_uart_get(void)
 {
     while ((*cg_register(cg_board.uart_address + FR) & FR_RX_EMPTY) != 0) {
+        cg_pause();
     }
     return (uint8_t)*cg_register(cg_board.uart_address + DR);
 }

@@ -28,6 +28,7 @@ void cg_uart_put(uint8_t byte)
 uint8_t cg_uart_get(void)
 {
     while ((*cg_register(cg_board.uart_address + SR) & SR_RXNE) == 0) {
+        cg_pause();
     }
     return (uint8_t)*cg_register(cg_board.uart_address + DR);
 }

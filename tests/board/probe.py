@@ -3,6 +3,7 @@
 `pattern`: 64-byte input; output[i] = input[63 - i] ^ i. Pool of 208 bytes, peak 203. input[0] picks a
 mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip` the output at 0.
 `stack`: uses exactly 200 bytes of stack.   `loop`: a known number of instructions.
+`broken`: its input lies where no memory is, so that the link itself faults.
 """
 
 import hashlib
@@ -175,8 +176,12 @@ static const cg_bench_model stack = {
     .name = "stack", .sha256 = {DIGEST}, .run = run_stack, .pools = small, .pool_count = 1};
 static const cg_bench_model loop = {
     .name = "loop", .sha256 = {DIGEST}, .run = run_loop, .pools = small, .pool_count = 1};
-const cg_bench_model *const cg_bench_models[] = {&pattern, &stack, &loop};
-const uint32_t cg_bench_model_count = 3;
+static const cg_bench_tensor nowhere[] = {{"x", (void *)ADDRESS, 16}};
+static const cg_bench_model broken = {
+    .name = "broken", .sha256 = {DIGEST}, .run = run_stack, .inputs = nowhere, .pools = small,
+    .input_count = 1, .pool_count = 1};
+const cg_bench_model *const cg_bench_models[] = {&pattern, &stack, &loop, &broken};
+const uint32_t cg_bench_model_count = 4;
 """
 
 PRODUCT = """\

@@ -94,6 +94,16 @@ def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp
     _check("mlperf_tiny/kws_ref_model", options, tmp_path, every_case=True)
 
 
+@pytest.mark.parametrize("optimize", ["size", "speed"])
+@pytest.mark.parametrize(
+    "key", ["mlperf_tiny/pretrainedResnet_quant", "tinyengine/vww", "mlperf_tiny/vww_96_float"]
+)
+def test_arm_code_is_free_of_warnings_at_every_level(key: str, optimize: Optimize, tmp_path: Path) -> None:
+    """gcc runs with -Werror and the whole warning set; -O2 is what the other tests build with."""
+    built = build_model(key, Options(board="mps2-an386", optimize=optimize), tmp_path / "build")
+    assert built.image.sizes.stack_bound_bytes
+
+
 @pytest.mark.parametrize("planner", ["greedy_by_size", "greedy_by_conflicts", "hill_climb"])
 def test_every_planner(planner: str, tmp_path: Path) -> None:
     _check(

@@ -26,7 +26,9 @@ def _build(folder: Path, board: str, seed: str, user: str) -> dict[str, bytes]:
     words = ["build", str(model_path("mlperf_tiny/kws_ref_model")), "--board", board, "-o", "made", "--quiet"]
     subprocess.run([sys.executable, "-m", "codegen", *words], cwd=folder, env=environment, check=True)
     made = folder / "made"
-    return {str(path.relative_to(made)): path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(made)): path.read_bytes() for path in sorted(made.rglob("*")) if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("board", ["host", pytest.param("netduinoplus2", marks=pytest.mark.qemu)])

@@ -33,7 +33,10 @@ static cg_status run(void)
 {
     const bare_inputs inputs = {.x = input_x};
     const bare_outputs outputs = {.y = output_y};
-    return bare_run(&inputs, &outputs);
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = bare_run(&inputs, &outputs);
+    CG_BENCH_AFTER_CALL();
+    return status;
 }
 
 /* clang-format off */

@@ -50,7 +50,10 @@ static cg_status run(void)
 {
     const counter_inputs inputs = {.x = input_x};
     const counter_outputs outputs = {.sum = output_sum};
-    return counter_run(&inputs, &outputs);
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = counter_run(&inputs, &outputs);
+    CG_BENCH_AFTER_CALL();
+    return status;
 }
 
 /* clang-format off */

@@ -49,7 +49,10 @@ static cg_status run(void)
 {
     const mixed_inputs inputs = {.double_ = input_double_, .int8_t_ = input_int8_t_};
     const mixed_outputs outputs = {.class_ = output_class_, .double_ = output_double_};
-    return mixed_run(&inputs, &outputs);
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = mixed_run(&inputs, &outputs);
+    CG_BENCH_AFTER_CALL();
+    return status;
 }
 
 /* clang-format off */

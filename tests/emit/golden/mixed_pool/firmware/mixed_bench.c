@@ -46,7 +46,10 @@ static const cg_bench_live bench_live[] = {
 
 static cg_status run(void)
 {
-    return mixed_run(NULL, NULL);
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = mixed_run(NULL, NULL);
+    CG_BENCH_AFTER_CALL();
+    return status;
 }
 
 /* clang-format off */

@@ -1,0 +1,29 @@
+"""An image is held against plan and board before it runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen.board import load_board
+from codegen.driver.checks import check_image
+from codegen.errors import CodegenError
+from codegen.plan.image import ElfSizes, Image
+
+
+def _image(bound: int | None) -> Image:
+    sizes = ElfSizes(
+        text_bytes=0, rodata_bytes=0, data_bytes=0, bss_bytes=0, model_code_bytes=0, stack_bound_bytes=bound
+    )
+    return Image(path=Path("firmware.elf"), sizes=sizes, symbols={}, sections={})
+
+
+def test_a_stack_that_is_too_short_is_told_before_the_run() -> None:
+    board = replace(load_board("netduinoplus2"), stack_bytes=512)
+    check_image(_image(384), board, [])
+    check_image(_image(None), board, [])
+    with pytest.raises(CodegenError) as caught:
+        check_image(_image(385), board, [])
+    (message,) = caught.value.messages
+    assert (message.code, message.where) == ("E405", "stack of netduinoplus2")
+    assert message.text.startswith("lacks 1 bytes: the model needs up to 385, the link 128")
