@@ -10,7 +10,7 @@ from codegen.ir.fixed_point import wrap_int32
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.parameters import activation_range, conv_multipliers, fully_connected_multipliers
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.overlap import first_reads, forward_sharing, row_major_below
+from codegen.kernels.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.portable import (
     ConstantData,
     Parts,
@@ -153,6 +153,7 @@ class Conv2D(_Weighted):
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
         self.argument = self.result = dtype
+        self.reverse_stem = stem.replace("_s8", "_reverse_s8") if dtype is DType.INT8 else ""
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
@@ -160,9 +161,10 @@ class Conv2D(_Weighted):
         window = _window(let, attrs)
         outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
         groups = window.image[3] // inputs
-        below = row_major_below(first_reads(window), outputs, outputs=outputs // groups, inputs=inputs)
         numbers = _conv_params(let, attrs, window, groups)
-        sharing = forward_sharing(let, 0, below)
+        sharing = window_sharing(
+            let, window, outputs=outputs // groups, inputs=inputs, either_way=bool(self.reverse_stem)
+        )
         return self.assemble(let, constants, numbers, sharing, fold=True, window=window)
 
 
@@ -174,14 +176,16 @@ class DepthwiseConv2D(_Weighted):
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
         self.argument = self.result = dtype
+        self.reverse_stem = stem.replace("_s8", "_reverse_s8") if dtype is DType.INT8 else ""
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = _window(let, attrs)
-        below = row_major_below(first_reads(window), window.result[3], outputs=attrs.multiplier, inputs=1)
         numbers = _conv_params(let, attrs, window, 1)
-        sharing = forward_sharing(let, 0, below)
+        sharing = window_sharing(
+            let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
+        )
         return self.assemble(let, constants, numbers, sharing, fold=False, window=window)
 
 

@@ -1,9 +1,11 @@
-"""How far a result may reach into the argument it is computed from, for kernels that go front to back.
+"""How far a result may reach into the argument it is computed from.
 
-A kernel writes result element (pixel p, channel o) at p * O + o and from then on reads nothing below
-`future(p, o)` of the argument. A result that starts D below the argument is safe if no write reaches such an
-element: D = max(p * O + o + 1 - future(p, o)), in elements. Source: diagonal memory optimisation,
-arXiv 2010.01668; the kernels in runtime_c/kernels state the order they keep.
+A kernel that goes front to back writes result element (pixel p, channel o) at p * O + o and from then on
+reads nothing below `future(p, o)` of the argument. A result that starts D below the argument is safe if no
+write reaches such an element: D = max(p * O + o + 1 - future(p, o)), in elements. One that goes back to front
+reads nothing at or above `future(p, o)` any more: a result that starts D above is safe with
+D = max(future(p, o) - p * O - o). Source: diagonal memory optimisation, arXiv 2010.01668; the kernels in
+runtime_c/kernels state the order they keep.
 """
 
 import numpy as np
@@ -40,6 +42,28 @@ def _first_inside(
     return met, (tap < window.window[axis]) & (met < extent)
 
 
+def last_reads(window: WindowShape) -> NDArray[np.int64]:
+    """Per result pixel (row-major, batches too): end of the last image pixel its window reads, or 0."""
+    batch, height, width, channels = window.image
+    row, row_inside = _last_inside(window.result[1], height, window, 0)
+    column, column_inside = _last_inside(window.result[2], width, window, 1)
+    ends = (row[:, None] * width + column[None, :] + 1) * channels
+    images = np.arange(batch, dtype=np.int64)[:, None, None] * (height * width * channels)
+    return np.where((row_inside[:, None] & column_inside[None, :])[None], ends[None] + images, 0).reshape(-1)
+
+
+def _last_inside(
+    count: int, extent: int, window: WindowShape, axis: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Per result row (or column): the last image row a tap meets, and whether there is one."""
+    pad = (window.padding.top, window.padding.left)[axis]
+    dilation = window.dilation[axis]
+    origin = np.arange(count, dtype=np.int64) * window.stride[axis] - pad
+    tap = np.minimum(window.window[axis] - 1, (extent - 1 - origin) // dilation)
+    met = origin + tap * dilation
+    return met, (tap >= 0) & (met >= 0)
+
+
 def row_major_below(
     reads: NDArray[np.int64], channels: int, *, outputs: int = 0, inputs: int = 0
 ) -> int | None:
@@ -60,6 +84,42 @@ def row_major_below(
         bounds.append(pixels[own] - reads[own] + ahead)
     found = np.concatenate(bounds)
     return int(found.max()) if found.size else None
+
+
+def row_major_above(ends: NDArray[np.int64], channels: int) -> int | None:
+    """Least safe distance in elements from the start of the argument up to the start of the result, for a
+    kernel that goes from the last pixel to the first and through each pixel's channels in order.
+
+    `ends` as from `last_reads`, `channels` of the result. From its first write on, pixel p reads its whole
+    window again for its last channel, and the pixels before it follow: nothing they read may lie at or above
+    its first element. None: reads are over before the first write.
+    """
+    before = np.append(0, np.maximum.accumulate(ends)[:-1])
+    later = np.maximum(before, ends) if channels > 1 else before
+    bounds = (later - np.arange(len(ends), dtype=np.int64) * channels)[later > 0]
+    return int(bounds.max()) if bounds.size else None
+
+
+def window_sharing(
+    let: Let, window: WindowShape, *, outputs: int, inputs: int, either_way: bool
+) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of a kernel that slides `window`; `either_way`: it can go back to front too.
+
+    Each `outputs` channels of the result read the next `inputs` channels of the image.
+    """
+    channels, element = window.result[3], let.var.type.dtype.size_bytes
+    below = row_major_below(first_reads(window), channels, outputs=outputs, inputs=inputs)
+    found = forward_sharing(let, 0, below)
+    arg = let.call.args[0]
+    if not either_way or not isinstance(arg, Var):
+        return found
+    elements = row_major_above(last_reads(window), channels)
+    # The mirror of `forward_sharing`: down to the result's last byte, no rule where apart is as good.
+    least = 1 - let.var.type.size_bytes
+    above = least if elements is None else max(elements * element, least)
+    if above >= arg.type.size_bytes:
+        return found
+    return (Sharing(argument=0, below=found[0].below if found else None, above=above),)
 
 
 def forward_sharing(let: Let, argument: int, below_elements: int | None) -> tuple[Sharing, ...]:

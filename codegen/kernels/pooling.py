@@ -4,7 +4,7 @@ from codegen.ir import DType, Let
 from codegen.ir.ops import MeanAttrs, PoolAttrs
 from codegen.ir.ops.parameters import activation_range, mean_multiplier
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.overlap import first_reads, forward_sharing, row_major_below
+from codegen.kernels.overlap import window_sharing
 from codegen.kernels.portable import (
     ConstantData,
     Parts,
@@ -29,6 +29,7 @@ class Pool(PortableKernel):
     def __init__(self, op: str, stem: str, dtype: DType) -> None:
         self.op, self.stem, self.name = op, stem, f"{stem}_portable"
         self.argument = self.result = dtype
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else stem.replace("_s8", "_reverse_s8")
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
@@ -47,12 +48,11 @@ class Pool(PortableKernel):
         )
         c_type = "cg_pool_params_f32" if is_float else "cg_pool_params"
         image, linked = value_argument(let, 0, "image", constants)
-        below = row_major_below(first_reads(window), window.result[3], outputs=1, inputs=1)
         return Parts(
             structs=(params(c_type, ("window", window.fields), ("act_min", low), ("act_max", high)),),
             call_args=(StructArg(suffix="params"), image, ResultArg()),
             constants=linked,
-            sharing=forward_sharing(let, 0, below),
+            sharing=window_sharing(let, window, outputs=1, inputs=1, either_way=bool(self.reverse_stem)),
             rows=row_kernel(let, f"{self.symbol}_row", window),
         )
 

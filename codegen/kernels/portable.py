@@ -16,6 +16,7 @@ from codegen.kernels.primfunc import (
     CStruct,
     LinkedConstant,
     PrimFunc,
+    Reverse,
     RowKernel,
     Sharing,
     ValueArg,
@@ -51,6 +52,8 @@ class PortableKernel(Kernel):
 
     stem: str
     """The function is `cg_<stem>`, its file kernels/<stem>.c, the registry name `<stem>_portable`."""
+    reverse_stem: str = ""
+    """Stem of the same function from the last pixel to the first, built on this one; empty: there is none."""
     argument: DType | None = None
     """Element type of the run-time arguments; None: any."""
     result: DType | None = None
@@ -86,12 +89,17 @@ class PortableKernel(Kernel):
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         parts = self.parts(let, constants)
+        sources = (f"kernels/{self.stem}.c",)
+        reverse = None
+        if any(rule.above is not None for rule in parts.sharing):
+            also = (*sources, f"kernels/{self.reverse_stem}.c")
+            reverse = Reverse(symbol=f"cg_{self.reverse_stem}", sources=also)
         return PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
             symbol=self.symbol,
-            sources=(f"kernels/{self.stem}.c",),
+            sources=sources,
             sub_steps=parts.sub_steps,
             argument_stops=parts.argument_stops,
             result_start=parts.result_start,
@@ -99,6 +107,7 @@ class PortableKernel(Kernel):
             workspaces=parts.workspaces,
             constants=parts.constants,
             sharing=parts.sharing,
+            reverse=reverse,
             in_place=parts.in_place,
             structs=parts.structs,
             call_args=parts.call_args,

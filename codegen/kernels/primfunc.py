@@ -73,6 +73,14 @@ class ConstantPointer:
     role: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reverse:
+    """The same call from the last pixel to the first: the C function `symbol` in `sources`."""
+
+    symbol: str
+    sources: tuple[str, ...]
+
+
 CScalar = int | float | bool
 
 
@@ -224,6 +232,9 @@ class PrimFunc:
     workspaces: tuple[Workspace, ...] = ()
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
+    """What `symbol` permits below an argument, and above it (or what `reverse` does, if there is one)."""
+    reverse: Reverse | None = None
+    """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
     view: View | None = None
     in_place: int | None = None
     """The result replaces run-time argument `in_place`, as large as it, in its very bytes; only where nobody

@@ -13,6 +13,7 @@ from codegen.plan.program import IoMode, IoTensor, Program
 from codegen.search import in_place
 from codegen.search.attempt import Attempt, Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
+from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
@@ -51,16 +52,17 @@ def search(
     else:
         best = planning.attempt(blocks)
     best = _replace_arguments(planning, best, data, board, choices)
+    prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
     program = Program(
         name=name,
         function=best.function,
-        prim_funcs=best.prim_funcs,
+        prim_funcs=prim_funcs,
         board=board,
         problem=best.problem,
         plan=best.plan,
         slices=best.live.slices,
         workspaces=best.live.workspaces,
-        constants=linking.link(best.prim_funcs, _constant_pools(board)),
+        constants=linking.link(prim_funcs, _constant_pools(board)),
         io=choices.io,
         inputs=_io("input", function.params),
         outputs=_io("output", _variables(function)),

@@ -112,6 +112,10 @@ void cg_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weigh
 void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                    const cg_f32 *input, cg_f32 *output);
 
+/* The same from the last pixel to the first, channels still in order: `row_major_above`. */
+void cg_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
+                          const int8_t *input, int8_t *output);
+
 /* Output channel o reads input channel o / (out.c / in.c). Overlap as conv2d, by channel. */
 void cg_depthwise_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                             const int8_t *input, int8_t *output);
@@ -120,6 +124,9 @@ void cg_depthwise_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weig
                                 int32_t x_stop);
 void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                              const cg_f32 *input, cg_f32 *output);
+
+void cg_depthwise_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
+                                    const int8_t *input, int8_t *output);
 
 /*
  * Stride 1, one output channel an input channel, a result as large as the image: it replaces the
@@ -180,6 +187,8 @@ void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg
 void cg_max_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_max_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
                           int32_t y, int32_t x_start, int32_t x_stop);
+void cg_avg_pool2d_reverse_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_max_pool2d_reverse_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_max_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
 
 /* ---- walks over up to five axes ------------------------------------------------------- */

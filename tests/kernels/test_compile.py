@@ -54,7 +54,9 @@ def test_arm(tmp_path: Path, cpu: str, level: str) -> None:
     ).stdout
     symbols = re.findall(r"^(?:[0-9a-f]{8}| {8}) (\w) (\S+)$", listed, flags=re.M)
     called = {name for kind, name in symbols if kind == "U"}
-    assert {name for name in called if not ALLOWED.match(name)} == set()
+    # A kernel that goes back to front is built on the one that goes front to back.
+    own = {name for kind, name in symbols if kind == "T"}
+    assert {name for name in called - own if not ALLOWED.match(name)} == set()
     assert called & FORBIDDEN == set()
     # b, B, d, D, C: bytes in .bss or .data, that is state
     assert [name for kind, name in symbols if kind in "bBdDC"] == []

@@ -29,7 +29,8 @@ def test_result_may_lie_where_sharing_allows(library: Library, op: str, dtype: D
         layer = random_layer(op, dtype, seed)
         function = bind(layer)
         for rule in function.sharing:
-            assert rule.above is None and rule.below is not None
+            if rule.below is None:
+                continue
             step = max(function.argument_alignment, 1)
             nearest = -(-rule.below // step) * step  # the next distance that keeps both aligned
             for distance in (nearest, nearest + step, nearest + 5 * step):

@@ -1,0 +1,142 @@
+"""Compiled for M4 and M55 and run: results at exactly the stated distance, and one byte nearer.
+
+The models are sums of their image and 3 (weights of one, scales of one), so that a lost byte shows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.driver.build import Planned, plan_model
+from codegen.driver.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.run import measure, request
+from codegen.importers.tflite.writer import ModelBuilder
+from codegen.ir import Board
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.problem import Placement
+from codegen.search.select import select
+
+BASE = 4096
+"""Where the image lies: far enough from the pool's start for every result below it."""
+
+IMAGES = 6
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shape:
+    """A layer: operator, kernel, stride, padding, channels of image and result."""
+
+    op: str
+    kernel: int
+    stride: int
+    padding: str
+    inputs: int
+    outputs: int
+
+
+SHAPES = (
+    Shape(op="CONV_2D", kernel=3, stride=1, padding="SAME", inputs=3, outputs=5),
+    Shape(op="CONV_2D", kernel=1, stride=1, padding="SAME", inputs=4, outputs=4),
+    Shape(op="CONV_2D", kernel=3, stride=2, padding="VALID", inputs=4, outputs=3),
+    Shape(op="DEPTHWISE_CONV_2D", kernel=3, stride=1, padding="SAME", inputs=4, outputs=4),
+    Shape(op="DEPTHWISE_CONV_2D", kernel=3, stride=2, padding="SAME", inputs=3, outputs=6),
+    Shape(op="MAX_POOL_2D", kernel=2, stride=1, padding="SAME", inputs=3, outputs=3),
+    Shape(op="AVERAGE_POOL_2D", kernel=3, stride=2, padding="SAME", inputs=3, outputs=3),
+)
+
+
+def model_of(shape: Shape) -> bytes:
+    model = ModelBuilder()
+    extent = 7
+    x = model.tensor("x", (1, extent, extent, shape.inputs), scale=1.0)
+    out = (
+        -(-extent // shape.stride) if shape.padding == "SAME" else (extent - shape.kernel) // shape.stride + 1
+    )
+    is_pool = shape.op.endswith("POOL_2D")
+    y = model.tensor("y", (1, out, out, shape.outputs), scale=1.0, zero_point=0 if is_pool else 3)
+    options: dict[str, Any] = {"stride_h": shape.stride, "stride_w": shape.stride, "padding": shape.padding}
+    if is_pool:
+        size: dict[str, Any] = {"filter_height": shape.kernel, "filter_width": shape.kernel}
+        model.op(shape.op, [x], [y], **options, **size)
+    else:
+        is_conv = shape.op == "CONV_2D"
+        dims = (shape.outputs, shape.kernel, shape.kernel, shape.inputs)
+        dims = dims if is_conv else (1, shape.kernel, shape.kernel, shape.outputs)
+        weights = model.tensor("w", dims, scale=1.0, data=np.ones(dims, np.int8))
+        bias = model.tensor("b", (shape.outputs,), "int32", scale=1.0, data=np.zeros(shape.outputs, np.int32))
+        more: dict[str, Any] = {} if is_conv else {"depth_multiplier": shape.outputs // shape.inputs}
+        model.op(shape.op, [x, weights, bias], [y], **options, **more)
+    model.inputs(x)
+    model.outputs(y)
+    return model.build()
+
+
+def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
+    """Every shape, both sides: its result at the stated distance (True), and one byte nearer (False)."""
+    for number, shape in enumerate(SHAPES):
+        path = folder / f"m{number}.tflite"
+        path.write_bytes(model_of(shape))
+        planned = plan_model(path, board, Options(board=board.name, optimize="speed"), emulated=True)
+        constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
+        [prim] = select(planned.module.main, constants, board.target)
+        [rule] = prim.sharing
+        assert rule.below is not None
+        assert rule.above is not None
+        for side, distance, nearer in (("below", -rule.below, 1), ("above", rule.above, -1)):
+            for exact in (True, False):
+                name = f"m{number}_{side}_{'at' if exact else 'nearer'}"
+                place = distance if exact else distance + nearer
+                yield _placed(planned, prim, name, place, reverse=side == "above"), exact
+
+
+def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, reverse: bool) -> Planned:
+    """The program with its result `distance` bytes above its image, run in that direction."""
+    program = planned.program
+    pool = program.problem.pools[0].name
+    image, result = program.slices[program.inputs[0].value], program.slices[program.outputs[0].value]
+    places = {
+        image.buffer: Placement(pool=pool, offset=BASE),
+        result.buffer: Placement(pool=pool, offset=BASE + distance),
+    }
+    if reverse:
+        assert prim.reverse is not None
+        prim = replace(prim, symbol=prim.reverse.symbol, sources=prim.reverse.sources)
+    plan = replace(program.plan, placements=places)
+    return replace(planned, program=replace(program, name=name, plan=plan, prim_funcs=(prim,)))
+
+
+@pytest.mark.parametrize(
+    "board_name",
+    [
+        "host",
+        pytest.param("mps2-an386", marks=pytest.mark.qemu),
+        pytest.param("mps3-an547", marks=pytest.mark.qemu),
+    ],
+)
+def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
+    board = boards.load_board(board_name)
+    made = list(variants(tmp_path, board))
+    sources = emit.render(tuple(planned.program for planned, _ in made))
+    emit.write(sources, tmp_path / "build")
+    image = toolchain.build(sources, tmp_path / "build", board, optimize="speed")
+    with boards.session(image, board) as target:
+        for model, (planned, exact) in enumerate(made):
+            cases = [_case(planned, number) for number in range(IMAGES)]
+            result = target.run(request(planned.program, cases, model=model))
+            found = measure(planned, cases, result).comparisons
+            right = [one.matches for case in found for one in case]
+            assert all(right) if exact else not all(right), planned.program.name
+
+
+def _case(planned: Planned, number: int) -> Case:
+    """Small numbers: sums of a window stay inside an int8."""
+    [tensor] = planned.program.inputs
+    image = np.random.default_rng([number, 5]).integers(-2, 3, tensor.type.shape).astype(np.int8)
+    return Case(name=str(number), inputs=(image,))
