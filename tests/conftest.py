@@ -3,6 +3,11 @@
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import settings
+
+# No deadline: nothing is asserted about times. Derandomised: a run on main repeats; --long draws anew.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("long", deadline=None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,6 +15,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="write golden files from what is rendered now"
     )
     parser.addoption("--long", action="store_true", help="run the long sweeps too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("long" if config.getoption("--long") else "suite")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
