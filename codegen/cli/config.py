@@ -16,6 +16,7 @@ _KNOWN = {
     "seed": int,
     "io": str,
     "keep-inputs": bool,
+    "schedule": str,
     "stream-input": bool,
     "io-types": str,
     "port": str,

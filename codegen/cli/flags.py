@@ -74,6 +74,13 @@ def _flags() -> list[Callable[..., Any]]:
         ),
         flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
         flag(
+            "--schedule",
+            type=click.Choice(["file", "optimal"]),
+            default="optimal",
+            show_default=True,
+            help="Order of the steps: as in the file, or the one that needs the fewest bytes.",
+        ),
+        flag(
             "--stream-input",
             is_flag=True,
             help="The application delivers the input row by row; it never lies in RAM whole.",
@@ -108,6 +115,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
         io=IoMode(values.pop("io")),
         keep_inputs=values.pop("keep_inputs"),
+        schedule=values.pop("schedule"),
         stream_input=values.pop("stream_input"),
         io_types=values.pop("io_types"),
         dump_ir=values.pop("dump_ir"),

@@ -138,6 +138,7 @@ def _choices(options: Options, emulated: bool) -> Choices:
         optimize=options.optimize,
         io=options.io,
         keep_inputs=options.keep_inputs,
+        schedule=options.schedule,
         stream_input=options.stream_input,
         pool_limits=options.pool_limits,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.plan.program import IoMode
+from codegen.search import ScheduleMode
 from codegen.toolchain import Optimize
 
 
@@ -21,6 +22,7 @@ class Options:
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
+    schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     io_types: str = "file"
     dump_ir: Path | None = None
@@ -36,6 +38,8 @@ class Options:
             parts.append(f"--io {self.io.value}")
         if self.keep_inputs:
             parts.append("--keep-inputs")
+        if self.schedule != "optimal":
+            parts.append(f"--schedule {self.schedule}")
         if self.stream_input:
             parts.append("--stream-input")
         if self.io_types != "file":

@@ -97,9 +97,9 @@ def _plan(program: Program) -> dict[str, object]:
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
         "certificate": {
-            "fixed": ["kernels", "order", "traversal", "tiling"],
-            "optimised": ["placement"],
-            "reordered": False,
+            "fixed": ["kernels", "traversal", "tiling", *([] if program.order.proved else ["order"])],
+            "optimised": [*(["order"] if program.order.proved else []), "placement"],
+            "reordered": program.order.reordered,
         },
         "pools": pools,
     }

@@ -65,6 +65,15 @@ class IoTensor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OrderCertificate:
+    """What is known of the order of steps: whether it is another than the file's, and whether no order of
+    the same steps can need fewer bytes than the plan does."""
+
+    reordered: bool = False
+    proved: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
     """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
 
@@ -85,6 +94,7 @@ class Program:
     outputs: tuple[IoTensor, ...]
     times: tuple[tuple[int, int], ...]
     """Interval `[start, stop)` on the buffers' time axis of each step."""
+    order: OrderCertificate = OrderCertificate()
     streamed: str | None = None
     """The graph input that the application delivers row by row; it has no bytes of its own."""
     metadata: Mapping[str, str]

@@ -3,6 +3,7 @@
 from codegen.search.attempt import Choices
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
+from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, search
 
-__all__ = ["Choices", "Segment", "check", "identifier", "search"]
+__all__ = ["Choices", "ScheduleMode", "Segment", "check", "identifier", "search"]

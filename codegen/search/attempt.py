@@ -15,6 +15,7 @@ from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, 
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.fuse import Segment, apply
+from codegen.search.schedule import ScheduleMode
 from codegen.search.tiling import Lifetimes, Tiler
 
 
@@ -30,6 +31,7 @@ class Choices:
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
+    schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     """The application delivers the only input row by row; it never lies in memory whole."""
     emulated: bool = True

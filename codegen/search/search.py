@@ -9,7 +9,7 @@ from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
 from codegen.plan.problem import Pool
-from codegen.plan.program import IoMode, IoTensor, Program
+from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
 from codegen.search import in_place
 from codegen.search.attempt import Attempt, Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
@@ -17,6 +17,7 @@ from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
+from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
 
 
@@ -36,6 +37,10 @@ def search(
     function = module.main
     data = {id_: constant.data for id_, constant in module.constants.items()}
     function, prim_funcs = plan_devices(function, select(function, data, board.target))
+    ordered = schedule(
+        function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
+    )
+    function, prim_funcs = ordered.function, ordered.prim_funcs
     pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
     planning = Planning(
         function,
@@ -68,10 +73,18 @@ def search(
         outputs=_io("output", _variables(function)),
         times=best.live.times,
         streamed=planning.streamed,
+        order=_certificate(ordered, best, choices),
         metadata=module.metadata,
     )
     check(program, keep_inputs=choices.keep_inputs)
     return program
+
+
+def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCertificate:
+    """The order is proved best if the plan needs no more than any order of these steps does."""
+    whole = best.function == ordered.function and best.prim_funcs == ordered.prim_funcs
+    proved = choices.schedule == "optimal" and whole and best.peak_bytes <= ordered.result.lower_bound_bytes
+    return OrderCertificate(reordered=ordered.reordered, proved=proved)
 
 
 def _replace_arguments(

@@ -268,11 +268,22 @@ class Tiler:
         by_argument = {rule.argument: rule for rule in rules}
         for root, size in dying.items():
             readers = [index for index, arg in enumerate(args) if self._lives.roots[arg.name] == root]
-            below = [by_argument[i].below for i in readers if i in by_argument]
-            if len(below) == len(readers):
-                distance = max((0, *(b for b in below if b is not None)))
-                saved = max(saved, size + result_bytes - max(result_bytes, distance + size))
+            shared = [by_argument[i] for i in readers if i in by_argument]
+            if len(shared) == len(readers):
+                saved = max(saved, size + result_bytes - _extent(shared, size, result_bytes))
         return sum(dying.values()) + result_bytes - saved
+
+
+def _extent(rules: Sequence[Sharing], argument_bytes: int, result_bytes: int) -> int:
+    """Bytes that an argument and the result cover together, on the better side that all rules permit."""
+    extents = [argument_bytes + result_bytes]
+    below = [rule.below for rule in rules if rule.below is not None]
+    if len(below) == len(rules):
+        extents.append(max(result_bytes, max((0, *below)) + argument_bytes))
+    above = [rule.above for rule in rules if rule.above is not None]
+    if len(above) == len(rules):
+        extents.append(max(argument_bytes, max((0, *above)) + result_bytes))
+    return min(extents)
 
 
 def _by_stop(units: Iterable[_Unit]) -> Mapping[int, list[_Unit]]:
