@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import click
 import msgspec
@@ -16,11 +17,10 @@ from codegen.errors import CodegenError
 def show_error(error: CodegenError) -> None:
     """Every message on stderr, plain where stderr is not a terminal."""
     for message in error.messages:
-        head, _, tail = str(message).partition("\n")
-        label, separator, rest = head.partition("]")
+        label, separator, rest = str(replace(message, help=None)).partition("]")
         click.echo(click.style(label + separator, fg="red", bold=True) + rest, err=True)
-        if tail:
-            click.echo(click.style("help", fg="cyan") + tail.removeprefix("help"), err=True)
+        if message.help:
+            click.echo(click.style("help", fg="cyan") + f": {message.help}", err=True)
 
 
 def json_error(error: CodegenError) -> str:

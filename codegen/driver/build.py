@@ -104,7 +104,7 @@ def build(
 
 def model_name(path: Path) -> str:
     """C prefix for a model file."""
-    return identifier(path.stem, "model")
+    return identifier(path.stem, "model", keep="head")
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -67,6 +67,10 @@ class Constant:
         return (self.id, self.type, bits, self.alignment, self.section, self.memory_scope, self.origin)
 
 
+_SHOWN = 64
+"""Characters of a tensor's name that messages show."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
     """Where a step comes from in the model file: operator index and the file's word for it."""
@@ -76,7 +80,10 @@ class Source:
     tensor_name: str = ""
 
     def __str__(self) -> str:
-        name = f' "{self.tensor_name}"' if self.tensor_name else ""
+        # Fused graphs join dozens of names by `;`: the start is enough to find the operator.
+        full = self.tensor_name
+        short = full if len(full) <= _SHOWN else full[: _SHOWN - 1] + "…"
+        name = f' "{short}"' if short else ""
         return f"op {self.op_index} {self.op_name}{name}"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 _KEYWORDS = frozenset(
     [
@@ -82,13 +83,17 @@ _KEYWORDS = frozenset(
 _LONGEST = 32
 
 
-def identifier(text: str, fallback: str) -> str:
-    """A lower-case C identifier close to `text`, at most 32 characters, never a C or C++ keyword."""
+def identifier(text: str, fallback: str, *, keep: Literal["head", "tail"] = "tail") -> str:
+    """A lower-case C identifier close to `text`, never a C or C++ keyword.
+
+    Longer text is cut to 32 characters: of a tensor's name (a path of scopes) the end says most, of a
+    file's name (`keep="head"`) the start.
+    """
     text = re.sub(r"^(serving_default_|StatefulPartitionedCall[/:]?)", "", text)
     text = re.sub(r":\d+$", "", text)
     words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
     if len(words) > _LONGEST:
-        words = words[-_LONGEST:].strip("_")
+        words = (words[:_LONGEST] if keep == "head" else words[-_LONGEST:]).strip("_")
     if not words or words[0].isdigit():
         words = f"{fallback}_{words}".strip("_")
     return f"{words}_" if words in _KEYWORDS else words

@@ -139,6 +139,14 @@ def test_mistakes(words: list[str], code: int, text: str, capsys: pytest.Capture
     assert Path("full/precious.txt").read_text() == "mine"
 
 
+def test_a_message_of_several_lines_has_one_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second line of a text was once printed as its help."""
+    assert call("plan", str(example_model()), "--board", "host", "--pool", "sram=100") == 4
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1].strip().startswith("most is alive at step op ")
+    assert [line for line in lines if line.startswith("help")] == [lines[-1]]
+
+
 def test_json_failure_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("plan", str(example_model()), "--board", "host", "--pool", "sram=100", "--json") == 4
     document = json.loads(capsys.readouterr().out)
