@@ -3,6 +3,7 @@
 In the file the steps stand breadth first, which keeps every branch alive at once.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ def randwire() -> bytes:
     narrow = [net.conv(each, 4) for each in wide]
     nodes = [net.first, *narrow]
     for _ in range(5):
-        left, right = dice.choice(len(nodes), 2, replace=False)
+        left, right = (int(node) for node in dice.choice(len(nodes), 2, replace=False))
         nodes.append(net.add(nodes[left], nodes[right]))
     total = nodes[1]
     for each in nodes[2:]:
@@ -118,8 +119,7 @@ def _peak(path: Path, mode: ScheduleMode, folder: Path) -> tuple[int, bytes, boo
 
 @pytest.mark.qemu
 @pytest.mark.parametrize("make", [inception, nas, randwire])
-def test_the_best_order_saves_ram_on_the_target(make: object, tmp_path: Path) -> None:
-    assert callable(make)
+def test_the_best_order_saves_ram_on_the_target(make: Callable[[], bytes], tmp_path: Path) -> None:
     path = tmp_path / "net.tflite"
     path.write_bytes(make())
     file_peak, file_output, moved = _peak(path, "file", tmp_path / "file")
