@@ -20,6 +20,7 @@ from codegen.plan.hill_climb import hill_climb
 from codegen.plan.planners import Planner
 from codegen.plan.program import IoMode
 from codegen.plan.validate import violations
+from codegen.search.select import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
 from tests.plan import mutants
 from tests.plan.execution import Case
@@ -54,8 +55,13 @@ def real_cases() -> tuple[Case, ...]:
         io, keep = ((IoMode.POOL, False), (IoMode.POOL, True), (IoMode.CALLER, False))[number % 3]
         types = "int8" if key in EDGED_MODELS else "file"
         options = Options(planner="greedy_by_size", io=io, keep_inputs=keep, io_types=types)
-        program = plan_model(model_path(key), BOARD, options).program
-        case = Case.of(program, keep_inputs=keep)
+        planned = plan_model(model_path(key), BOARD, options)
+        constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
+        # As bound, before a plan chose their direction: mutants are planned anew.
+        bound = select(planned.module.main, constants, BOARD.target)
+        chosen = zip(planned.program.prim_funcs, bound, strict=True)
+        prims = tuple(prim if prim.in_place is not None else either for prim, either in chosen)
+        case = replace(Case.of(planned.program, keep_inputs=keep), prim_funcs=prims)
         problem = mutants.spread(case.problem, random.Random(number))
         found += [case, replace(case, problem=problem, plan=greedy_by_size(problem))]
     return tuple(found)
