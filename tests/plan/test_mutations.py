@@ -58,9 +58,11 @@ def real_cases() -> tuple[Case, ...]:
         planned = plan_model(model_path(key), BOARD, options)
         constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
         # As bound, before a plan chose their direction: mutants are planned anew.
-        bound = select(planned.module.main, constants, BOARD.target)
-        chosen = zip(planned.program.prim_funcs, bound, strict=True)
-        prims = tuple(prim if prim.in_place is not None else either for prim, either in chosen)
+        bound = {prim.name: prim for prim in select(planned.module.main, constants, BOARD.target)}
+        prims = tuple(
+            prim if prim.in_place is not None or prim.block is not None else bound[prim.name]
+            for prim in planned.program.prim_funcs
+        )
         case = replace(Case.of(planned.program, keep_inputs=keep), prim_funcs=prims)
         problem = mutants.spread(case.problem, random.Random(number))
         found += [case, replace(case, problem=problem, plan=greedy_by_size(problem))]
