@@ -12,7 +12,7 @@ JOBS ?= 2
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv gcc libc6-dev
 APT_TEST := $(APT_DEMO) clang-format cppcheck cmake g++
 
-.PHONY: help demo test test-long lint engines clean tools-demo tools-test
+.PHONY: help demo test test-long lint bench engines clean tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -34,6 +34,11 @@ lint: $(VENV)/.test
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
+
+# make bench   planners and schedules on the shared instances: peaks, bounds, proofs, seconds
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/plan_instances.py
+	$(BIN)/python benchmarks/schedules.py
 
 # make engines   the reference engines the tests compare with, in a virtual environment of their own
 engines: $(ENGINES)/.done

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message
+from codegen.plan.exact import optimal
 from codegen.plan.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.hill_climb import hill_climb
 from codegen.plan.problem import MemoryPlan, Problem
@@ -21,6 +22,7 @@ BUILTIN: Mapping[str, Planner] = MappingProxyType(
         "greedy_by_size": greedy_by_size,
         "greedy_by_conflicts": greedy_by_conflicts,
         "hill_climb": hill_climb,
+        "optimal": optimal,
     }
 )
 
