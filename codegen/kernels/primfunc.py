@@ -148,7 +148,7 @@ class ArrayArg:
     items: tuple[ValueArg | ConstantArg | NullArg, ...]
 
 
-CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | ArrayArg
+CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | NullArg | ArrayArg
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -294,7 +294,7 @@ class PrimFunc:
 
     @property
     def is_call(self) -> bool:
-        """Whether code runs: a view's bytes are there already, as are those of arguments that are all joined."""
+        """Whether code runs: the bytes of a view are there already, as are arguments that are all joined."""
         return self.symbol != ""
 
     @property

@@ -17,7 +17,7 @@ from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
 from codegen.plan.stays import Stay, conflicts
-from codegen.plan.ties import demands, misfits, ties
+from codegen.plan.ties import Ties, demands, foreign_joins, misfits, part_outputs, ties
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""
@@ -86,11 +86,10 @@ def liveness(
             function, prim_funcs, step, keep_inputs=fixed_inputs
         ):
             raise ValueError(f"{prim.name}: the argument it replaces is needed later")
-    values = _Values(prim_funcs, function)
+    values = _Values(prim_funcs, function, io, streamed)
     owned_by_caller: frozenset[str] = frozenset()
     if io is IoMode.CALLER:
-        _check_caller(function, values)
-        _check_joined(prim_funcs, values)
+        _check_caller(function, values.ties)
         owned_by_caller = frozenset(values.io_roots)
     if streamed is not None:
         _check_streamed(prim_funcs, values, streamed)
@@ -99,9 +98,7 @@ def liveness(
     kept = _kept(function, keep_inputs)
     spans = _spans(prim_funcs, function, times, kept)
     planned = [root for root in values.members if root not in owned_by_caller]
-    buffers = [
-        _value_buffer(root, values, spans, pool_candidates, minimum_alignment) for root in planned
-    ]
+    buffers = [_value_buffer(root, values, spans, pool_candidates, minimum_alignment) for root in planned]
     stays = {root: values.stays(root, spans) for root in planned}
     workspaces: dict[tuple[str, str], str] = {}
     for prim, (start, _) in zip(prim_funcs, times, strict=True):
@@ -129,22 +126,35 @@ def liveness(
 
 def _whole(buffer: Buffer) -> Stay:
     return Stay(
-        name=buffer.id, first_byte=0, end_byte=buffer.size_bytes, start=buffer.start, stop=buffer.stop
+        name=buffer.id,
+        offset_bytes=0,
+        first_byte=0,
+        end_byte=buffer.size_bytes,
+        start=buffer.start,
+        stop=buffer.stop,
     )
 
 
 class _Values:
     """Variables that share bytes: each has an anchor (root variable, byte offset in it)."""
 
-    def __init__(self, prim_funcs: Sequence[PrimFunc], function: Function) -> None:
-        found = ties(function, prim_funcs)
+    def __init__(
+        self, prim_funcs: Sequence[PrimFunc], function: Function, io: IoMode, streamed: str | None
+    ) -> None:
+        self.ties = found = ties(function, prim_funcs)
         faults = [*found.faults, *misfits(found, prim_funcs)]
+        faults += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
         if faults:
             raise ValueError("; ".join(faults))
         self.vars, self.anchors, self.members = found.variables, found.anchors, found.members()
-        io = [param.name for param in function.params]
-        io += [result.name for result in function.results if isinstance(result, Var)]
-        self.io_roots = {self.anchors[name][0] for name in io}
+        edges = [var for var in (*function.params, *function.results) if isinstance(var, Var)]
+        self.io_roots = {self.anchors[var.name][0] for var in edges}
+        self._parts: dict[str, str] = {}
+        """View -> the value it is a part of."""
+        for prim in prim_funcs:
+            source = prim.let.call.args[prim.view.argument] if prim.view else None
+            if isinstance(source, Var):
+                self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
         needed = demands(found, prim_funcs)
         self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}
 
@@ -160,45 +170,31 @@ class _Values:
     def _holding(self, root: str) -> list[str]:
         """The members that hold bytes; all of them where none does."""
         members = self.members[root]
-        return [name for name in members if self.vars[name].type.size_bytes] or members
+        return [m for m in members if self.vars[self._parts.get(m, m)].type.size_bytes] or members
 
     def _stay(self, name: str, span: tuple[int, int]) -> Stay:
-        offset, size = self.anchors[name][1], self.vars[name].type.size_bytes
-        return Stay(name=name, first_byte=offset, end_byte=offset + size, start=span[0], stop=span[1])
+        offset, held = self.anchors[name][1], self._parts.get(name, name)
+        first, size = self.anchors[held][1], self.vars[held].type.size_bytes
+        return Stay(
+            name=name,
+            offset_bytes=offset,
+            first_byte=first,
+            end_byte=first + size,
+            start=span[0],
+            stop=span[1],
+        )
 
 
-def _check_caller(function: Function, values: _Values) -> None:
-    """The caller's output must be exactly one value's bytes, and not an input's."""
-    inputs = {param.name for param in function.params}
+def _check_caller(function: Function, found: Ties) -> None:
     messages = Messages()
-    seen: dict[str, str] = {}
-    for result in function.results:
-        if not isinstance(result, Var):
-            continue
-        root, offset = values.anchors[result.name]
-        problem = None
-        if root in inputs:
-            problem = f"is the bytes of input {root}"
-        elif root in seen:
-            problem = f"is the bytes of output {seen[root]} too"
-        elif offset or result.type.size_bytes != values.vars[root].type.size_bytes:
-            problem = f"is a part of the bytes of {root}"
-        if problem:
-            messages.add(
-                "E213",
-                f"with --io caller the caller owns every output, but this one {problem}",
-                where=f"output {result.name}",
-                help="use --io pool",
-            )
-        seen[root] = result.name
+    for name, problem in part_outputs(function, found):
+        messages.add(
+            "E213",
+            f"with --io caller the caller owns every output, but this one {problem}",
+            where=f"output {name}",
+            help="use --io pool",
+        )
     messages.raise_if_any()
-
-
-def _check_joined(prim_funcs: Sequence[PrimFunc], values: _Values) -> None:
-    """What the caller owns may lie anywhere, and an input is not ours to put elsewhere."""
-    for prim in prim_funcs:
-        if prim.joined and values.anchors[prim.let.var.name][0] in values.io_roots:
-            raise ValueError(f"{prim.name}: joins its arguments in bytes of the caller")
 
 
 def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: str) -> None:

@@ -248,8 +248,8 @@ def _step(prim: PrimFunc, places: _Places, memory: _Memory, pieces: dict[str, _P
                 memory.write(f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name])
         if now == prim.result_start:
             place = places.values.get(result.name)
-            for piece in written if place else ():
-                memory.write(result.name, place.part(piece.start, piece.stop))
+            for piece in written:
+                memory.write(result.name, place.part(piece.start, piece.stop) if place else None)
         damages = list(_in_use(prim, now, args, places, memory, pieces))
         yield from damages
         if damages:
@@ -263,7 +263,9 @@ def _made_of(prim: PrimFunc, pieces: Mapping[str, _Pieces]) -> _Pieces:
         source, first = prim.let.call.args[prim.view.argument], prim.view.offset_bytes
         seen = pieces.get(source.name, ()) if isinstance(source, Var) else ()
         cut = ((p.owner, max(p.start - first, 0), min(p.stop - first, size)) for p in seen)
-        return tuple(_Piece(owner=owner, start=start, stop=stop) for owner, start, stop in cut if start < stop)
+        return tuple(
+            _Piece(owner=owner, start=start, stop=stop) for owner, start, stop in cut if start < stop
+        )
     found: list[_Piece] = []
     end = 0
     for arg, start in prim.joins:
@@ -335,6 +337,5 @@ def _apart(what: str, inner: Var, outer: Var, offset: int, places: _Places) -> I
         start = theirs.start + offset
         if (mine.pool, mine.start) != (theirs.pool, start):
             yield (
-                f"{what} lies at byte {mine.start} of pool {mine.pool}, "
-                f"its bytes at {start} of {theirs.pool}"
+                f"{what} lies at byte {mine.start} of pool {mine.pool}, its bytes at {start} of {theirs.pool}"
             )

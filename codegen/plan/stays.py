@@ -1,8 +1,8 @@
 """Stays: which bytes of a buffer a value holds, and when. Distances between buffers follow from them.
 
 A buffer that holds several values is not full all the time: where arguments lie side by side in the result
-that joins them, the part of an argument that is not computed yet is free, and so is the part of a slice that
-nobody reads any more. Two buffers are kept apart only where stays of both meet in time.
+that joins them, the part of an argument that is not computed yet is free. Two buffers are kept apart only
+where stays of both meet in time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +17,13 @@ Permitted = Mapping[tuple[str, str], tuple[int, int]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stay:
-    """Value (or workspace) `name` holds bytes [first_byte, end_byte) of its buffer during [start, stop)."""
+    """Value (or workspace) `name` holds bytes [first_byte, end_byte) of its buffer during [start, stop).
+
+    It begins at `offset_bytes`; a view holds all the bytes of the value it is a part of.
+    """
 
     name: str
+    offset_bytes: int
     first_byte: int
     end_byte: int
     start: int
@@ -40,7 +44,9 @@ def conflicts(
     """
     for i, j in intersecting(buffers):
         first, second = buffers[i], buffers[j]
-        if any((after.name, before.name) in permitted for after in stays[second.id] for before in stays[first.id]):
+        if any(
+            (after.name, before.name) in permitted for after in stays[second.id] for before in stays[first.id]
+        ):
             first, second = second, first
         below, above = _distances(stays[first.id], stays[second.id], permitted)
         if (below, above) == (first.size_bytes, second.size_bytes):
@@ -60,16 +66,17 @@ def _distances(firsts: Sequence[Stay], seconds: Sequence[Stay], permitted: Permi
         for other in seconds:
             if one.meets(other):
                 below, above = _apart(one, other, permitted)
-                # Kernels speak of addresses of values, conflicts of offsets of buffers.
-                belows.append(below + one.first_byte - other.first_byte)
-                aboves.append(above + other.first_byte - one.first_byte)
+                belows.append(below)
+                aboves.append(above)
     return max(belows), max(aboves)
 
 
 def _apart(one: Stay, other: Stay, permitted: Permitted) -> tuple[int, int]:
-    if (one.name, other.name) in permitted:
-        return permitted[one.name, other.name]
     if (other.name, one.name) in permitted:
-        below, above = permitted[other.name, one.name]
-        return above, below
-    return one.end_byte - one.first_byte, other.end_byte - other.first_byte
+        above, below = _apart(other, one, permitted)
+        return below, above
+    if (one.name, other.name) in permitted:
+        below, above = permitted[one.name, other.name]
+        # Kernels speak of addresses of values, conflicts of offsets of buffers.
+        return below + one.offset_bytes - other.offset_bytes, above + other.offset_bytes - one.offset_bytes
+    return one.end_byte - other.first_byte, other.end_byte - one.first_byte

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from codegen.ir import DeviceConflict, Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.program import IoMode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,11 +53,15 @@ def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
         for arg, start in prim.joins:
             root = anchors[arg.name][0]
             if root == result.name or variables[root].type.size_bytes != arg.type.size_bytes:
-                faults.append(f"{prim.name}: {arg.name} is not all of the bytes of {root}, it cannot be joined")
+                faults.append(
+                    f"{prim.name}: {arg.name} is not all of the bytes of {root}, it cannot be joined"
+                )
                 continue
             moved = [(name, offset) for name, (other, offset) in anchors.items() if other == root]
             anchors.update((name, (result.name, start + offset)) for name, offset in moved)
-    return Ties(anchors=MappingProxyType(anchors), variables=MappingProxyType(variables), faults=tuple(faults))
+    return Ties(
+        anchors=MappingProxyType(anchors), variables=MappingProxyType(variables), faults=tuple(faults)
+    )
 
 
 def demands(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
@@ -82,4 +87,52 @@ def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
             devices[root] = devices[root].unify(devices[name])
         except DeviceConflict as conflict:
             texts.append(f"{name} and {root} share bytes, but {conflict}")
+    return texts
+
+
+def part_outputs(function: Function, found: Ties) -> list[tuple[str, str]]:
+    """(output, what is wrong with it) where the caller cannot own an output: it must be exactly one value's
+    bytes, and not an input's."""
+    inputs = {param.name for param in function.params}
+    problems: list[tuple[str, str]] = []
+    seen: dict[str, str] = {}
+    for result in function.results:
+        if not isinstance(result, Var):
+            continue
+        root, offset = found.anchors[result.name]
+        if root in inputs:
+            problems.append((result.name, f"is the bytes of input {root}"))
+        elif root in seen:
+            problems.append((result.name, f"is the bytes of output {seen[root]} too"))
+        elif offset or result.type.size_bytes != found.variables[root].type.size_bytes:
+            problems.append((result.name, f"is a part of the bytes of {root}"))
+        seen[root] = result.name
+    return problems
+
+
+def foreign_joins(
+    function: Function, prim_funcs: Sequence[PrimFunc], found: Ties, *, io: IoMode, streamed: str | None
+) -> list[str]:
+    """Joins in bytes that are not the plan's, in sentences: the caller's may lie anywhere, and a streamed
+    input has none."""
+    owned = {streamed} if streamed is not None else set[str]()
+    if io is IoMode.CALLER:
+        owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, Var)}
+    roots = {found.anchors[name][0] for name in owned}
+    return [
+        f"{prim.name}: joins its arguments in bytes of the caller"
+        for prim in prim_funcs
+        if prim.joined and found.anchors[prim.let.var.name][0] in roots
+    ]
+
+
+def broken(
+    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, streamed: str | None
+) -> list[str]:
+    """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
+    found = ties(function, prim_funcs)
+    texts = [*found.faults, *misfits(found, prim_funcs)]
+    texts += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
+    if io is IoMode.CALLER:
+        texts += [f"output {name} {problem}" for name, problem in part_outputs(function, found)]
     return texts

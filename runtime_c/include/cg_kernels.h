@@ -300,8 +300,8 @@ typedef struct {
 } cg_concat_params;
 
 /*
- * Row r of the output is row r of inputs[0], of inputs[1], ... up to inputs[count - 1]. Where an input is
- * NULL its part of the output stays as it is.
+ * Row r of the output is row r of inputs[0], of inputs[1], ... up to inputs[count - 1]. Where an
+ * input is NULL its part of the output stays as it is.
  */
 void cg_concat(const cg_concat_params *params, const void *const *inputs, void *output);
 

@@ -45,8 +45,8 @@ def random_case(seed: int) -> Case:
     keep = rng.random() < 0.3
     for step, one in enumerate(prims):
         # Where the argument is as large and not needed any more, the result may replace it.
-        sizes = {arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)}
-        if one.view is None and not one.joined and len(one.let.call.args) == 1 and sizes == {one.let.var.type.size_bytes}:
+        sizes = [arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)]
+        if one.is_call and not one.joined and sizes == [one.let.var.type.size_bytes]:
             graph = function(params, prims, results)
             if may_replace(graph, prims, step, argument=0, keep_inputs=keep):
                 prims[step] = replace(one, in_place=0, sharing=())
