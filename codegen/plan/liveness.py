@@ -224,7 +224,8 @@ def _spans(
     times: Sequence[tuple[int, int]],
     kept: frozenset[str],
 ) -> _Spans:
-    """Live interval of each value: from the birth of its bytes to its last read."""
+    """Live interval of each value: from its birth to its last read. A view is taken when its step runs, and
+    until then the value it is a part of is read."""
     # An input nobody reads still has to lie beside the other inputs while they are all written.
     spans: _Spans = {param.name: (0, 1) for param in function.params}
 
@@ -235,19 +236,15 @@ def _spans(
         for arg, argument_stop in zip(prim.let.call.args, prim.argument_stops, strict=True):
             if isinstance(arg, Var):
                 extend(arg.name, start + argument_stop)
-        spans[prim.let.var.name] = (_birth(prim, start, spans), stop)
+        spans[prim.let.var.name] = (_birth(prim, start), stop)
     end = max(times[-1][1] if times else 0, 1)
     for name in kept:
         extend(name, end)
     return spans
 
 
-def _birth(prim: PrimFunc, start: int, spans: _Spans) -> int:
-    """A view's bytes are born with those it looks at; what replaces an argument takes over at once."""
-    if prim.view is not None:
-        source = prim.let.call.args[prim.view.argument]
-        assert isinstance(source, Var), "a view of a constant has no bytes"
-        return spans[source.name][0]
+def _birth(prim: PrimFunc, start: int) -> int:
+    """What replaces an argument, or is there without a call, takes over at once."""
     return start if prim.in_place is not None or not prim.is_call else start + prim.result_start
 
 
