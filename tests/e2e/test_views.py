@@ -14,7 +14,7 @@ from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Built, build
 from codegen.driver.cases import Case, pattern_case
-from codegen.driver.options import Options
+from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.plan.image import RunResult
@@ -131,9 +131,10 @@ def _with_expected(model: bytes, cases: tuple[Case, ...]) -> tuple[Case, ...]:
 
 
 def _check(built: Built, cases: tuple[Case, ...]) -> None:
-    measured = execute(built, cases, trace=True)
     planned = built.models[0]
+    measured = execute(built, cases)
     assert complaints(planned, cases, measured, built.image.sizes.stack_bound_bytes) == []
+    measured = execute(built, cases[:1], trace=True)
     compared = [step.comparison for step in check_steps(planned, cases[0], measured)]
     assert all(one.matches for one in compared if one is not None)
     assert any(one is not None for one in compared)
@@ -148,9 +149,9 @@ def _kernels(program: Program) -> list[str]:
 @pytest.mark.parametrize("io", list(IoMode))
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
 def test_outputs_are_tflites_on_the_host(
-    make: Callable[[], bytes], io: IoMode, optimize: str, tmp_path: Path
+    make: Callable[[], bytes], io: IoMode, optimize: Optimize, tmp_path: Path
 ) -> None:
-    options = Options(board="host", io=io, optimize="speed" if optimize == "speed" else "balanced")
+    options = Options(board="host", io=io, optimize=optimize)
     built, cases = _built(make, tmp_path, options)
     _check(built, cases)
     kernels = _kernels(built.models[0].program)
@@ -166,10 +167,11 @@ def test_measured_on_the_target(make: Callable[[], bytes], tmp_path: Path) -> No
     built, cases = _built(make, tmp_path, Options(board="mps2-an386"))
     _check(built, cases)
     program = built.models[0].program
-    # By hand: what joins is as wide as all its parts, and is there while its last part is computed.
     expected = {
-        inception: 40 + 40,  # the second concatenation reads the first until its last branch has begun
-        dense_net: 34 + 10,  # the last one holds everything; beside it there is the result
+        # Both concatenations: the last branch reads the first one, what it computes lies in the second's gap.
+        inception: 40 + 40,
+        # The last one holds everything; beside it there is the result, but for the byte that is written last.
+        dense_net: 34 + 10 - 1,
     }
     if make in expected:
         assert peak_bytes(program.problem, program.plan, "sram") == expected[make]
@@ -186,13 +188,18 @@ def test_no_step_touches_what_is_not_its_own(make: Callable[[], bytes], tmp_path
     assert isinstance(run_poisoned(image, board, request(program, cases)), RunResult)
 
 
+def _source(folder: Path) -> str:
+    """The model's C, blanks and ends of lines all alike."""
+    return " ".join((folder / "build" / "net.c").read_text().replace("*", " ").split())
+
+
 def test_the_source_says_that_no_code_runs(tmp_path: Path) -> None:
     built, _ = _built(halves, tmp_path, Options(board="host", optimize="speed"))
-    source = (tmp_path / "build" / "net.c").read_text()
+    source = _source(tmp_path)
     assert "a view, no code" in source
     assert "there already" in source
     built, _ = _built(inception, tmp_path, Options(board="host"))
-    source = (tmp_path / "build" / "net.c").read_text()
+    source = _source(tmp_path)
     assert source.count("side by side, no code") == 2
     assert "cg_concat" not in source
     assert "kernels/concat.c" not in emit.render((built.models[0].program,)).files
