@@ -1,6 +1,7 @@
 """Attempts: a choice of blocks carried through to a memory plan, and which of several to take."""
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -8,14 +9,16 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.bounds import lower_bound
+from codegen.plan.bounds import covered_bytes, lower_bound
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.fuse import Segment, apply
+from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
+from codegen.search.sharing import SharingMode, permitted, replacing
 from codegen.search.tiling import Lifetimes, Tiler
 
 
@@ -26,7 +29,7 @@ class Choices:
     planner: str
     optimize: str = "balanced"
     """speed: no blocks unless a limit is missed; balanced: those that lower the peak without an extra
-    multiply-accumulate; size: the least peak."""
+    multiply-accumulate; size: the least peak, by blocks and steps that run twice."""
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -34,6 +37,9 @@ class Choices:
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     """The application delivers the only input row by row; it never lies in memory whole."""
+    blocks: bool = True
+    """Off: no blocks, every value lies in memory whole."""
+    sharing: SharingMode = "overlap"
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
 
@@ -74,10 +80,34 @@ class Planning:
         choices: Choices,
     ) -> None:
         """`steps`: the steps as a block would run them (`row_steps`)."""
-        self._function, self._prims, self._steps = function, tuple(prim_funcs), steps
-        self._pools, self._planner, self._choices = pools, planner, choices
-        self._alignment = board.buffer_alignment_bytes
+        self._function, self._prims, self._steps = function, tuple(prim_funcs), tuple(steps)
+        self._board, self._pools, self._planner, self._choices = board, pools, planner, choices
         self.streamed = function.params[0].name if choices.stream_input and function.params else None
+
+    def recomputing(self) -> Iterator[tuple["Planning", int]]:
+        """The same with some steps run twice, each time with a lower need in whole tensors; and how many
+        more multiply-accumulates that takes."""
+        first = Variant(function=self._function, prim_funcs=self._prims, steps=self._steps)
+        once = () if self.streamed is None else (self.streamed,)
+        for found in variants(first, self._needs, once=once):
+            planning = Planning(
+                found.function,
+                found.prim_funcs,
+                found.steps,
+                board=self._board,
+                pools=self._pools,
+                planner=self._planner,
+                choices=self._choices,
+            )
+            yield planning, found.extra_macs
+
+    def _needs(self, variant: Variant) -> tuple[Need, ...]:
+        live = self._live(variant.function, self._restricted(variant.function, variant.prim_funcs))
+        starts = [start for start, _ in live.times]
+        return tuple(
+            Need(step=bisect_right(starts, at.time) - 1, bytes=at.bytes)
+            for at in covered_bytes(live.problem(self._pools))
+        )
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function."""
@@ -88,7 +118,8 @@ class Planning:
         if self.streamed is not None:
             callers |= {self.streamed}
         lives = Lifetimes(self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs)
-        return Tiler(self._function, self._prims, self._steps, lives, self.streamed)
+        steps = self._steps if self._choices.blocks else (None,) * len(self._steps)
+        return Tiler(self._function, self._prims, steps, lives, self.streamed)
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
         """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
@@ -107,6 +138,7 @@ class Planning:
 
     def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:
         """The plan of these steps. Raises DoesNotFit, the peak named by its step."""
+        prims = self._restricted(function, prims)
         live = self._live(function, prims)
         problem = live.problem(self._pools, self._choices.limits)
         started = time.monotonic()
@@ -119,7 +151,15 @@ class Planning:
 
     def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
         """What these steps need at least: of all pools together, the sum of their peaks."""
-        return lower_bound(self._live(function, prims).problem(self._pools)).bytes
+        live = self._live(function, self._restricted(function, prims))
+        return lower_bound(live.problem(self._pools)).bytes
+
+    def _restricted(self, function: Function, prims: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
+        """`prims` with the sharing that the user permits."""
+        if self._choices.sharing == "overlap":
+            return tuple(prims)
+        fixed = self._choices.keep_inputs or self._choices.io is IoMode.CALLER
+        return replacing(function, permitted(prims, self._choices.sharing), fixed_inputs=fixed)
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(
@@ -128,7 +168,7 @@ class Planning:
             io=self._choices.io,
             keep_inputs=self._choices.keep_inputs,
             pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
-            minimum_alignment=self._alignment,
+            minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
 
@@ -148,24 +188,45 @@ def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt
         tried.add(tiler.least(recompute=False).segments)
     if optimize == "size":
         tried.add(tiler.least(recompute=True).segments)
+        for again, _ in planning.recomputing():
+            tried.add((), again)
     if tried.found:
         return min(tried.found, key=lambda attempt: (attempt.peak_bytes, attempt.macs))
-    for segments in _smaller(tiler, limit_bytes):
-        if tried.add(segments):
+    for way in _smaller(planning, tiler, limit_bytes):
+        if tried.add(way.segments, way.planning):
             return tried.found[-1]
     raise tried.nearest()
 
 
-def _smaller(tiler: Tiler, limit_bytes: int) -> Iterator[Sequence[Segment]]:
-    """Tilings that may fit, the fastest first: needs leave out alignment and chains of overlaps, so
-    tilings that need less than the limit follow."""
-    for recompute in (False, True):
-        least = tiler.least(recompute=recompute)
-        for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
-            found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
-            if found is not None:
-                yield found.segments
-        yield least.segments
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Way:
+    """Blocks of a function, and what the two cost in multiply-accumulates."""
+
+    planning: Planning
+    segments: tuple[Segment, ...]
+    extra_macs: int
+
+
+def _smaller(planning: Planning, tiler: Tiler, limit_bytes: int) -> Iterator[_Way]:
+    """Ways that may fit, the fastest first: those without extra work, then all others by their extra work."""
+    yield from _tilings(planning, tiler, limit_bytes, recompute=False)
+    ways = list(_tilings(planning, tiler, limit_bytes, recompute=True))
+    for again, extra in planning.recomputing():
+        ways.append(_Way(planning=again, segments=(), extra_macs=extra))
+        tiling = again.tiler().least(recompute=False)
+        ways.append(_Way(planning=again, segments=tiling.segments, extra_macs=extra + tiling.extra_macs))
+    yield from sorted(ways, key=lambda way: way.extra_macs)
+
+
+def _tilings(planning: Planning, tiler: Tiler, limit_bytes: int, *, recompute: bool) -> Iterator[_Way]:
+    """Tilings that may fit: needs leave out alignment and chains of overlaps, so tilings that need less
+    than the limit follow."""
+    least = tiler.least(recompute=recompute)
+    for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
+        found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
+        if found is not None:
+            yield _Way(planning=planning, segments=found.segments, extra_macs=found.extra_macs)
+    yield _Way(planning=planning, segments=least.segments, extra_macs=least.extra_macs)
 
 
 class _Tried:
@@ -173,18 +234,20 @@ class _Tried:
 
     def __init__(self, planning: Planning) -> None:
         self._planning = planning
-        self._seen: set[tuple[Segment, ...]] = set()
+        self._seen: set[tuple[Planning, tuple[Segment, ...]]] = set()
         self._failed: list[DoesNotFit] = []
         self.found: list[Attempt] = []
 
-    def add(self, segments: Sequence[Segment]) -> bool:
-        """Try these blocks, unless they were tried or cannot beat what was found; whether they fit."""
-        if tuple(segments) in self._seen:
+    def add(self, segments: Sequence[Segment], planning: Planning | None = None) -> bool:
+        """Try these blocks of `planning`'s function (None: the first one's), unless they were tried or cannot
+        beat what was found; whether they fit."""
+        planning = planning or self._planning
+        if (planning, tuple(segments)) in self._seen:
             return False
-        self._seen.add(tuple(segments))
+        self._seen.add((planning, tuple(segments)))
         least = min((attempt.peak_bytes for attempt in self.found), default=None)
         try:
-            attempt = self._planning.attempt_below(segments, least)
+            attempt = planning.attempt_below(segments, least)
         except DoesNotFit as error:
             self._failed.append(error)
             return False
@@ -197,16 +260,18 @@ class _Tried:
         return min(self._failed, key=lambda error: sum(item.missing_bytes for item in error.shortages))
 
 
-def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -> None:
+def check_stream(planning: Planning, function: Function, choices: Choices) -> None:
     """Raises CodegenError E217 if the input cannot be delivered row by row."""
     if planning.streamed is None:
         return
     readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
     problem = None
-    if keep_inputs:
+    if choices.keep_inputs:
         problem = "--keep-inputs keeps the bytes of an input that has none"
     elif len(function.params) != 1:
         problem = f"the model has {len(function.params)} inputs, supported is one"
+    elif not choices.blocks:
+        problem = "rows that arrive one by one need blocks, which --no-blocks excludes"
     elif not planning.tiler().can_stream:
         names = ", ".join(let.where for let in readers) or "nothing"
         problem = f"input {planning.streamed} is read by {names}, which cannot go row by row together"
