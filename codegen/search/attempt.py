@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Literal
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
@@ -15,11 +16,18 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
+from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
 from codegen.search.sharing import SharingMode, permitted, replacing
-from codegen.search.tiling import Lifetimes, Tiler
+from codegen.search.tiling import Lifetimes, Tiler, Tiling
+
+Grouping = Literal["whole", "lines", "stripes"]
+"""Values lie in memory whole; or in the best blocks, without extra work, or in stripes too."""
+
+_EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "lines": 500, "stripes": 500}
+"""What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,56 +78,84 @@ class Planning:
 
     def __init__(
         self,
-        function: Function,
-        prim_funcs: Sequence[PrimFunc],
-        steps: Sequence[PrimFunc | None],
+        variant: Variant,
         *,
         board: Board,
         pools: Sequence[Pool],
         planner: Planner,
         choices: Choices,
+        costs: BlockCosts | None = None,
     ) -> None:
-        """`steps`: the steps as a block would run them (`row_steps`)."""
-        self._function, self._prims, self._steps = function, tuple(prim_funcs), tuple(steps)
+        """`costs`: what is known of blocks of this function or one that it is a variant of."""
+        self._variant, self._costs = variant, costs or BlockCosts()
         self._board, self._pools, self._planner, self._choices = board, pools, planner, choices
-        self.streamed = function.params[0].name if choices.stream_input and function.params else None
+        params = variant.function.params
+        self.streamed = params[0].name if choices.stream_input and params else None
 
-    def recomputing(self) -> Iterator[tuple["Planning", int]]:
-        """The same with some steps run twice, each time with a lower need in whole tensors; and how many
-        more multiply-accumulates that takes."""
-        first = Variant(function=self._function, prim_funcs=self._prims, steps=self._steps)
+    @property
+    def has_blocks(self) -> bool:
+        """Whether steps may run together."""
+        return self._choices.blocks
+
+    @property
+    def extra_macs(self) -> int:
+        """Multiply-accumulates of steps that run twice."""
+        return self._variant.extra_macs
+
+    def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
+        """The same with some steps run twice: each needs less than the one before if its steps are grouped
+        so, and more work."""
+
+        def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
+            return self._of(variant).needs(grouping, limit_bytes)
+
         once = () if self.streamed is None else (self.streamed,)
-        for found in variants(first, self._needs, once=once):
-            planning = Planning(
-                found.function,
-                found.prim_funcs,
-                found.steps,
-                board=self._board,
-                pools=self._pools,
-                planner=self._planner,
-                choices=self._choices,
-            )
-            yield planning, found.extra_macs
+        for variant in variants(self._variant, profile, once=once, effort=_EFFORT[grouping]):
+            yield self._of(variant)
 
-    def _needs(self, variant: Variant) -> tuple[Need, ...]:
-        live = self._live(variant.function, self._restricted(variant.function, variant.prim_funcs))
-        starts = [start for start, _ in live.times]
-        return tuple(
-            Need(step=bisect_right(starts, at.time) - 1, bytes=at.bytes)
-            for at in covered_bytes(live.problem(self._pools))
+    def _of(self, variant: Variant) -> "Planning":
+        return Planning(
+            variant,
+            board=self._board,
+            pools=self._pools,
+            planner=self._planner,
+            choices=self._choices,
+            costs=self._costs,
         )
+
+    def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
+        """What has to be there when, all pools together; above `limit_bytes` floors will do."""
+        if grouping != "whole":
+            below = None if limit_bytes is None else limit_bytes + 1
+            return self.tiler().needs(recompute=grouping == "stripes", below_bytes=below)
+        function, prims = self._variant.function, self._variant.prim_funcs
+        live = self._live(function, self._restricted(function, prims))
+        starts = [start for start, _ in live.times]
+        found: list[Need] = []
+        for at in covered_bytes(live.problem(self._pools)):
+            stop = bisect_right(starts, at.time)
+            found.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
+        return tuple(found)
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function."""
+        function, prims, steps = self._variant.function, self._variant.prim_funcs, self._variant.steps
         callers: frozenset[str] = frozenset()
         if self._choices.io is IoMode.CALLER:
-            results = [result for result in self._function.results if isinstance(result, Var)]
-            callers = frozenset(var.name for var in (*self._function.params, *results))
+            results = [result for result in function.results if isinstance(result, Var)]
+            callers = frozenset(var.name for var in (*function.params, *results))
         if self.streamed is not None:
             callers |= {self.streamed}
-        lives = Lifetimes(self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs)
-        steps = self._steps if self._choices.blocks else (None,) * len(self._steps)
-        return Tiler(self._function, self._prims, steps, lives, self.streamed)
+        lives = Lifetimes(function, prims, callers=callers, keep_inputs=self._choices.keep_inputs)
+        return Tiler(
+            function,
+            prims,
+            steps if self._choices.blocks else (None,) * len(steps),
+            lives,
+            self.streamed,
+            costs=self._costs,
+            overlap=self._choices.sharing == "overlap",
+        )
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
         """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
@@ -129,9 +165,9 @@ class Planning:
 
     def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
         """As `attempt`; None if the lower bound is not below `below_bytes`."""
-        function, prims = self._function, self._prims
+        function, prims = self._variant.function, self._variant.prim_funcs
         if segments:
-            function, prims = apply(function, prims, self._steps, segments)
+            function, prims = apply(function, prims, self._variant.steps, segments)
         if below_bytes is not None and self.bound_bytes(function, prims) >= below_bytes:
             return None
         return self.place(function, prims)
@@ -188,14 +224,22 @@ def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt
         tried.add(tiler.least(recompute=False).segments)
     if optimize == "size":
         tried.add(tiler.least(recompute=True).segments)
-        for again, _ in planning.recomputing():
-            tried.add((), again)
+        _recompute(tried, planning)
     if tried.found:
         return min(tried.found, key=lambda attempt: (attempt.peak_bytes, attempt.macs))
     for way in _smaller(planning, tiler, limit_bytes):
         if tried.add(way.segments, way.planning):
             return tried.found[-1]
     raise tried.nearest()
+
+
+def _recompute(tried: "_Tried", planning: Planning) -> None:
+    """Try what running steps twice gains, in whole tensors and in blocks."""
+    if planning.streamed is None:
+        for again in planning.recomputing("whole"):
+            tried.add((), again)
+    for again in planning.recomputing("stripes") if planning.has_blocks else ():
+        tried.add(again.tiler().least(recompute=True).segments, again)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -211,10 +255,11 @@ def _smaller(planning: Planning, tiler: Tiler, limit_bytes: int) -> Iterator[_Wa
     """Ways that may fit, the fastest first: those without extra work, then all others by their extra work."""
     yield from _tilings(planning, tiler, limit_bytes, recompute=False)
     ways = list(_tilings(planning, tiler, limit_bytes, recompute=True))
-    for again, extra in planning.recomputing():
-        ways.append(_Way(planning=again, segments=(), extra_macs=extra))
-        tiling = again.tiler().least(recompute=False)
-        ways.append(_Way(planning=again, segments=tiling.segments, extra_macs=extra + tiling.extra_macs))
+    if planning.streamed is None:
+        whole = planning.recomputing("whole")
+        ways += [_Way(planning=again, segments=(), extra_macs=again.extra_macs) for again in whole]
+    for again in planning.recomputing("lines") if planning.has_blocks else ():
+        ways += _tilings(again, again.tiler(), limit_bytes, recompute=False)
     yield from sorted(ways, key=lambda way: way.extra_macs)
 
 
@@ -225,8 +270,13 @@ def _tilings(planning: Planning, tiler: Tiler, limit_bytes: int, *, recompute: b
     for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
         found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
         if found is not None:
-            yield _Way(planning=planning, segments=found.segments, extra_macs=found.extra_macs)
-    yield _Way(planning=planning, segments=least.segments, extra_macs=least.extra_macs)
+            yield _way(planning, found)
+    yield _way(planning, least)
+
+
+def _way(planning: Planning, tiling: Tiling) -> _Way:
+    extra = planning.extra_macs + tiling.extra_macs
+    return _Way(planning=planning, segments=tiling.segments, extra_macs=extra)
 
 
 class _Tried:

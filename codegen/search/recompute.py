@@ -14,8 +14,6 @@ from codegen.kernels.primfunc import PrimFunc
 
 MOST_STEPS = 8
 """Steps that one late use may run again."""
-MOST_PROFILES = 200
-"""Functions whose needs are looked at in one search: a count, so that answers repeat."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,40 +30,40 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Need:
-    """Bytes that have to be there at some time in step `step`."""
+    """Bytes that have to be there at some time in steps [start, stop)."""
 
-    step: int
+    start: int
+    stop: int
     bytes: int
 
 
-Profile = Callable[[Variant], Sequence[Need]]
-"""What each step of a function needs; several times of one step may be listed."""
+Profile = Callable[[Variant, int | None], Sequence[Need]]
+"""What the steps of a function need; several times of one step may be listed. If the largest need is above
+the number of bytes given, it need not be found: any needs of which one is above will do."""
 
 _Height = tuple[int, int]
 """Largest need, number of times it is reached."""
 
 
-def variants(first: Variant, profile: Profile, *, once: Collection[str] = ()) -> Iterator[Variant]:
+def variants(
+    first: Variant, profile: Profile, *, once: Collection[str] = (), effort: int
+) -> Iterator[Variant]:
     """Variants of `first`, each with a lower largest need than the one before, and more extra work.
 
     Every one takes, from the one before, the recomputations that lower the need at the peak most;
     among equals those with the fewest extra multiply-accumulates, then the earliest. Steps that read
-    a value of `once` never run twice.
+    a value of `once` never run twice. `effort`: steps of all functions whose needs are looked at, which
+    ends the search (a count, so that answers repeat).
     """
-    left = [MOST_PROFILES]
-
-    def look(variant: Variant) -> Sequence[Need]:
-        left[0] -= 1
-        return profile(variant)
-
-    now, needs = first, look(first)
+    now, needs = first, profile(first, None)
     reported = _height(needs)[0]
     while needs:
         best: tuple[_Height, int, Variant, Sequence[Need]] | None = None
         for other in _next(now, needs, once):
-            if not left[0]:
-                return
-            found = look(other)
+            if effort <= 0:
+                break
+            effort -= len(other.prim_funcs)
+            found = profile(other, best[0][0] if best else _height(needs)[0])
             rank = _height(found), other.extra_macs
             if rank[0] < _height(needs) and (best is None or rank < best[:2]):
                 best = (*rank, other, found)
@@ -85,12 +83,12 @@ def _height(needs: Sequence[Need]) -> _Height:
 def _next(variant: Variant, needs: Sequence[Need], once: Collection[str]) -> Iterator[Variant]:
     """Variants with one more late use served by recomputation, of values that wait through a peak."""
     most = _height(needs)[0]
-    peaks = [need.step for need in needs if need.bytes == most]
+    peaks = [need for need in needs if need.bytes == most]
     graph = _Graph(variant, once)
     for step in range(len(variant.prim_funcs)):
         uses = graph.uses(step)
         for early, late in pairwise(uses):
-            if any(early < peak < late for peak in peaks):
+            if any(max(peak.start, early + 1) < min(peak.stop, late) for peak in peaks):
                 for chain in graph.chains(step, late):
                     yield _again(variant, chain, late)
 

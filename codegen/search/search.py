@@ -17,6 +17,7 @@ from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
+from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
 from codegen.search.sharing import permitted
@@ -45,9 +46,7 @@ def search(
     function, prim_funcs = ordered.function, ordered.prim_funcs
     pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
     planning = Planning(
-        function,
-        prim_funcs,
-        row_steps(prim_funcs, data, board.target),
+        Variant(function=function, prim_funcs=prim_funcs, steps=row_steps(prim_funcs, data, board.target)),
         board=board,
         pools=pools,
         planner=planners.find(choices.planner),
