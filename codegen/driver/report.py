@@ -59,14 +59,14 @@ def _model(program: Program, macs: int) -> dict[str, object]:
     }
 
 
-def _without_workspaces(program: Program, pool: str) -> int:
-    """The pool's peak over everything that is not a kernel workspace."""
+def workspace_bytes(program: Program, pool: str) -> int:
+    """How much lower the pool's peak would be without kernel workspaces."""
     ends = (
         program.plan.placements[buffer.id].offset + buffer.size_bytes
         for buffer in program.problem.buffers
         if buffer.kind is not BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == pool
     )
-    return max(ends, default=0)
+    return peak_bytes(program.problem, program.plan, pool) - max(ends, default=0)
 
 
 def _plan(program: Program) -> dict[str, object]:
@@ -84,7 +84,7 @@ def _plan(program: Program) -> dict[str, object]:
                 "alignment_bytes": pool.alignment,
                 "peak_bytes": peak,
                 "size_bytes": -(-peak // pool.alignment) * pool.alignment,
-                "workspace_bytes": peak - _without_workspaces(program, pool.name),
+                "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
             }
         )

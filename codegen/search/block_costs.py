@@ -12,15 +12,19 @@ _Key = tuple[tuple[tuple[str, ...], ...], int, str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockCost:
-    """A block: bytes of its lines, how its result may lie over its arguments, work beyond the steps' own."""
+    """What a block takes."""
 
-    line_bytes: int
+    own_bytes: int
+    """Its lines, and what its row kernels work in."""
     sharing: tuple[Sharing, ...]
+    """How far the result may lie over the arguments."""
     extra_macs: int
+    """Multiply-accumulates beyond those of the steps alone."""
 
 
 class BlockCosts:
-    """Remembers by the names of steps and values: in a function and its variants they stand for one thing."""
+    """Remembers by the names of steps and values: in a function and its variants a name stands for one thing,
+    bound to one row kernel."""
 
     def __init__(self) -> None:
         self._floors: dict[_Key, int] = {}
@@ -38,8 +42,9 @@ class BlockCosts:
         key = _key(inner, stripes, streamed)
         if key not in self._costs:
             planned = fused.layout(inner, stripes, streamed)
+            shared = fused.workspace(inner)
             self._costs[key] = BlockCost(
-                line_bytes=sum(planned.line_bytes),
+                own_bytes=sum(planned.line_bytes) + (shared.size_bytes if shared else 0),
                 sharing=fused.sharing(inner, planned),
                 extra_macs=max(0, fused.macs(inner, planned) - sum(prim.macs for prim in inner)),
             )

@@ -238,6 +238,8 @@ class Tiler:
         inner = self._inner(start, stop)
         dying = self._lives.dying(fused.outside(inner), start, stop)
         rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
+        shared = fused.workspace(inner)
+        rest += shared.size_bytes if shared else 0
         return self._costs.least_line_bytes(inner, self._delivered(start, stop)), rest
 
     def _size(self, var: Var) -> int:
@@ -251,7 +253,7 @@ class Tiler:
         cost = self._costs.cost(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = cost.sharing if self._overlap else ()
-        need = cost.line_bytes + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
+        need = cost.own_bytes + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
         return _Unit(
             start=start,
             stop=stop,
