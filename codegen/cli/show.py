@@ -23,6 +23,7 @@ def show_plan(planned: Planned) -> None:
     click.echo(program_map(program))
     click.echo()
     _pools(program, None)
+    _work(planned)
     _constants(program)
 
 
@@ -37,6 +38,7 @@ def show_build(built: Built, options: Options) -> None:
     for planned in built.models:
         _headline(planned, built.board, options)
         _pools(planned.program, None)
+        _work(planned)
         _constants(planned.program)
     _sizes(built)
     click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
@@ -65,6 +67,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         clock = built.board.clock_hz
         time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
         click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
+    _work(planned)
     _constants(program)
     _sizes(built)
 
@@ -153,6 +156,15 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
                 f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
                 f"max |d| {one.max_abs_difference:g}"
             )
+
+
+def _work(planned: Planned) -> None:
+    """What stripes and steps that run twice cost."""
+    executed = sum(prim.macs for prim in planned.program.prim_funcs)
+    if executed > planned.macs:
+        extra = f"{executed - planned.macs:,} more than the model has"
+        share = f" ({100 * (executed / planned.macs - 1):.1f} %)" if planned.macs else ""
+        click.echo(f"work      {executed:,} multiply-accumulates an inference: {extra}{share}")
 
 
 def _constants(program: Program) -> None:
