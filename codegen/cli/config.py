@@ -19,6 +19,7 @@ _KNOWN = {
     "schedule": str,
     "stream-input": bool,
     "io-types": str,
+    "reduce": bool,
     "port": str,
     "pool": dict,
 }

@@ -93,6 +93,12 @@ def _flags() -> list[Callable[..., Any]]:
             help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
         ),
         flag(
+            "--reduce/--no-reduce",
+            default=True,
+            show_default=True,
+            help="Leave out channels that are constant for every input or that nothing reads; exact.",
+        ),
+        flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
         ),
         click.option(
@@ -118,6 +124,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         schedule=values.pop("schedule"),
         stream_input=values.pop("stream_input"),
         io_types=values.pop("io_types"),
+        reduce=values.pop("reduce"),
         dump_ir=values.pop("dump_ir"),
     )
 

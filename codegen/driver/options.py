@@ -25,6 +25,8 @@ class Options:
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     io_types: str = "file"
+    reduce: bool = True
+    """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
@@ -44,6 +46,8 @@ class Options:
             parts.append("--stream-input")
         if self.io_types != "file":
             parts.append(f"--io-types {self.io_types}")
+        if not self.reduce:
+            parts.append("--no-reduce")
         if self.sandbox:
             parts.append("--sandbox")
         if self.seed:

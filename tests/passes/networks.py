@@ -102,7 +102,9 @@ class Network:
 
     # Weights.
 
-    def _weights(self, shape: tuple[int, ...], axis: int, type_: TensorType, image: TensorType) -> list[Arg | None]:
+    def _weights(
+        self, shape: tuple[int, ...], axis: int, type_: TensorType, image: TensorType
+    ) -> list[Arg | None]:
         """Weights with zero rows and columns; a bias from none to far beyond the clamp."""
         rng, count = self.rng, shape[axis]
         values = rng.integers(-128, 128, shape, np.int8)
@@ -112,7 +114,8 @@ class Network:
         single = rng.random() < 0.3
         factors = rng.choice([0.003, 0.01, 0.3, 40.0], 1 if single else count, p=[0.4, 0.4, 0.15, 0.05])
         scales = tuple(float(np.float32(f * type_.scale / image.scale)) for f in factors)
-        quantization = Quantization(scales=scales, zero_points=(0,) * len(scales), axis=None if single else axis)
+        along = None if single else axis
+        quantization = Quantization(scales=scales, zero_points=(0,) * len(scales), axis=along)
         weights = self.builder.constant(values, quantization=quantization)
         if rng.random() < 0.2:
             return [weights, None]
@@ -129,7 +132,8 @@ class Network:
         sides = [0, 0, 0, 0]
         if self.rng.random() < 0.5:
             sides = [self._integer(0, kernel[side // 2] - 1) for side in range(4)]
-        return kernel, stride, dilation, Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
+        padding = Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
+        return kernel, stride, dilation, padding
 
     def _conv(self, image: Var) -> Var | None:
         if len(image.type.shape) != 4:
@@ -264,7 +268,8 @@ class Network:
         if self.rng.random() < 0.7 and shape:
             begins[-1] = 0
         counts = tuple(extent - begin for extent, begin in zip(shape, begins, strict=True))
-        attrs = StridedSliceAttrs(begins=tuple(begins), strides=(1,) * len(shape), counts=counts, shape=counts)
+        steps = (1,) * len(shape)
+        attrs = StridedSliceAttrs(begins=tuple(begins), strides=steps, counts=counts, shape=counts)
         return self._call("STRIDED_SLICE", [image], attrs, image.type)
 
 

@@ -7,7 +7,7 @@ the rest into biases. One run is the fixed point: what is constant depends only 
 needs only grow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codegen.ir import Function, Module
@@ -24,6 +24,8 @@ __all__ = ["Reduce", "Reduction", "Removal", "Work", "reduce"]
 class Reduction:
     """A reduced module and what it lost."""
 
+    original: Module
+    """The module that was reduced: what its values are to be compared with."""
     module: Module
     removed: tuple[Removal, ...]
     """Every step that lost channels, steps that are gone altogether too, in order."""
@@ -41,7 +43,12 @@ def reduce(module: Module) -> Reduction:
         removed += lost
         left |= shrunk
     return Reduction(
-        module=reduced, removed=tuple(removed), surviving=left, before=work(module), after=work(reduced)
+        original=module,
+        module=reduced,
+        removed=tuple(removed),
+        surviving=left,
+        before=work(module),
+        after=work(reduced),
     )
 
 
@@ -58,10 +65,14 @@ def _reduce(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reduce:
-    """The reduction as a pass."""
+    """The reduction as a pass; `tell` hears what was taken out."""
 
     name: str = "reduce"
+    tell: Callable[[Reduction], None] | None = None
 
     def run(self, module: Module) -> Module:
         """The reduced module."""
-        return reduce(module).module
+        reduction = reduce(module)
+        if self.tell is not None:
+            self.tell(reduction)
+        return reduction.module

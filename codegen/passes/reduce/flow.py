@@ -105,8 +105,9 @@ def _by_channel(weights: np.ndarray, extent: int) -> np.ndarray:
 
 def _column(weights: np.ndarray, channel: int, extent: int) -> np.ndarray:
     """The weights with those of all other channels cleared."""
-    mask: Mask = np.arange(weights.shape[-1]) % extent == channel
-    return np.where(mask, weights, 0)
+    only = np.zeros_like(weights)
+    only[..., channel::extent] = weights[..., channel::extent]
+    return only
 
 
 def _same(let: Let) -> tuple[Link, ...] | None:
