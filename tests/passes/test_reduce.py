@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from codegen.ir import ConstRef, Module, Var
-from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.evaluate import steps
 from codegen.ir.ops import (
     OPS,
     Activation,
@@ -21,11 +19,9 @@ from codegen.ir.ops import (
     SoftmaxAttrs,
     TransposeAttrs,
 )
-from codegen.passes import FoldConstants, RemoveDead, run_passes
-from codegen.passes.reduce import reduce
+from codegen.passes import RemoveDead, run_passes
 from codegen.passes.reduce.ranges import ranges
-from tests.passes.layers import NONE, SAME, Layers, dense, int8, reduced, same_values, shape_of
-from tests.passes.networks import inputs_of, random_network
+from tests.passes.layers import NONE, SAME, Layers, dense, int8, reduced, shape_of
 
 STUCK = 2
 """The channel of three that `_producer` makes constant."""
@@ -157,18 +153,24 @@ def test_stuck_at_a_clamp_to_the_last_unit(bias: int, stuck: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bias", "scale"), [(2**31 - 1, 0.5), (-(2**31), 0.5), (2**30, 1.0), (-(2**30) - 100, 1.0)]
+    ("bias", "scale"), [(2**31 - 1, 0.5), (-(2**31), 0.5), (2**30, 1.0), (-(2**30) - 100, 1.0), (5, 2.0**24)]
 )
 def test_an_accumulator_that_may_wrap_is_not_stuck(bias: int, scale: float) -> None:
-    """Without wrapping, both ends would meet one clamp. The sum wraps, or its shift by 1 (a factor of 1)."""
+    """Without wrapping, both ends would meet one clamp. The sum wraps, or its shift by 1 (a factor of 1).
+
+    Shifted by 25 (a factor of 2^24) it wraps twice, and both ends do meet; what lies between does not.
+    """
     layers = Layers()
     image = layers.param("image", int8(1, 16, 16, 1))
     a = layers.conv(image, np.ones((2, 1, 1, 1)), [0, bias], scale=scale, name="a")
     module = layers.build([layers.conv(a, dense(1, 2, 1, 1), [0], name="b")])
     assert reduced(module).removed == ()
+    found = ranges(module, module.main)["a"]
+    assert (found.low[..., 1] == -128).all()
+    assert (found.high[..., 1] == 127).all()
     every = np.arange(-128, 128).astype(np.int8).reshape(1, 16, 16, 1)
     values = {let.var.name: value for let, value in steps(module, module.main, [every])}
-    assert set(np.unique(values["a"][..., 1])) == {-128, 127}
+    assert set(np.unique(values["a"][..., 1])) >= {-128, 127}
 
 
 def test_a_folded_bias_may_wrap_as_the_accumulator_does() -> None:
@@ -363,36 +365,3 @@ def test_shared_weights_are_cut_for_each_reader() -> None:
     reduction = reduced(layers.build([again]))
     refs = [let.call.args[1] for let in reduction.module.main.body[1:]]
     assert [ref.type.shape for ref in refs if ref] == [(3, 1, 1, 2), (3, 1, 1, 3)]
-
-
-# Ranges, and everything at once.
-
-
-def test_the_range_of_one_element_is_exact() -> None:
-    """Against every one of the 256 inputs."""
-    layers = Layers()
-    image = layers.param("image", int8(1, 1, 1, 1, zero_point=-7))
-    a = layers.conv(image, np.array([1, -3, 0, 2]).reshape(4, 1, 1, 1), [0, 90, 9, -300], zero_point=11)
-    module = layers.build([a])
-    found = ranges(module, module.main)[a.name]
-    every = [evaluate(module, module.main, [np.full((1, 1, 1, 1), x, np.int8)])[0] for x in range(-128, 128)]
-    assert np.array_equal(found.low, np.min(every, axis=0))
-    assert np.array_equal(found.high, np.max(every, axis=0))
-
-
-@settings(max_examples=150)
-@given(st.integers(0, 10**6))
-def test_random_networks_compute_the_same(seed: int) -> None:
-    module = run_passes(random_network(seed), (FoldConstants(), RemoveDead()))
-    reduction = reduce(module)
-    known = ranges(module, module.main)
-    for inputs in inputs_of(module, seed):
-        same_values(reduction, inputs)
-        for let, value in steps(module, module.main, inputs):
-            bounds = known.get(let.var.name)
-            assert bounds is None or ((bounds.low <= value) & (value <= bounds.high)).all(), let.where
-    assert not reduce(run_passes(reduction.module, (RemoveDead(),))).removed
-    assert [param.type for param in reduction.module.main.params] == [p.type for p in module.main.params]
-    assert [result.type for result in reduction.module.main.results] == [
-        result.type for result in module.main.results
-    ]
