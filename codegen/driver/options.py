@@ -27,6 +27,8 @@ class Options:
     io_types: str = "file"
     blocks: bool = True
     sharing: SharingMode = "overlap"
+    reduce: bool = True
+    """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
@@ -50,6 +52,8 @@ class Options:
             parts.append("--no-blocks")
         if self.sharing != "overlap":
             parts.append(f"--sharing {self.sharing}")
+        if not self.reduce:
+            parts.append("--no-reduce")
         if self.sandbox:
             parts.append("--sandbox")
         if self.seed:
