@@ -1,0 +1,82 @@
+"""Constants as the Helium kernels want them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir.fixed_point import wrap_int32
+from codegen.kernels.mve.groups import CHUNK
+from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Channels:
+    """All numbers of the output channels of a matrix product."""
+
+    weights: NDArray[np.int8]
+    """[O, K], in the order in which the image's values are read."""
+    bias: NDArray[np.int64]
+    """[O], with the image's zero point folded in."""
+    multipliers: NDArray[np.int32]
+    """One per channel, or one for all."""
+    shifts: NDArray[np.int32]
+
+    @property
+    def is_wide(self) -> bool:
+        """Some shift is not negative: the short requantisation is not exact."""
+        return bool((self.shifts > -1).any())
+
+
+def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point: int) -> NDArray[np.int64]:
+    """[O] bias (or none) of `weights` [O, K] with the image's zero point folded in."""
+    sums = weights.sum(axis=1, dtype=np.int64)
+    return (0 if bias is None else bias) - zero_point * sums
+
+
+def product_weights(channels: Channels, group: int) -> LinkedConstant:
+    """Groups of `group` channels: biases, weights channel after channel, zeros up to a word; then the rest
+    as groups of one."""
+    count = len(channels.weights)
+    whole = count // group * group
+    starts = [*range(0, whole, group), *range(whole, count)]
+    found: list[NDArray[np.int8]] = []
+    for start in starts:
+        stop = start + (group if start < whole else 1)
+        found.append(wrap_int32(channels.bias[start:stop]).astype("<i4").view(np.int8))
+        found.append(channels.weights[start:stop].reshape(-1))
+        found.append(np.zeros(-found[-1].size % 4, np.int8))
+    return LinkedConstant(role="weight", data=np.concatenate(found), alignment=4)
+
+
+def product_constants(channels: Channels, group: int) -> tuple[LinkedConstant, ...]:
+    """Weights, multipliers and shifts of a `cg_product_mve`."""
+    multipliers, shifts = channels.multipliers, channels.shifts
+    if len(multipliers) == 1:
+        # One scale for all: a chunk of them, read again for every chunk.
+        multipliers, shifts = np.repeat(multipliers, CHUNK), np.repeat(shifts, CHUNK)
+    return (
+        product_weights(channels, group),
+        LinkedConstant(role="multiplier", data=multipliers.astype(np.int32), alignment=4),
+        LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1),
+    )
+
+
+def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
+    """The `cg_product_mve` of these channels; `limits` of the activation."""
+    return CStruct(
+        suffix="product",
+        c_type="cg_product_mve",
+        fields=(
+            ("weight", ConstantPointer(role="weight")),
+            ("multiplier", ConstantPointer(role="multiplier")),
+            ("shift", ConstantPointer(role="shift")),
+            ("channels", channels.weights.shape[0]),
+            ("depth", channels.weights.shape[1]),
+            ("chunk_step", 0 if len(channels.multipliers) == 1 else CHUNK),
+            ("out_zero", out_zero),
+            ("act_min", limits[0]),
+            ("act_max", limits[1]),
+            ("is_wide", int(channels.is_wide)),
+        ),
+    )
