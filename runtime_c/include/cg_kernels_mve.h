@@ -19,6 +19,13 @@
 extern "C" {
 #endif
 
+/* Which requantisation is exact. */
+enum {
+    CG_CLAMPED_MVE = 0, /* no result below the zero point, no positive shift */
+    CG_NARROW_MVE = 1,  /* all shifts negative */
+    CG_WIDE_MVE = 2     /* any */
+};
+
 /*
  * A matrix product with requantisation: `channels` dot products of `depth` bytes a pixel.
  *
@@ -26,7 +33,6 @@ extern "C" {
  * channel, filled up to a multiple of 4 bytes; the channels left over are groups of one.
  * multiplier and shift (negative: to the right) are per channel, and `chunk_step` is 16; or one
  * for all: then 16 equal ones, and `chunk_step` is 0.
- * is_wide: a shift is 0 or positive, the requantisation that copes with that is taken.
  */
 typedef struct {
     const int8_t *weight;
@@ -38,7 +44,7 @@ typedef struct {
     int32_t out_zero;
     int32_t act_min;
     int32_t act_max;
-    int32_t is_wide;
+    int32_t rounding; /* one of the above, the least that holds */
 } cg_product_mve;
 
 /* Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. */

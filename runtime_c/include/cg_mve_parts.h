@@ -15,57 +15,56 @@ static inline int32_t cg_pixels_mve(const cg_window *window)
     return window->batch * window->out.h * window->out.w;
 }
 
-/* n >= 0 bytes; the end of the copy. */
-static inline int8_t *cg_copy_mve(int8_t *to, const int8_t *from, int32_t n)
-{
-    int8_t *const end = to + n;
-    __asm__ volatile("wlstp.8  lr, %[n], 2f\n"
-                     "1: vldrb.8 q0, [%[from]], #16\n"
-                     "vstrb.8  q0, [%[to]], #16\n"
-                     "letp     lr, 1b\n"
-                     "2:"
-                     : [to] "+r"(to), [from] "+r"(from)
-                     : [n] "r"(n)
-                     : "lr", "q0", "memory");
-    return end;
-}
+/* Runs of bytes to copy: `count` runs of each of several windows, `window_step` apart. */
+typedef struct {
+    int32_t bytes; /* > 0, in a run */
+    int32_t step;  /* from run to run, where they come from */
+    int32_t to_step;
+    int32_t count; /* > 0 */
+    int32_t window_step;
+} cg_runs_mve;
 
-/* `count` > 0 runs of n > 0 bytes, `step` bytes apart, one behind the other; the end of the copy.
- */
-static inline int8_t *cg_copy_runs_mve(int8_t *to, const int8_t *from, int32_t n, int32_t step,
-                                       int32_t count)
+/* `windows` > 0 of them, run behind run. */
+static inline void cg_copy_runs_mve(int8_t *to, const int8_t *from, const cg_runs_mve *runs,
+                                    int32_t windows)
 {
-    int8_t *run_to;
+    const int8_t *row = from;
     const int8_t *run_from;
-    __asm__ volatile("1: mov   %[run_to], %[to]\n"
-                     "mov      %[run_from], %[from]\n"
-                     "dlstp.8  lr, %[n]\n"
-                     "2: vldrb.8 q0, [%[run_from]], #16\n"
-                     "vstrb.8  q0, [%[run_to]], #16\n"
-                     "letp     lr, 2b\n"
-                     "add      %[to], %[to], %[n]\n"
-                     "add      %[from], %[from], %[step]\n"
-                     "subs     %[count], %[count], #1\n"
-                     "bne      1b\n"
-                     : [to] "+r"(to), [from] "+r"(from), [count] "+r"(count),
-                       [run_to] "=&r"(run_to), [run_from] "=&r"(run_from)
-                     : [n] "r"(n), [step] "r"(step)
-                     : "lr", "q0", "memory", "cc");
-    return to;
+    int8_t *run_to;
+    int32_t left;
+    __asm__ volatile(
+        "1: mov   %[row], %[from]\n"
+        "mov      %[left], %[count]\n"
+        "2: mov   %[run_to], %[to]\n"
+        "mov      %[run_from], %[row]\n"
+        "dlstp.8  lr, %[bytes]\n"
+        "3: vldrb.8 q0, [%[run_from]], #16\n"
+        "vstrb.8  q0, [%[run_to]], #16\n"
+        "letp     lr, 3b\n"
+        "add      %[to], %[to], %[to_step]\n"
+        "add      %[row], %[row], %[step]\n"
+        "subs     %[left], %[left], #1\n"
+        "bne      2b\n"
+        "add      %[from], %[from], %[window_step]\n"
+        "subs     %[windows], %[windows], #1\n"
+        "bne      1b\n"
+        : [to] "+r"(to), [from] "+r"(from), [windows] "+r"(windows), [row] "=&r"(row),
+          [left] "=&r"(left), [run_to] "=&r"(run_to), [run_from] "=&r"(run_from)
+        : [bytes] "r"(runs->bytes), [step] "r"(runs->step), [to_step] "r"(runs->to_step),
+          [count] "r"(runs->count), [window_step] "r"(runs->window_step)
+        : "lr", "q0", "memory", "cc");
 }
 
-static inline int8_t *cg_fill_mve(int8_t *to, int32_t value, int32_t n)
+/* n > 0 bytes. */
+static inline void cg_fill_mve(int8_t *to, int32_t value, int32_t n)
 {
-    int8_t *const end = to + n;
     __asm__ volatile("vdup.8   q0, %[value]\n"
-                     "wlstp.8  lr, %[n], 2f\n"
+                     "dlstp.8  lr, %[n]\n"
                      "1: vstrb.8 q0, [%[to]], #16\n"
                      "letp     lr, 1b\n"
-                     "2:"
                      : [to] "+r"(to)
                      : [n] "r"(n), [value] "r"(value)
                      : "lr", "q0", "memory");
-    return end;
 }
 
 #endif /* CG_MVE_PARTS_H */

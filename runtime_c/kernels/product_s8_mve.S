@@ -9,7 +9,8 @@
  *   h = VQRDMULH(sum, multiplier)          round(sum * multiplier / 2^31), halves up
  *   h = h + (h >> 31); VRSHL(h, shift)     VRSHL rounds halves up; one less where h is negative
  *                                          makes that "away from zero", for shifts of -1 and below
- * is_wide: VSHL before, and only lanes with a negative shift get the correction.
+ * rounding CLAMPED leaves the correction out: results below the zero point are clamped to it or
+ * above anyway; WIDE shifts to the left before (VSHL), and corrects only lanes that go right.
  * The instruction model is in codegen/kernels/mve/product.py.
  */
     .syntax unified
@@ -24,7 +25,7 @@
 #define CHUNK_STEP 20
 #define OUT_ZERO   24
 #define ACT_MIN    28
-#define IS_WIDE    36
+#define ROUNDING   36
 
 /* The frame. A chunk is 16 channels. */
 #define PATCH0      0
@@ -85,14 +86,14 @@
 .endm
 
 /*
- * Before requantising: r5 channels, r1 multipliers, r3 shifts, r11 sums, r6 zero point; flags "eq"
- * if narrow. MULTIPLIERS is set for the chunk behind. Changes r8-r10.
+ * Before requantising: r5 channels, r1 multipliers, r3 shifts, r11 sums, r6 zero point; flags of
+ * the rounding - 1. MULTIPLIERS is set for the chunk behind. Changes r8-r10.
  */
 .macro begin_requantise
     ldr          r9, [sp, #PRODUCT]
     ldr          r5, [sp, #LEFT]
     ldrd         r10, r6, [r9, #CHUNK_STEP]
-    ldr          r9, [r9, #IS_WIDE]
+    ldr          r9, [r9, #ROUNDING]
     cmp          r5, #16
     it           hi
     movhi        r5, #16
@@ -101,23 +102,35 @@
     add          r10, r10, r3
     strd         r8, r10, [sp, #MULTIPLIERS]
     add          r11, sp, #SUMS
-    cmp          r9, #0
+    cmp          r9, #1
 .endm
 
-.macro load_narrow
+.macro load_clamped
     vldrw.u32    q0, [r1], #16
     vldrb.s32    q1, [r3], #4
 .endm
 
+.macro load_narrow
+    load_clamped
+.endm
+
 /* q1: shift to the right (negative or 0), q6: to the left. */
 .macro load_wide
-    load_narrow
+    load_clamped
     vmov.i32     q3, #0
     vmax.s32     q6, q1, q3
     vmin.s32     q1, q1, q3
 .endm
 
 /* Sums q2 -> results q2. */
+.macro clamped
+    vqrdmulh.s32 q2, q2, q0
+    vrshl.s32    q2, q2, q1
+    vadd.i32     q2, q2, r6
+    vmax.s32     q2, q2, q4
+    vmin.s32     q2, q2, q5
+.endm
+
 .macro narrow
     vqrdmulh.s32 q2, q2, q0
     vshr.s32     q3, q2, #31
@@ -140,7 +153,7 @@
     vmin.s32     q2, q2, q5
 .endm
 
-/* The loop over r5 channels of a chunk; `kind` is narrow or wide. */
+/* The loop over r5 channels of a chunk; `kind` is clamped, narrow or wide. */
 .macro requantise3 kind
     dlstp.32     lr, r5
 1:  load_\kind
@@ -184,8 +197,7 @@ cg_product3_s8_mve:
     begin_chunk  2
     beq          .Lodd3
 .Lpair3:
-    ldrd         r1, r3, [sp, #PATCH0]
-    ldr          r5, [sp, #PATCH2]
+    ldm          sp, {r1, r3, r5} /* PATCH0 to PATCH2 */
     ldrd         r0, r2, [r7], #8
     mov          r4, r0
     mov          r6, r2
@@ -218,8 +230,7 @@ cg_product3_s8_mve:
     bhs          .Lrequantise3
     lsls         r5, r5, #31
     beq          .Lrequantise3
-    ldrd         r1, r3, [sp, #PATCH0]
-    ldr          r5, [sp, #PATCH2]
+    ldm          sp, {r1, r3, r5} /* PATCH0 to PATCH2 */
     ldr          r0, [r7], #4
     mov          r4, r0
     mov          r8, r0
@@ -239,8 +250,9 @@ cg_product3_s8_mve:
     begin_requantise
     ldrd         r0, r2, [sp, #OUTPUT0]
     ldr          r4, [sp, #OUTPUT2]
-    bne          .Lwide3
-    requantise3  narrow
+    bgt          .Lwide3
+    beq          .Lnarrow3
+    requantise3  clamped
 .Lstored3:
     strd         r0, r2, [sp, #OUTPUT0]
     str          r4, [sp, #OUTPUT2]
@@ -251,6 +263,9 @@ cg_product3_s8_mve:
     add          sp, sp, #FRAME3
     vpop         {d8-d13}
     pop          {r4-r11, pc}
+.Lnarrow3:
+    requantise3  narrow
+    b            .Lstored3
 .Lwide3:
     requantise3  wide
     b            .Lstored3
@@ -320,8 +335,9 @@ cg_product1_s8_mve:
     mov          r7, r3
     begin_requantise
     ldr          r0, [sp, #OUTPUT0]
-    bne          .Lwide1
-    requantise1  narrow
+    bgt          .Lwide1
+    beq          .Lnarrow1
+    requantise1  clamped
 .Lstored1:
     mov          r3, r7
     str          r0, [sp, #OUTPUT0]
@@ -332,6 +348,9 @@ cg_product1_s8_mve:
     add          sp, sp, #FRAME1
     vpop         {d8-d13}
     pop          {r4-r11, pc}
+.Lnarrow1:
+    requantise1  narrow
+    b            .Lstored1
 .Lwide1:
     requantise1  wide
     b            .Lstored1

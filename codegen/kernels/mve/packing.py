@@ -9,6 +9,8 @@ from codegen.ir.fixed_point import wrap_int32
 from codegen.kernels.mve.groups import CHUNK
 from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant
 
+CLAMPED, NARROW, WIDE = range(3)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Channels:
@@ -22,10 +24,14 @@ class Channels:
     """One per channel, or one for all."""
     shifts: NDArray[np.int32]
 
-    @property
-    def is_wide(self) -> bool:
-        """Some shift is not negative: the short requantisation is not exact."""
-        return bool((self.shifts > -1).any())
+    def rounding(self, out_zero: int, act_min: int) -> int:
+        """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+
+        Halves below zero may round either way where everything below zero is clamped.
+        """
+        if act_min >= out_zero and bool((self.shifts <= 0).all()):
+            return CLAMPED
+        return NARROW if bool((self.shifts < 0).all()) else WIDE
 
 
 def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point: int) -> NDArray[np.int64]:
@@ -77,6 +83,6 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("is_wide", int(channels.is_wide)),
+            ("rounding", channels.rounding(out_zero, limits[0])),
         ),
     )
