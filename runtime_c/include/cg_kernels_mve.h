@@ -61,6 +61,7 @@ void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8
 typedef struct {
     cg_window window;
     int32_t in_zero;
+    int32_t is_padded; /* some window crosses an edge of the image */
 } cg_conv_params_mve;
 
 /*
@@ -91,6 +92,48 @@ void cg_conv2d_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product
 void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
+
+/*
+ * A depthwise convolution with one output channel an input channel. stream: per 16 channels (the
+ * last 8 or fewer: per 8) int32 biases, one byte a channel for every tap, then per 4 channels int32
+ * multipliers and byte shifts; order of the channels: depthwise_pixels_s8_mve.S. Products of the
+ * two taps of a pair (those after the first, if `odd`) do not leave 16 bits together.
+ */
+typedef struct {
+    const int8_t *stream;
+    int32_t channels;
+    int32_t pairs;
+    int32_t odd;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t rounding;
+} cg_depthwise_mve;
+
+/* Pixels whose taps are the same bytes apart: tap t of the first one is at base + offsets[t]. */
+typedef struct {
+    const cg_s32 *offsets;
+    uintptr_t base;
+    int32_t step;        /* from pixel to pixel in the image */
+    int32_t output_step; /* from behind a pixel's results to the next one's */
+    int32_t pixels;
+    int8_t *output;
+} cg_depthwise_run_mve;
+
+void cg_depthwise_pixels_s8_mve(const cg_depthwise_mve *layer, const cg_depthwise_run_mve *run);
+
+/*
+ * Any window. Workspace: an int32 for every tap, then, if there is padding, a pixel. A pixel's
+ * channels are written 16 at a time, each after it was read.
+ */
+void cg_depthwise_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_depthwise_mve *layer,
+                                void *workspace, const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
+                                        const cg_depthwise_mve *layer, void *workspace,
+                                        const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_depthwise_mve *layer,
+                                    void *workspace, const cg_rows *input, int8_t *output,
+                                    int32_t y, int32_t x_start, int32_t x_stop);
 
 #ifdef __cplusplus
 }

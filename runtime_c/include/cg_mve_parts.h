@@ -15,6 +15,15 @@ static inline int32_t cg_pixels_mve(const cg_window *window)
     return window->batch * window->out.h * window->out.w;
 }
 
+/* Result columns [start, stop) have all columns of taps inside the image. */
+static inline void cg_inside_mve(const cg_window *window, int32_t *start, int32_t *stop)
+{
+    const int32_t reach = (window->kernel_w - 1) * window->dilation_w;
+    const int32_t last = window->in.w - 1 + window->pad_left - reach;
+    *start = (window->pad_left + window->stride_w - 1) / window->stride_w;
+    *stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
+}
+
 /* Runs of bytes to copy: `count` runs of each of several windows, `window_step` apart. */
 typedef struct {
     int32_t bytes; /* > 0, in a run */

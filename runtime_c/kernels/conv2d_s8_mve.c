@@ -22,10 +22,8 @@ static patch_queue begin(const cg_conv_params_mve *params, const cg_product_mve 
 {
     const cg_window *const window = &params->window;
     patch_queue patches = {.params = params, .product = product, .workspace = workspace};
-    const int32_t reach = window->in.w + window->pad_left - window->kernel_w;
-    if ((window->dilation_w == 1) && (reach >= 0)) {
-        patches.inside_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
-        patches.inside_stop = (reach / window->stride_w) + 1;
+    if (window->dilation_w == 1) {
+        cg_inside_mve(window, &patches.inside_start, &patches.inside_stop);
     }
     for (int32_t i = 0; i < 3; i++) {
         patches.group.patch[i] = &patches.workspace[i * product->depth];

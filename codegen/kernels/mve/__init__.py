@@ -1,5 +1,5 @@
 """Kernels for Helium, the vector extension of Cortex-M55: int8, 16 products an instruction."""
 
-from codegen.kernels.mve import convolution
+from codegen.kernels.mve import convolution, depthwise
 
-__all__ = ["convolution"]
+__all__ = ["convolution", "depthwise"]

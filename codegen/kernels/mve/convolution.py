@@ -18,6 +18,7 @@ from codegen.kernels.mve.packing import Channels, folded, product_constants, pro
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.primfunc import (
     CallArg,
+    CStruct,
     PrimFunc,
     ResultArg,
     Reverse,
@@ -135,6 +136,16 @@ class FullyConnectedSource(Source):
         return Layer(window=window, activation=narrow(let.call.attrs, FullyConnectedAttrs).activation)
 
 
+def conv_params(window: WindowShape, in_zero: int) -> CStruct:
+    """A `cg_conv_params_mve`."""
+    return params(
+        "cg_conv_params_mve",
+        ("window", window.fields),
+        ("in_zero", in_zero),
+        ("is_padded", int(window.is_padded)),
+    )
+
+
 class _Product(Kernel):
     """Shared by all: refusal, constants, parameter structs."""
 
@@ -200,7 +211,7 @@ class _Product(Kernel):
             headers=(HEADER,),
             constants=product_constants(channels, self.group),
             structs=(
-                params("cg_conv_params_mve", ("window", layer.window.fields), ("in_zero", zero)),
+                conv_params(layer.window, zero),
                 product_struct(channels, let.var.type.zero_point, limits),
             ),
             call_args=(
@@ -255,7 +266,7 @@ class Pointwise(_Product):
         return replace(
             prim,
             sharing=sharing,
-            reverse=_reverse(prim, sharing, "cg_pointwise_reverse_s8_mve"),
+            reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
             instructions=window_instructions(window, is_copied=False),
             rows=_rows(let, window),
         )
@@ -281,7 +292,7 @@ class Windows(_Product):
             prim,
             workspaces=(space,),
             sharing=sharing,
-            reverse=_reverse(prim, sharing, "cg_conv2d_reverse_s8_mve"),
+            reverse=reverse_of(prim, sharing, "cg_conv2d_reverse_s8_mve"),
             instructions=window_instructions(window, is_copied=True),
             rows=_rows(let, window),
         )
@@ -292,7 +303,8 @@ def _space(window: WindowShape) -> Workspace:
     return Workspace(name="windows", size_bytes=GROUP * depth, alignment=1)
 
 
-def _reverse(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:
+def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:
+    """`symbol`, in the same sources, if `sharing` permits it somewhere."""
     if any(rule.above is not None for rule in sharing):
         return Reverse(symbol=symbol, sources=prim.sources)
     return None

@@ -4,6 +4,7 @@ Source: `codegen run --board mps3-an547` (QEMU, one instruction a tick), 12 laye
 """
 
 from codegen.kernels.mve.groups import CHUNK
+from codegen.kernels.rows import Axis
 from codegen.kernels.window import WindowShape
 
 
@@ -45,3 +46,26 @@ def few_pixels_instructions(window: WindowShape) -> int:
     """A whole 1x1 convolution, pixel by pixel."""
     batch, height, width, channels = window.result
     return 10 + batch * height * width * (8 + product1_instructions(channels, window.image[3]))
+
+
+def depthwise_instructions(window: WindowShape) -> int:
+    """A whole depthwise convolution: blocks of 16 channels, the last 8 or fewer as a block of 8."""
+    batch, height, width, channels = window.result
+    taps = window.window[0] * window.window[1]
+    pairs, odd = divmod(taps, 2)
+    blocks, rest = divmod(channels, CHUNK)
+    large = blocks + (rest > CHUNK // 2)
+    small = int(0 < rest <= CHUNK // 2)
+    pixel = 20 + large * (52 + 14 * odd + 23 * pairs) + small * (36 + 10 * odd + 16 * pairs)
+    rows, columns = window.axes
+    inside = sum(axis_inside(rows)) * sum(axis_inside(columns))
+    edges = height * width - inside
+    return batch * (height * width * pixel + edges * (60 + 12 * taps) + height * (90 + 12 * taps))
+
+
+def axis_inside(axis: Axis) -> list[bool]:
+    """Per result: all its taps are inside."""
+    return [
+        result * axis.stride >= axis.pad and result * axis.stride + axis.reach < axis.extent
+        for result in range(axis.count)
+    ]

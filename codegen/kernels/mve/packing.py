@@ -24,6 +24,11 @@ class Channels:
     """One per channel, or one for all."""
     shifts: NDArray[np.int32]
 
+    def every(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(multipliers, shifts) of every channel."""
+        count = len(self.weights)
+        return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
+
     def rounding(self, out_zero: int, act_min: int) -> int:
         """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
@@ -80,6 +85,60 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
             ("channels", channels.weights.shape[0]),
             ("depth", channels.weights.shape[1]),
             ("chunk_step", 0 if len(channels.multipliers) == 1 else CHUNK),
+            ("out_zero", out_zero),
+            ("act_min", limits[0]),
+            ("act_max", limits[1]),
+            ("rounding", channels.rounding(out_zero, limits[0])),
+        ),
+    )
+
+
+def fits_pairs(weights: NDArray[np.int8]) -> bool:
+    """Whether the two products of every pair of taps stay within 16 bits together, whatever the image."""
+    odd = weights.shape[1] % 2
+    sizes = np.abs(weights[:, odd:].astype(np.int64))
+    return bool((128 * (sizes[:, 0::2] + sizes[:, 1::2]) < 1 << 15).all())
+
+
+_ORDERS = {16: (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15), 8: (0, 2, 4, 6, 1, 3, 5, 7)}
+"""Channels of a block as the lanes of the kernel's sums hold them."""
+
+
+def depthwise_stream(channels: Channels) -> LinkedConstant:
+    """What `cg_depthwise_mve` calls its stream; channels that lack have weights and multipliers of 0."""
+    count = len(channels.weights)
+    found: list[NDArray[np.int8]] = []
+    for start in range(0, count, CHUNK):
+        rest = count - start
+        found.append(_block(channels, start, min(rest, CHUNK), CHUNK if rest > CHUNK // 2 else CHUNK // 2))
+    return LinkedConstant(role="stream", data=np.concatenate(found), alignment=4)
+
+
+def _block(channels: Channels, start: int, count: int, size: int) -> NDArray[np.int8]:
+    """The stream of channels [start, start + count), filled up to `size`."""
+    part = slice(start, start + count)
+    missing = (0, size - count)
+    multipliers, shifts = channels.every()
+    order = np.array(_ORDERS[size])
+    bias = np.pad(wrap_int32(channels.bias[part]), missing)[order]
+    weights = np.pad(channels.weights[part], (missing, (0, 0))).T
+    scales = np.pad(multipliers[part], missing)[order].reshape(-1, 4)
+    places = np.pad(shifts[part], missing)[order].reshape(-1, 4)
+    numbers = np.concatenate((scales.astype("<i4").view(np.int8), places.astype(np.int8)), axis=1)
+    return np.concatenate((bias.astype("<i4").view(np.int8), weights.reshape(-1), numbers.reshape(-1)))
+
+
+def depthwise_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
+    """The `cg_depthwise_mve` of these channels; `limits` of the activation."""
+    count, taps = channels.weights.shape
+    return CStruct(
+        suffix="layer",
+        c_type="cg_depthwise_mve",
+        fields=(
+            ("stream", ConstantPointer(role="stream")),
+            ("channels", count),
+            ("pairs", taps // 2),
+            ("odd", taps % 2),
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
