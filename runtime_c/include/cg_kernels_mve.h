@@ -29,8 +29,9 @@ enum {
 /*
  * A matrix product with requantisation: `channels` dot products of `depth` bytes a pixel.
  *
- * weight: groups of `tile` channels, each group its int32 biases, then its weights channel after
- * channel, filled up to a multiple of 4 bytes; the channels left over are groups of one.
+ * weight: groups of two or four channels, each group its int32 biases, then its weights channel
+ * after channel, filled up to a multiple of 4 bytes; the channels left over are groups of one. The
+ * weights of two channels alternate every 16 bytes if the depth is a multiple of 16.
  * multiplier and shift (negative: to the right) are per channel, and `chunk_step` is 16; or one
  * for all: then 16 equal ones, and `chunk_step` is 0.
  */
@@ -55,7 +56,7 @@ typedef struct {
 
 /* All channels of three pixels. Channels are written in chunks of 16, each after its sums. */
 void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels);
-/* All channels of one pixel: weights in groups of four (`tile`). */
+/* All channels of one pixel: weights in groups of four. */
 void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
 
 typedef struct {

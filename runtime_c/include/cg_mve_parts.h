@@ -37,10 +37,33 @@ typedef struct {
 static inline void cg_copy_runs_mve(int8_t *to, const int8_t *from, const cg_runs_mve *runs,
                                     int32_t windows)
 {
-    const int8_t *row = from;
+    const int8_t *row;
     const int8_t *run_from;
     int8_t *run_to;
     int32_t left;
+    if (runs->bytes <= 16) {
+        /* One vector a run: DLSTP sets the active lanes, LCTP ends that; nothing loops by LETP. */
+        __asm__ volatile(
+            "dlstp.8  lr, %[bytes]\n"
+            "1: mov   %[row], %[from]\n"
+            "mov      %[left], %[count]\n"
+            "2: vldrb.8 q0, [%[row]]\n"
+            "vstrb.8  q0, [%[to]]\n"
+            "add      %[to], %[to], %[to_step]\n"
+            "add      %[row], %[row], %[step]\n"
+            "subs     %[left], %[left], #1\n"
+            "bne      2b\n"
+            "add      %[from], %[from], %[window_step]\n"
+            "subs     %[windows], %[windows], #1\n"
+            "bne      1b\n"
+            "lctp\n"
+            : [to] "+r"(to), [from] "+r"(from), [windows] "+r"(windows), [row] "=&r"(row),
+              [left] "=&r"(left)
+            : [bytes] "r"(runs->bytes), [step] "r"(runs->step), [to_step] "r"(runs->to_step),
+              [count] "r"(runs->count), [window_step] "r"(runs->window_step)
+            : "lr", "q0", "memory", "cc");
+        return;
+    }
     __asm__ volatile(
         "1: mov   %[row], %[from]\n"
         "mov      %[left], %[count]\n"

@@ -178,6 +178,37 @@
     letp         lr, 1b
 .endm
 
+/* Patches r1 r3 r5, sums r0 r4 r8 of one channel and r2 r6 r10 of the other. */
+.macro begin_pair
+    ldm          sp, {r1, r3, r5} /* PATCH0 to PATCH2 */
+    ldrd         r0, r2, [r7], #8
+    mov          r4, r0
+    mov          r6, r2
+    mov          r8, r0
+    mov          r10, r2
+.endm
+
+/* The weights of the second channel are at `second`. */
+.macro multiply_pair second
+    vldrb.8      q0, [r1], #16
+    vldrb.8      q1, [r3], #16
+    vldrb.8      q3, [r7], #16
+    vldrb.8      q2, [r5], #16
+    vmladava.s8  r0, q0, q3
+    vmladava.s8  r4, q1, q3
+    vmladava.s8  r8, q2, q3
+    vldrb.8      q3, [\second], #16
+    vmladava.s8  r2, q0, q3
+    vmladava.s8  r6, q1, q3
+    vmladava.s8  r10, q2, q3
+.endm
+
+.macro end_pair
+    strd         r0, r2, [r11], #8
+    strd         r4, r6, [r11, #(SUMS_ROW - 8)]
+    strd         r8, r10, [r11, #((2 * SUMS_ROW) - 8)]
+.endm
+
 /* void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels) */
     .p2align 2
     .global cg_product3_s8_mve
@@ -196,34 +227,29 @@ cg_product3_s8_mve:
 .Lchunk3:
     begin_chunk  2
     beq          .Lodd3
+    lsls         r3, r12, #28
+    beq          .Lwoven3
 .Lpair3:
-    ldm          sp, {r1, r3, r5} /* PATCH0 to PATCH2 */
-    ldrd         r0, r2, [r7], #8
-    mov          r4, r0
-    mov          r6, r2
-    mov          r8, r0
-    mov          r10, r2
+    begin_pair
     add          r9, r7, r12
     dlstp.8      lr, r12
-1:  vldrb.8      q0, [r1], #16
-    vldrb.8      q1, [r3], #16
-    vldrb.8      q3, [r7], #16
-    vldrb.8      q2, [r5], #16
-    vmladava.s8  r0, q0, q3
-    vmladava.s8  r4, q1, q3
-    vmladava.s8  r8, q2, q3
-    vldrb.8      q3, [r9], #16
-    vmladava.s8  r2, q0, q3
-    vmladava.s8  r6, q1, q3
-    vmladava.s8  r10, q2, q3
+1:  multiply_pair r9
     letp         lr, 1b
-    strd         r0, r2, [r11], #8
-    strd         r4, r6, [r11, #(SUMS_ROW - 8)]
-    strd         r8, r10, [r11, #((2 * SUMS_ROW) - 8)]
+    end_pair
     ldrd         r1, r3, [sp, #SKIP] /* and GROUPS_END */
     add          r7, r9, r1
     cmp          r11, r3
     blo          .Lpair3
+    b            .Lodd3
+.Lwoven3: /* r5 is GROUPS_END */
+    mov          r9, r5
+2:  begin_pair
+    dlstp.8      lr, r12
+1:  multiply_pair r7
+    letp         lr, 1b
+    end_pair
+    cmp          r11, r9
+    blo          2b
 .Lodd3:
     ldr          r5, [sp, #LEFT]
     cmp          r5, #16

@@ -9,6 +9,9 @@ from codegen.ir.fixed_point import wrap_int32
 from codegen.kernels.mve.groups import CHUNK
 from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant
 
+LANES = 16
+"""Bytes of a vector."""
+PAIR = 2
 CLAMPED, NARROW, WIDE = range(3)
 
 
@@ -46,8 +49,8 @@ def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point
 
 
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
-    """Groups of `group` channels: biases, weights channel after channel, zeros up to a word; then the rest
-    as groups of one."""
+    """Groups of `group` channels: biases, weights channel after channel (of pairs: alternating every 16, where
+    that comes out even), zeros up to a word; then the rest as groups of one."""
     count = len(channels.weights)
     whole = count // group * group
     starts = [*range(0, whole, group), *range(whole, count)]
@@ -55,7 +58,10 @@ def product_weights(channels: Channels, group: int) -> LinkedConstant:
     for start in starts:
         stop = start + (group if start < whole else 1)
         found.append(wrap_int32(channels.bias[start:stop]).astype("<i4").view(np.int8))
-        found.append(channels.weights[start:stop].reshape(-1))
+        weights = channels.weights[start:stop]
+        if group == PAIR and weights.shape[1] % LANES == 0:
+            weights = weights.reshape(len(weights), -1, LANES).swapaxes(0, 1)
+        found.append(weights.reshape(-1))
         found.append(np.zeros(-found[-1].size % 4, np.int8))
     return LinkedConstant(role="weight", data=np.concatenate(found), alignment=4)
 
