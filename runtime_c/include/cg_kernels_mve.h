@@ -136,6 +136,66 @@ void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_d
                                     void *workspace, const cg_rows *input, int8_t *output,
                                     int32_t y, int32_t x_start, int32_t x_stop);
 
+/* The taps of a window that are inside the image. */
+typedef struct {
+    int32_t step; /* from row to row */
+    int32_t wrap; /* rows until the ring begins again, `ring_bytes` back */
+    int32_t ring_bytes;
+    int32_t rows;
+    int32_t columns;
+    int32_t channels; /* from column to column */
+    int32_t act_min;
+    int32_t act_max;
+} cg_tap_grid_mve;
+
+/* Sums of the taps of 1 to 4 channels, and maxima of 1 to 16, in their range. */
+void cg_pool_sums_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, cg_s32 *sums,
+                         int32_t channels);
+void cg_pool_maxima_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, int8_t *maxima,
+                           int32_t channels);
+
+/*
+ * As the portable kernels; a pixel's channels are written 4 (average) or 16 (maximum) at a time,
+ * each after they were read.
+ */
+void cg_avg_pool2d_s8_mve(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_avg_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *input,
+                                  int8_t *output);
+void cg_avg_pool2d_s8_mve_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                              int32_t y, int32_t x_start, int32_t x_stop);
+void cg_max_pool2d_s8_mve(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_max_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *input,
+                                  int8_t *output);
+void cg_max_pool2d_s8_mve_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                              int32_t y, int32_t x_start, int32_t x_stop);
+
+/* An argument of ADD: (stored * scale + offset), then times multiplier and shift unless exact. */
+typedef struct {
+    int32_t scale;
+    int32_t offset;
+    int32_t multiplier;
+    int32_t shift; /* negative */
+} cg_add_argument_mve;
+
+/* exact: 0 none, 1 the left one, 2 the right one. */
+typedef struct {
+    int32_t count;
+    cg_add_argument_mve lhs;
+    cg_add_argument_mve rhs;
+    int32_t multiplier;
+    int32_t shift; /* negative */
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t exact;
+} cg_add_params_mve;
+
+/* Two tensors of one shape, four elements at a time, in place of either. */
+void cg_add_s8_mve(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
+                   int8_t *output);
+void cg_add_s8_mve_run(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
+                       int8_t *output, int32_t count);
+
 #ifdef __cplusplus
 }
 #endif
