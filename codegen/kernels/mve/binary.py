@@ -21,6 +21,35 @@ HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scaling:
+    """How an argument is brought to the common scale."""
+
+    multiplier: int
+    shift: int
+
+    @property
+    def is_exact(self) -> bool:
+        """By one half or minus that: a shift does."""
+        return abs(self.multiplier) == HALF and self.shift == 0
+
+    def fields(self, type_: TensorType, left_shift: int, *, is_short: bool) -> Fields:
+        """Fields of a `cg_add_argument_mve`; `is_short`: the kernel leaves multiplier and shift out."""
+        sign = -1 if self.multiplier < 0 else 1
+        scale, shift = 1 << left_shift, self.shift
+        if is_short:
+            scale = sign * scale // 2
+        elif self.is_exact:
+            # Twice as much to the left, once to the right: so the shift is negative, and nothing is lost.
+            scale, shift = 2 * scale, -1
+        return (
+            ("scale", scale),
+            ("offset", -type_.zero_point * scale),
+            ("multiplier", self.multiplier),
+            ("shift", shift),
+        )
+
+
 class Add(Kernel):
     """ADD or SUB, two run-time arguments, no broadcasting."""
 
@@ -87,35 +116,6 @@ class Add(Kernel):
         return (
             Scaling(multiplier=numbers.first_multiplier, shift=numbers.first_shift),
             Scaling(multiplier=numbers.second_multiplier, shift=numbers.second_shift),
-        )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scaling:
-    """How an argument is brought to the common scale."""
-
-    multiplier: int
-    shift: int
-
-    @property
-    def is_exact(self) -> bool:
-        """By one half or minus that: a shift does."""
-        return abs(self.multiplier) == HALF and self.shift == 0
-
-    def fields(self, type_: TensorType, left_shift: int, *, is_short: bool) -> Fields:
-        """Fields of a `cg_add_argument_mve`; `is_short`: the kernel leaves multiplier and shift out."""
-        sign = -1 if self.multiplier < 0 else 1
-        scale, shift = 1 << left_shift, self.shift
-        if is_short:
-            scale = sign * scale // 2
-        elif self.is_exact:
-            # Twice as much to the left, once to the right: so the shift is negative, and nothing is lost.
-            scale, shift = 2 * scale, -1
-        return (
-            ("scale", scale),
-            ("offset", -type_.zero_point * scale),
-            ("multiplier", self.multiplier),
-            ("shift", shift),
         )
 
 
