@@ -1,6 +1,6 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import binary, convolution, layout, pointwise, pooling
+from codegen.kernels import binary, convolution, layout, mve, pointwise, pooling
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
@@ -11,6 +11,7 @@ __all__ = [
     "convolution",
     "kernels_for",
     "layout",
+    "mve",
     "pointwise",
     "pooling",
     "register",
