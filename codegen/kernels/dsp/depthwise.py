@@ -1,0 +1,264 @@
+"""DEPTHWISE_CONV_2D on cores with the DSP extension: 3x3 windows through int16 lines of four channels."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let, Target, Var
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace
+from codegen.kernels.dsp.requantise import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.kernels.overlap import forward_sharing, striped_below
+from codegen.kernels.portable import arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    RowKernel,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.registry import Kernel, register
+from codegen.kernels.walk import Fields, params
+from codegen.kernels.window import WindowShape, nhwc
+
+GROUP = 4
+"""Channels computed together."""
+BAND_ROWS = 4
+"""Result rows computed together at stride 1."""
+BAND_LINES, ROW_LINES = 6, 3
+"""Image rows in the workspace: for a band, for one row."""
+BAND_BYTES, ROW_BYTES = 2048, 1248
+"""Workspaces are no larger: wider images are computed in stripes of columns."""
+PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+PORTABLE_IN_PLACE = DepthwiseInPlace()
+"""They run what only the data shows to be out of range."""
+HEADER = "cg_depthwise_dsp.h"
+SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tile:
+    """Columns of the result at a time, and the bytes of one channel's lines for them."""
+
+    columns: int
+    plane_bytes: int
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Bytes of a group's lines."""
+        return GROUP * self.plane_bytes
+
+    @property
+    def fields(self) -> Fields:
+        """Fields of a `cg_dw_tile`."""
+        return (("columns", self.columns), ("plane_bytes", self.plane_bytes))
+
+
+def band_tile(window: WindowShape, *, whole: bool = False) -> Tile:
+    """For bands: two columns of results read two words of each line, two more columns one word more."""
+    stripes = 1 if whole else None
+    return _tile(window, lambda columns: 4 * BAND_LINES * (-(-columns // 2) + 1), BAND_BYTES, stripes)
+
+
+def row_tile(window: WindowShape) -> Tile:
+    """For single rows: four columns of results read 2 * stride + 1 words of each line."""
+    pair = 2 * window.stride[1]
+    return _tile(window, lambda columns: 4 * ROW_LINES * (pair * -(-columns // 4) + 1), ROW_BYTES, None)
+
+
+def _tile(
+    window: WindowShape, plane_bytes: Callable[[int], int], limit_bytes: int, stripes: int | None
+) -> Tile:
+    """The fewest stripes, as even as multiples of four are, whose lines take at most `limit_bytes`."""
+    width, count = window.result[2], stripes or 1
+    while True:
+        columns = -(-width // count // 4) * 4
+        tile = Tile(columns=columns, plane_bytes=plane_bytes(min(columns, width)))
+        if stripes or columns == 4 or tile.workspace_bytes <= limit_bytes:
+            return tile
+        count += 1
+
+
+class Depthwise3x3(Kernel):
+    """3x3, stride 1 or 2, multiplier 1, at least four channels."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_dsp"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without SMLAD, another shape, or numbers the short requantisation is not exact for."""
+        if "dsp" not in target.features:
+            return f"the kernel {self.name} needs a core with the DSP extension"
+        reason = PORTABLE.refusal(let, target)
+        if reason is not None:
+            return reason
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let)
+        if not isinstance(let.call.args[0], Var):
+            return "the image is constant"
+        if attrs.multiplier != 1 or window.image[3] < GROUP:
+            return f"the kernel {self.name} is for multiplier 1 and at least {GROUP} channels"
+        if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
+            return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
+        if window.stride not in ((1, 1), (2, 2)):
+            return f"the kernel {self.name} is for strides 1 and 2"
+        return long_reason(let, attrs.activation)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        channels = packed(let, constants)
+        if channels is None:
+            return PORTABLE.bind(let, constants, name)
+        window = window_of(let)
+        is_banded = window.stride == (1, 1)
+        tile = band_tile(window) if is_banded else row_tile(window)
+        rows = BAND_ROWS if is_banded else 1
+        below = striped_below(window, rows=rows, columns=tile.columns, channels=GROUP)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise3x3_s8_dsp" if is_banded else "cg_depthwise3x3_rows_s8_dsp",
+            sources=SOURCES,
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            sharing=forward_sharing(let, 0, below),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
+            call_args=(*_LEADING, ValueArg(index=0), ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=_instructions(window, tile, rows),
+            rows=_row_kernel(let, window),
+        )
+
+
+class Depthwise3x3InPlace(Depthwise3x3):
+    """The same where the result replaces its image: stride 1, same size, no stripes."""
+
+    name = "depthwise3x3_s8_dsp_in_place"
+    is_in_place = True
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Besides: a result of another size than the image."""
+        return super().refusal(let, target) or PORTABLE_IN_PLACE.refusal(let, target)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Depthwise3x3.bind`."""
+        channels = packed(let, constants)
+        if channels is None:
+            return PORTABLE_IN_PLACE.bind(let, constants, name)
+        window = window_of(let)
+        tile = band_tile(window, whole=True)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise3x3_in_place_s8_dsp",
+            sources=SOURCES,
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
+            call_args=(*_LEADING, ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=_instructions(window, tile, BAND_ROWS),
+            in_place=0,
+        )
+
+
+_LEADING = (StructArg(suffix="params"), WorkspaceArg(name="lines"))
+
+
+def window_of(let: Let) -> WindowShape:
+    """The geometry of a DEPTHWISE_CONV_2D."""
+    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+    weights = nhwc(arg_type(let, 1).shape)
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=(weights[1], weights[2]),
+        stride=attrs.stride,
+        dilation=attrs.dilation,
+        padding=attrs.padding,
+    )
+
+
+def alignment(window: WindowShape) -> int:
+    """Of image and result in bytes: pixels are read as words where all of them are aligned."""
+    return 4 if window.image[3] % 4 == 0 else 1
+
+
+def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+    """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+    data = constant_data(let, 1, constants)
+    assert data is not None
+    weights = np.asarray(data, np.int64).reshape(9, -1).T
+    bias = constant_data(let, 2, constants)
+    total = np.zeros(len(weights), np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
+    folded = folded_bias(total, weights, arg_type(let, 0).zero_point)
+    if folded is None:
+        return None
+    multipliers, shifts = channel_multipliers(let)
+    doubled = 2 * weights.reshape(-1, 3, 3)
+    pairs = np.stack((_pairs(doubled[:, :, :2]), _pairs(doubled[:, :, 1:])), axis=2).reshape(-1, 6)
+    numbers = np.stack((2 * folded, multipliers, right_shifts(multipliers, shifts)), axis=1)
+    words = np.concatenate((pairs, numbers.astype(np.int32)), axis=1)
+    return LinkedConstant(role="channels", data=np.ascontiguousarray(words).reshape(-1), alignment=4)
+
+
+def _pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Words of two int16 along the last axis, the first one in the low half."""
+    halves = np.ascontiguousarray(values.astype("<i2"))
+    return halves.view("<i4")[..., 0]
+
+
+def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+    return (
+        ("window", window.fields),
+        ("channels", ConstantPointer(role="channels")),
+        ("in_zero", arg_type(let, 0).zero_point),
+        ("out_zero", let.var.type.zero_point),
+        ("band", band.fields),
+        ("line", row_tile(window).fields),
+    )
+
+
+def _row_kernel(let: Let, window: WindowShape) -> RowKernel | None:
+    found = row_kernel(let, "cg_depthwise3x3_s8_dsp_row", window)
+    if found is None:
+        return None
+    space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
+    return replace(found, workspace=space, reads_row_last=True)
+
+
+def _instructions(window: WindowShape, tile: Tile, rows: int) -> int:
+    """Predicted for a call: lines widened and results computed, per group and band."""
+    batch, height, width, depth = window.result
+    stride = window.stride[0]
+    groups = -(-depth // GROUP)
+    total = 0
+    for left in range(0, width, tile.columns):
+        columns = min(tile.columns, width - left)
+        words = -(-((columns - 1) * stride + 3) // 2)
+        widen = 45 + words * (15 if depth % GROUP == 0 else 21)
+        for top in range(0, height, rows):
+            count = min(rows, height - top)
+            lines = (count - 1) * stride + 3
+            total += groups * (60 + lines * widen)
+            if rows > 1:
+                total += depth * (25 + -(-count // 2) * (35 + -(-columns // 2) * 61))
+            else:
+                total += depth * (35 + -(-columns // 4) * 64)
+    return batch * total
+
+
+register(Depthwise3x3())
+register(Depthwise3x3InPlace())
