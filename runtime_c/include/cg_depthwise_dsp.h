@@ -66,15 +66,18 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
 
 /* ---- the inner loops, in assembly: depthwise3x3_parts_dsp.S ----------------------------- */
 
-/* How a row of pixels becomes words of a plane. */
+/* How rows of pixels become lines of words. */
 typedef struct {
+    const int8_t *rows[6]; /* each row's first pixel, channel 0; NULL: padding */
+    int32_t count;         /* of rows */
     int32_t plane_bytes;
+    int32_t step;  /* bytes from pixel to pixel */
     int32_t pairs; /* words of two pixels, the first one of padding and a pixel if `lead` */
+    int32_t rest;  /* words of padding behind */
     int32_t lead;
     int32_t odd;  /* a pixel is left for the first word of `rest` */
-    int32_t rest; /* words of padding behind */
     uint32_t pad; /* in_zero, four times */
-} cg_dw_line;
+} cg_dw_lines;
 
 typedef struct {
     int32_t count; /* channels */
@@ -86,15 +89,11 @@ typedef struct {
     int32_t out_zero;
 } cg_dw_job;
 
-/* One row of four channels, `step` bytes from pixel to pixel, into planes of 6 or 3 rows. */
-void cg_dw_widen6_words_dsp(const cg_dw_line *line, const int8_t *pixels, void *planes,
-                            int32_t step);
-void cg_dw_widen6_bytes_dsp(const cg_dw_line *line, const int8_t *pixels, void *planes,
-                            int32_t step);
-void cg_dw_widen3_words_dsp(const cg_dw_line *line, const int8_t *pixels, void *planes,
-                            int32_t step);
-void cg_dw_widen3_bytes_dsp(const cg_dw_line *line, const int8_t *pixels, void *planes,
-                            int32_t step);
+/* Four channels from `channel` on into planes of 6 or 3 lines, from the line at `planes` on. */
+void cg_dw_widen6_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen6_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 
 void cg_dw3x3_s8_dsp_plane(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);

@@ -17,19 +17,29 @@
 /* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
     .equ PUSHED, 36
 
-/* cg_dw_line */
-    .equ LINE_PLANE, 0
-    .equ LINE_PAIRS, 4
-    .equ LINE_LEAD, 8
-    .equ LINE_ODD, 12
-    .equ LINE_REST, 16
-    .equ LINE_PAD, 20
+/* cg_dw_lines */
+    .equ LINES_ROWS, 0
+    .equ LINES_COUNT, 24
+    .equ LINES_PLANE, 28
+    .equ LINES_STEP, 32
+    .equ LINES_PAIRS, 36
+    .equ LINES_REST, 40
+    .equ LINES_LEAD, 44
+    .equ LINES_ODD, 48
+    .equ LINES_PAD, 52
+
+/* The frame of `widen`. */
+    .equ W_ROW, 0               /* where the next row's address is, its line */
+    .equ W_LINE, 4
+    .equ W_OFFSET, 8
+    .equ W_COUNT, 12
+    .equ W_FRAME, 16
 
 /*
- * void name(const cg_dw_line *line, const int8_t *pixels, void *planes, int32_t step): one row of
- * four channels into their planes. `step`: bytes from pixel to pixel.
- * Words: `pairs` of two pixels (the first has padding in front of a pixel if `lead`), then `rest` of
- * padding, the first of them with a pixel in front if `odd`.
+ * void name(const cg_dw_lines *lines, int32_t offset, void *planes): `count` rows, four channels from
+ * `offset` on, into the planes, line by line. `step`: bytes from pixel to pixel.
+ * Words of a line: `pairs` of two pixels (the first has padding in front of a pixel if `lead`), then
+ * `rest` of padding, the first of them with a pixel in front if `odd`.
  */
     .macro widen name, rows, bytewise
     .balign 4
@@ -38,19 +48,33 @@
     .thumb_func
 \name:
     push    {r4-r11, lr}
-    ldr     r6, [r0, #LINE_PLANE]
+    sub     sp, sp, #W_FRAME
+    strd    r0, r2, [sp, #W_ROW]
+    ldr     r7, [r0, #LINES_COUNT]
+    strd    r1, r7, [sp, #W_OFFSET]
+    .if \bytewise
+    add     lr, r0, #LINES_PAD
+    .else
+    ldr     lr, [r0, #LINES_PAD]
+    .endif
+5:
+    ldrd    r10, r2, [sp, #W_ROW]
+    ldr     r6, [r0, #LINES_PLANE]
+    ldr     r1, [r10], #4
+    add     r11, r2, #4
+    strd    r10, r11, [sp, #W_ROW]
     add     r4, r2, r6
     add     r5, r4, r6
     add     r6, r5, r6
-    ldr     r7, [r0, #LINE_PAIRS]
-    ldr     r12, [r0, #LINE_REST]
-    .if \bytewise
-    add     lr, r0, #LINE_PAD
-    .else
-    ldr     lr, [r0, #LINE_PAD]
-    .endif
-    cbz     r7, 3f
-    ldr     r10, [r0, #LINE_LEAD]
+    ldrd    r7, r12, [r0, #LINES_PAIRS]
+    cmp     r1, #0
+    beq     7f
+    ldr     r10, [sp, #W_OFFSET]
+    ldr     r3, [r0, #LINES_STEP]
+    add     r1, r1, r10
+    cmp     r7, #0
+    beq     3f
+    ldr     r10, [r0, #LINES_LEAD]
     cmp     r10, #0
     beq     1f
     mov     r8, lr
@@ -103,26 +127,46 @@
     subs    r7, r7, #1
     bne     1b
 3:
-    subs    r12, r12, #1
-    blt     4f
-    /* Behind the last pixel r1 points to padding. */
-    ldr     r10, [r0, #LINE_ODD]
+    cmp     r12, #0
+    beq     6f
+    ldr     r10, [r0, #LINES_ODD]
     cmp     r10, #0
-    it      eq
-    addeq   r1, r0, #LINE_PAD
+    beq     8f
+    cmp     r3, #0
+    beq     8f
+    /* A pixel in front of padding; then step 0 tells that it was the last one. */
+    subs    r12, r12, #1
     .if \bytewise
     mov     r8, r1
     .else
     ldr     r8, [r1]
     .endif
     mov     r9, lr
-    add     r1, r0, #LINE_PAD
+    movs    r3, #0
     movs    r7, #1
     b       2b
-4:
+7:
+    /* A row of padding. */
+    add     r12, r12, r7
+8:
+    ldrsb   r8, [r0, #LINES_PAD]
+    pkhbt   r8, r8, r8, lsl #16
+9:
+    str     r8, [r2], #(4 * \rows)
+    str     r8, [r4], #(4 * \rows)
+    str     r8, [r5], #(4 * \rows)
+    str     r8, [r6], #(4 * \rows)
+    subs    r12, r12, #1
+    bne     9b
+6:
+    ldr     r7, [sp, #W_COUNT]
+    subs    r7, r7, #1
+    str     r7, [sp, #W_COUNT]
+    bne     5b
+    add     sp, sp, #W_FRAME
     pop     {r4-r11, pc}
     .size \name, . - \name
-    .set cg_frame_\name, PUSHED
+    .set cg_frame_\name, W_FRAME + PUSHED
     .endm
 
     widen   cg_dw_widen6_words_dsp, 6, 0

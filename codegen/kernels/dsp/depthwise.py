@@ -1,6 +1,6 @@
 """DEPTHWISE_CONV_2D on cores with the DSP extension: 3x3 windows through int16 lines of four channels."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,8 +34,8 @@ BAND_ROWS = 4
 """Result rows computed together at stride 1."""
 BAND_LINES, ROW_LINES = 6, 3
 """Image rows in the workspace: for a band, for one row."""
-BAND_BYTES, ROW_BYTES = 2048, 1248
-"""Workspaces are no larger: wider images are computed in stripes of columns."""
+LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
+"""Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 PORTABLE_IN_PLACE = DepthwiseInPlace()
 """They run what only the data shows to be out of range."""
@@ -45,15 +45,11 @@ SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tile:
-    """Columns of the result at a time, and the bytes of one channel's lines for them."""
+    """Columns of the result at a time; bytes of one channel's lines for them, and of all in the workspace."""
 
     columns: int
     plane_bytes: int
-
-    @property
-    def workspace_bytes(self) -> int:
-        """Bytes of a group's lines."""
-        return GROUP * self.plane_bytes
+    workspace_bytes: int
 
     @property
     def fields(self) -> Fields:
@@ -61,29 +57,33 @@ class Tile:
         return (("columns", self.columns), ("plane_bytes", self.plane_bytes))
 
 
+def words(columns: int, stride: int) -> int:
+    """Words of a line that so many columns of results read, a pair at a time: `words_of` in C."""
+    return stride * -(-columns // 2) + 1
+
+
 def band_tile(window: WindowShape, *, whole: bool = False) -> Tile:
-    """For bands: two columns of results read two words of each line, two more columns one word more."""
-    stripes = 1 if whole else None
-    return _tile(window, lambda columns: 4 * BAND_LINES * (-(-columns // 2) + 1), BAND_BYTES, stripes)
+    """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
+    height = min(BAND_ROWS, window.result[1])
+    missing = BAND_LINES - (2 * -(-height // 2) + 2)
+    return _tile(window, BAND_LINES, missing, whole=whole)
 
 
 def row_tile(window: WindowShape) -> Tile:
-    """For single rows: four columns of results read 2 * stride + 1 words of each line."""
-    pair = 2 * window.stride[1]
-    return _tile(window, lambda columns: 4 * ROW_LINES * (pair * -(-columns // 4) + 1), ROW_BYTES, None)
+    """For single rows."""
+    return _tile(window, ROW_LINES, 0)
 
 
-def _tile(
-    window: WindowShape, plane_bytes: Callable[[int], int], limit_bytes: int, stripes: int | None
-) -> Tile:
-    """The fewest stripes, as even as multiples of four are, whose lines take at most `limit_bytes`."""
-    width, count = window.result[2], stripes or 1
+def _tile(window: WindowShape, lines: int, missing_lines: int, *, whole: bool = False) -> Tile:
+    """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
+    width, stripes = window.result[2], 1
     while True:
-        columns = -(-width // count // 4) * 4
-        tile = Tile(columns=columns, plane_bytes=plane_bytes(min(columns, width)))
-        if stripes or columns == 4 or tile.workspace_bytes <= limit_bytes:
-            return tile
-        count += 1
+        columns = -(-width // stripes // 4) * 4
+        plane_bytes = 4 * lines * words(min(columns, width), window.stride[1])
+        workspace_bytes = GROUP * plane_bytes - 4 * missing_lines
+        if whole or columns == 4 or workspace_bytes <= LIMIT_BYTES[lines]:
+            return Tile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
+        stripes += 1
 
 
 class Depthwise3x3(Kernel):
