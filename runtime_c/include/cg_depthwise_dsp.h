@@ -64,6 +64,29 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                 int32_t x_stop);
 
+/* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
+
+#define CG_DW_MOST_TAPS 49
+
+/*
+ * weights: per group of four channels four biases as above, per tap doubled int16 pairs {channel 0,
+ * channel 2} and {1, 3}, per channel multiplier and right shift. If C % 4 != 0 the last group is
+ * that of the last four channels. pad: in.c times the image's zero point, aligned to 4 bytes.
+ */
+typedef struct {
+    cg_window window;
+    const int32_t *weights;
+    const int8_t *pad;
+    int32_t out_zero;
+} cg_dw_taps_params;
+
+/*
+ * Pixel after pixel, four channels at a time: `striped_below` with bands and stripes of one.
+ */
+void cg_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output);
+void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
+                                  int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+
 /* ---- the inner loops, in assembly: depthwise3x3_parts_dsp.S ----------------------------- */
 
 /* How rows of pixels become lines of words. */
@@ -101,6 +124,24 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
                            int8_t *output);
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
+
+/* ---- and those of depthwise_taps_parts_dsp.S -------------------------------------------- */
+
+/* The taps of a pixel's window; the next pixels' are `4 * groups - back + step` bytes further. */
+typedef struct {
+    int32_t count;
+    int32_t pixels;
+    int32_t groups; /* of four channels */
+    int32_t back;   /* channels that the last group begins earlier */
+    int32_t step;
+    int32_t out_zero;
+    const int8_t *tap[CG_DW_MOST_TAPS];
+} cg_dw_taps;
+
+void cg_dw_taps9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps9_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 
 #ifdef __cplusplus
 }

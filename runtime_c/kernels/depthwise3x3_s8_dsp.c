@@ -112,7 +112,8 @@ void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, cons
                             int8_t *output)
 {
     const cg_window *const window = &params->window;
-    stripe self = {.params = params};
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t y = 0; y < window->out.h; y += BAND_ROWS) {
             for (int32_t x = 0; x < window->out.w; x += params->band.columns) {
@@ -146,7 +147,8 @@ void cg_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *worksp
 {
     const cg_window *const window = &params->window;
     const int32_t row_bytes = window->in.w * window->in.c;
-    stripe self = {.params = params};
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
     start_stripe(&self, &params->band, 0, window->out.w);
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t c = 0; c < window->in.c; c += 4) {
@@ -170,7 +172,8 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
 {
     const cg_window *const window = &params->window;
     int32_t *const planes = workspace;
-    stripe self = {.params = params};
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
     self.lines.count = 3;
     for (int32_t x = x_start; x < x_stop; x += params->line.columns) {
         start_stripe(&self, &params->line, x, x_stop);

@@ -1,18 +1,24 @@
-"""DEPTHWISE_CONV_2D on cores with the DSP extension: 3x3 windows through int16 lines of four channels."""
+"""DEPTHWISE_CONV_2D, 3x3, on cores with the DSP extension: through int16 lines of four channels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from codegen.ir import DType, Let, Target, Var
-from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace
-from codegen.kernels.dsp.requantise import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.ir import Let, Target
+from codegen.kernels.dsp.depthwise_numbers import (
+    GROUP,
+    HEADER,
+    PORTABLE,
+    PORTABLE_IN_PLACE,
+    alignment,
+    channel_numbers,
+    common_refusal,
+    int16_pairs,
+    window_of,
+)
 from codegen.kernels.overlap import forward_sharing, striped_below
-from codegen.kernels.portable import arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.portable import arg_type, arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantPointer,
     LinkedConstant,
@@ -26,20 +32,14 @@ from codegen.kernels.primfunc import (
 )
 from codegen.kernels.registry import Kernel, register
 from codegen.kernels.walk import Fields, params
-from codegen.kernels.window import WindowShape, nhwc
+from codegen.kernels.window import WindowShape
 
-GROUP = 4
-"""Channels computed together."""
 BAND_ROWS = 4
 """Result rows computed together at stride 1."""
 BAND_LINES, ROW_LINES = 6, 3
 """Image rows in the workspace: for a band, for one row."""
 LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
 """Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
-PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-PORTABLE_IN_PLACE = DepthwiseInPlace()
-"""They run what only the data shows to be out of range."""
-HEADER = "cg_depthwise_dsp.h"
 SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
 
 
@@ -92,23 +92,16 @@ class Depthwise3x3(Kernel):
     op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_dsp"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without SMLAD, another shape, or numbers the short requantisation is not exact for."""
-        if "dsp" not in target.features:
-            return f"the kernel {self.name} needs a core with the DSP extension"
-        reason = PORTABLE.refusal(let, target)
+        """As `common_refusal`; another window or stride."""
+        reason = common_refusal(let, target)
         if reason is not None:
             return reason
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let)
-        if not isinstance(let.call.args[0], Var):
-            return "the image is constant"
-        if attrs.multiplier != 1 or window.image[3] < GROUP:
-            return f"the kernel {self.name} is for multiplier 1 and at least {GROUP} channels"
         if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
             return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
         if window.stride not in ((1, 1), (2, 2)):
             return f"the kernel {self.name} is for strides 1 and 2"
-        return long_reason(let, attrs.activation)
+        return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
@@ -177,47 +170,16 @@ class Depthwise3x3InPlace(Depthwise3x3):
 _LEADING = (StructArg(suffix="params"), WorkspaceArg(name="lines"))
 
 
-def window_of(let: Let) -> WindowShape:
-    """The geometry of a DEPTHWISE_CONV_2D."""
-    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-    weights = nhwc(arg_type(let, 1).shape)
-    return WindowShape(
-        image=nhwc(arg_type(let, 0).shape),
-        result=nhwc(let.var.type.shape),
-        window=(weights[1], weights[2]),
-        stride=attrs.stride,
-        dilation=attrs.dilation,
-        padding=attrs.padding,
-    )
-
-
-def alignment(window: WindowShape) -> int:
-    """Of image and result in bytes: pixels are read as words where all of them are aligned."""
-    return 4 if window.image[3] % 4 == 0 else 1
-
-
 def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
     """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
-    data = constant_data(let, 1, constants)
-    assert data is not None
-    weights = np.asarray(data, np.int64).reshape(9, -1).T
-    bias = constant_data(let, 2, constants)
-    total = np.zeros(len(weights), np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
-    folded = folded_bias(total, weights, arg_type(let, 0).zero_point)
-    if folded is None:
+    numbers = channel_numbers(let, constants)
+    if numbers is None:
         return None
-    multipliers, shifts = channel_multipliers(let)
-    doubled = 2 * weights.reshape(-1, 3, 3)
-    pairs = np.stack((_pairs(doubled[:, :, :2]), _pairs(doubled[:, :, 1:])), axis=2).reshape(-1, 6)
-    numbers = np.stack((2 * folded, multipliers, right_shifts(multipliers, shifts)), axis=1)
-    words = np.concatenate((pairs, numbers.astype(np.int32)), axis=1)
-    return LinkedConstant(role="channels", data=np.ascontiguousarray(words).reshape(-1), alignment=4)
-
-
-def _pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Words of two int16 along the last axis, the first one in the low half."""
-    halves = np.ascontiguousarray(values.astype("<i2"))
-    return halves.view("<i4")[..., 0]
+    doubled = 2 * numbers.weights.reshape(-1, 3, 3)
+    pairs = np.stack((int16_pairs(doubled[:, :, :2]), int16_pairs(doubled[:, :, 1:])), axis=2)
+    columns = (pairs.reshape(-1, 6), 2 * numbers.bias[:, None], numbers.multipliers[:, None])
+    table = np.concatenate((*columns, numbers.right_shifts[:, None]), axis=1).astype(np.int32)
+    return LinkedConstant(role="channels", data=table.reshape(-1), alignment=4)
 
 
 def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
@@ -240,23 +202,23 @@ def _row_kernel(let: Let, window: WindowShape) -> RowKernel | None:
 
 
 def _instructions(window: WindowShape, tile: Tile, rows: int) -> int:
-    """Predicted for a call: lines widened and results computed, per group and band."""
+    """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
     batch, height, width, depth = window.result
-    stride = window.stride[0]
-    groups = -(-depth // GROUP)
+    stride, groups = window.stride[0], -(-depth // GROUP)
+    down = window.axes[0]
     total = 0
     for left in range(0, width, tile.columns):
         columns = min(tile.columns, width - left)
-        words = -(-((columns - 1) * stride + 3) // 2)
-        widen = 45 + words * (15 if depth % GROUP == 0 else 21)
+        pairs = words(columns, stride)
         for top in range(0, height, rows):
-            count = min(rows, height - top)
-            lines = (count - 1) * stride + 3
-            total += groups * (60 + lines * widen)
+            bottom = min(top + rows, height)
+            first, end = down.span(top, bottom)
+            lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
+            widened = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
+            each = 40 + -(-columns // 4) * 64
             if rows > 1:
-                total += depth * (25 + -(-count // 2) * (35 + -(-columns // 2) * 61))
-            else:
-                total += depth * (35 + -(-columns // 4) * 64)
+                each = 19 + -(-(bottom - top) // 2) * (28 + 12 * (columns % 2) + -(-columns // 2) * 61)
+            total += 150 + groups * (50 + widened) + depth * each
     return batch * total
 
 

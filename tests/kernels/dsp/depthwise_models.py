@@ -14,6 +14,7 @@ from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writer import ModelBuilder
+from codegen.kernels.primfunc import PrimFunc
 from codegen.toolchain import Optimize
 
 
@@ -76,14 +77,14 @@ class DepthwiseModel:
             scale=scale,
             zero_point=self.numbers.image_zero,
         )
-        value, zero = x, self.numbers.image_zero
+        value = x
         for layer in range(self.layers):
             stride = shape.stride if layer == 0 else 1
             padding = shape.padding if layer == 0 else "SAME"
             height = _results(height, shape.kernel[0], stride, shape.dilation[0], padding)
             width = _results(width, shape.kernel[1], stride, shape.dilation[1], padding)
             outputs = channels * shape.multiplier
-            weights, bias = self._weights(model, rng, layer, channels, outputs)
+            weights, bias = self._weights(model, rng, layer, outputs)
             y = model.tensor(
                 f"y{layer}",
                 (shape.batch, height, width, outputs),
@@ -102,16 +103,12 @@ class DepthwiseModel:
                 depth_multiplier=shape.multiplier,
                 activation=self.numbers.activation,
             )
-            value, zero, channels = y, self.numbers.result_zero, outputs
-        del zero
+            value, channels = y, outputs
         model.inputs(x)
         model.outputs(value)
         return model.build()
 
-    def _weights(
-        self, model: ModelBuilder, rng: Generator, layer: int, channels: int, outputs: int
-    ) -> tuple[int, int]:
-        del channels
+    def _weights(self, model: ModelBuilder, rng: Generator, layer: int, outputs: int) -> tuple[int, int]:
         numbers = self.numbers
         dims = (1, *self.shape.kernel, outputs)
         data = rng.integers(-127, 128, dims).astype(np.int8)
@@ -151,11 +148,17 @@ def _results(extent: int, kernel: int, stride: int, dilation: int, padding: str)
 
 
 def run_all(
-    models: Sequence[DepthwiseModel], board_name: str, folder: Path, optimize: Optimize, images: int = 2
+    models: Sequence[DepthwiseModel],
+    board_name: str,
+    folder: Path,
+    optimize: Optimize,
+    *,
+    images: int = 2,
+    sandbox: bool = False,
 ) -> list[Outcome]:
     """Build all into one program, run it, hold every output against the NumPy reference."""
     board = boards.load_board(board_name)
-    options = Options(board=board_name, optimize=optimize)
+    options = Options(board=board_name, optimize=optimize, sandbox=sandbox)
     planned: list[Planned] = []
     for number, model in enumerate(models):
         path = folder / f"m{number}.tflite"
@@ -186,7 +189,7 @@ def run_all(
     return found
 
 
-def _kernel(prim):  # type: ignore[no-untyped-def]
+def _kernel(prim: PrimFunc) -> str:
     if prim.block is None:
         return prim.symbol
     return "+".join(stage.kernel.symbol for stage in prim.block.stages if stage.kernel is not None)
