@@ -21,12 +21,16 @@ static int32_t words_of(const cg_window *window, int32_t columns)
     return (window->stride_w * ((columns + 1) / 2)) + 1;
 }
 
-/* Columns from x_start on, up to x_stop or as many as the tile has. */
+/*
+ * Columns from x_start on, up to x_stop or as many as the tile has. Lines always have the words of
+ * a whole tile: all of the workspace is written.
+ */
 static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, int32_t x_stop)
 {
     const cg_window *const window = &self->params->window;
     const int32_t left = x_stop - x_start;
     const int32_t columns = (left < tile->columns) ? left : tile->columns;
+    const int32_t widest = (window->out.w < tile->columns) ? window->out.w : tile->columns;
     const int32_t origin = (x_start * window->stride_w) - window->pad_left;
     const int32_t lead = (origin < 0) ? 1 : 0;
     const int32_t first = origin + lead;
@@ -38,7 +42,7 @@ static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, 
     self->lines.plane_bytes = tile->plane_bytes;
     self->lines.step = window->in.c;
     self->lines.pairs = pairs;
-    self->lines.rest = words_of(window, columns) - pairs;
+    self->lines.rest = words_of(window, widest) - pairs;
     self->lines.lead = lead;
     self->lines.odd = (lead + count) % 2;
     self->lines.pad = (uint32_t)(uint8_t)self->params->in_zero * 0x01010101u;

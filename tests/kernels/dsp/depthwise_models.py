@@ -57,11 +57,13 @@ class Outcome:
 
 @dataclass(kw_only=True, slots=True)
 class DepthwiseModel:
-    """`layers` depthwise layers, one after the other; the first has `shape`."""
+    """`layers` depthwise layers, one after the other; the first has `shape`. With `narrow` they stand between
+    two 1x1 convolutions, from and to so many channels."""
 
     shape: Shape
     numbers: Numbers = field(default_factory=Numbers)
     layers: int = 1
+    narrow: int = 0
     seed: int = 0
 
     def build(self) -> bytes:
@@ -73,11 +75,13 @@ class DepthwiseModel:
         scale = 0.05
         x = model.tensor(
             "x",
-            (shape.batch, height, width, channels),
+            (shape.batch, height, width, self.narrow or channels),
             scale=scale,
             zero_point=self.numbers.image_zero,
         )
         value = x
+        if self.narrow:
+            value = self._pointwise(model, rng, x, (height, width, self.narrow), channels)
         for layer in range(self.layers):
             stride = shape.stride if layer == 0 else 1
             padding = shape.padding if layer == 0 else "SAME"
@@ -104,6 +108,8 @@ class DepthwiseModel:
                 activation=self.numbers.activation,
             )
             value, channels = y, outputs
+        if self.narrow:
+            value = self._pointwise(model, rng, value, (height, width, channels), self.narrow)
         model.inputs(x)
         model.outputs(value)
         return model.build()
@@ -128,10 +134,22 @@ class DepthwiseModel:
         )
         return weights, bias
 
+    def _pointwise(
+        self, model: ModelBuilder, rng: Generator, value: int, image: tuple[int, int, int], outputs: int
+    ) -> int:
+        height, width, channels = image
+        dims, name = (outputs, 1, 1, channels), f"p{outputs}_{channels}"
+        data = rng.integers(-127, 128, dims).astype(np.int8)
+        weights = model.tensor(f"w{name}", dims, scale=0.01, data=data)
+        result = (self.shape.batch, height, width, outputs)
+        y = model.tensor(f"y{name}", result, scale=0.05, zero_point=self.numbers.image_zero)
+        model.op("CONV_2D", [value, weights], [y], stride_h=1, stride_w=1, padding="SAME")
+        return y
+
     def cases(self, count: int) -> list[Case]:
         """Random images."""
         rng = np.random.default_rng([self.seed, 1])
-        dims = (self.shape.batch, *self.shape.image)
+        dims = (self.shape.batch, *self.shape.image[:2], self.narrow or self.shape.image[2])
         found: list[Case] = []
         for number in range(count):
             image = rng.integers(-128, 128, dims).astype(np.int8)
