@@ -34,7 +34,7 @@ typedef struct {
     const int32_t *channels; /* CG_DW3X3_WORDS of each */
     int32_t in_zero;
     int32_t out_zero;
-    cg_dw_tile band; /* of six rows */
+    cg_dw_tile band; /* of six rows, of four where the result replaces its image */
     cg_dw_tile line; /* of three rows */
 } cg_dw3x3_params;
 
@@ -47,8 +47,8 @@ void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, cons
                             int8_t *output);
 
 /*
- * The same, the result replaces its image: one output pixel an input pixel, a band as wide as the
- * image.
+ * The same, two result rows at a time, the result replaces its image: one output pixel an input
+ * pixel, a band as wide as the image. The workspace holds four rows.
  */
 void cg_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace, int8_t *image);
 
@@ -112,14 +112,18 @@ typedef struct {
     int32_t out_zero;
 } cg_dw_job;
 
-/* Four channels from `channel` on into planes of 6 or 3 lines, from the line at `planes` on. */
+/* Four channels from `channel` on into planes of 6, 4 or 3 lines, from the line at `planes` on. */
 void cg_dw_widen6_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen6_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen4_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
 
-void cg_dw3x3_s8_dsp_plane(const cg_dw_job *job, const void *planes, const int32_t *channels,
-                           int8_t *output);
+void cg_dw3x3_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                            int8_t *output);
+void cg_dw3x3_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                            int8_t *output);
 void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,

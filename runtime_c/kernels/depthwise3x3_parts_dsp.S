@@ -8,11 +8,10 @@
  *
  * Lines: word (pair, row) of a channel holds pixels 2 pair (low half) and 2 pair + 1 of that row at
  * plane + (pair * ROWS + row) * 4, so that one pointer and constant offsets reach a whole window.
- * ROWS is 6 for four result rows at a time, 3 for one. The structs are those of cg_kernels_dsp.h.
+ * ROWS is 6 for four result rows at a time, 4 for two, 3 for one. The structs are those of cg_kernels_dsp.h.
  */
     .syntax unified
     .thumb
-    .text
 
 /* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
     .equ PUSHED, 36
@@ -42,6 +41,7 @@
  * `rest` of padding, the first of them with a pixel in front if `odd`.
  */
     .macro widen name, rows, bytewise
+    .section .text.\name, "ax", %progbits
     .balign 4
     .global \name
     .type \name, %function
@@ -171,6 +171,8 @@
 
     widen   cg_dw_widen6_words_dsp, 6, 0
     widen   cg_dw_widen6_bytes_dsp, 6, 1
+    widen   cg_dw_widen4_words_dsp, 4, 0
+    widen   cg_dw_widen4_bytes_dsp, 4, 1
     widen   cg_dw_widen3_words_dsp, 3, 0
     widen   cg_dw_widen3_bytes_dsp, 3, 1
 
@@ -211,15 +213,17 @@
     .endm
 
 /*
- * void cg_dw3x3_s8_dsp_plane(const cg_dw_job *job, const void *plane,
- *                            const int32_t *channels, int8_t *output)
- * Stride 1, lines of ROWS = 6: 2 x 2 results at a time, 61 instructions for 36 products.
+ * void cg_dw3x3_s8_dsp_plane6(const cg_dw_job *job, const void *plane,
+ *                             const int32_t *channels, int8_t *output), ..._plane4
+ * Stride 1, lines of ROWS = 6 or 4: 2 x 2 results at a time, 61 instructions for 36 products.
  */
+    .macro two_lines name, rows
+    .section .text.\name, "ax", %progbits
     .balign 4
-    .global cg_dw3x3_s8_dsp_plane
-    .type cg_dw3x3_s8_dsp_plane, %function
+    .global \name
+    .type \name, %function
     .thumb_func
-cg_dw3x3_s8_dsp_plane:
+\name:
     push    {r4-r11, lr}
     sub     sp, sp, #FRAME
     str     r0, [sp, #F_JOB]
@@ -256,14 +260,14 @@ cg_dw3x3_s8_dsp_plane:
     cmp     r2, r3
     beq     13f
 12:
-    ldrd    r10, r11, [r0, #24]
+    ldrd    r10, r11, [r0, #(4 * \rows)]
     smlabt  r1, r10, r5, r12
     smlad   r2, r10, r5, r12
     smlabt  r3, r11, r5, r12
     smlad   lr, r11, r5, r12
     smlabt  r1, r11, r7, r1
     smlad   r2, r11, r7, r2
-    ldrd    r10, r11, [r0, #32]
+    ldrd    r10, r11, [r0, #(4 * \rows + 8)]
     smlabt  r1, r10, r9, r1
     smlad   r2, r10, r9, r2
     smlabt  r3, r10, r7, r3
@@ -277,7 +281,7 @@ cg_dw3x3_s8_dsp_plane:
     smlatb  lr, r10, r6, lr
     smlad   r3, r11, r8, r3
     smlatb  lr, r11, r8, lr
-    ldrd    r10, r11, [r0], #24
+    ldrd    r10, r11, [r0], #(4 * \rows)
     smlad   r1, r10, r4, r1
     smlatb  r2, r10, r4, r2
     smlad   r3, r11, r4, r3
@@ -336,8 +340,12 @@ cg_dw3x3_s8_dsp_plane:
 15:
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}
-    .size cg_dw3x3_s8_dsp_plane, . - cg_dw3x3_s8_dsp_plane
-    .set cg_frame_cg_dw3x3_s8_dsp_plane, FRAME + PUSHED
+    .size \name, . - \name
+    .set cg_frame_\name, FRAME + PUSHED
+    .endm
+
+    two_lines cg_dw3x3_s8_dsp_plane6, 6
+    two_lines cg_dw3x3_s8_dsp_plane4, 4
 
 /*
  * void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *plane,
@@ -346,6 +354,7 @@ cg_dw3x3_s8_dsp_plane:
  * end are computed (from words that are there, whatever they hold) and not stored.
  */
     .macro one_line name, stride
+    .section .text.\name, "ax", %progbits
     .balign 4
     .global \name
     .type \name, %function

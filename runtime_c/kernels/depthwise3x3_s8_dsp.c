@@ -4,8 +4,9 @@
  */
 #include "cg_depthwise_dsp.h"
 
-#define BAND_ROWS  4
-#define BAND_LINES 6 /* image rows that a band of results reads */
+/* Result rows in a band; it reads two image rows more. */
+#define BAND_ROWS     4
+#define IN_PLACE_ROWS 2
 
 /* A stripe of columns: how its lines are widened, how its results are stored. */
 typedef struct {
@@ -80,11 +81,11 @@ static const int32_t *channel_words(const stripe *self, int32_t c)
  * The image rows of the band of result rows that begins with y, from its line `from` on. Rows are
  * computed in pairs: what is behind an odd last one counts for nothing and is padding.
  */
-static void find_rows(stripe *self, const int8_t *image, int32_t y, int32_t from)
+static void find_rows(stripe *self, const int8_t *image, int32_t y, int32_t from, int32_t rows)
 {
     const cg_window *const window = &self->params->window;
     const int32_t left = window->out.h - y;
-    self->job.rows = (left < BAND_ROWS) ? left : BAND_ROWS;
+    self->job.rows = (left < rows) ? left : rows;
     self->lines.count = 0;
     const int32_t lines = self->job.rows + 2;
     for (int32_t line = from; line < (lines + (lines % 2)); line++) {
@@ -98,18 +99,32 @@ static void find_rows(stripe *self, const int8_t *image, int32_t y, int32_t from
     }
 }
 
-/* The channels with c of a band, `planes` from its line `from` on still to be widened. */
-static void compute_band(stripe *self, int32_t *planes, int32_t from, int8_t *output, int32_t c)
+/* The channels with c of a band of four rows. */
+static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t c)
 {
     const int32_t start = group_start(self, c);
     if ((self->lines.step % 4) == 0) {
-        cg_dw_widen6_words_dsp(&self->lines, start, &planes[from]);
+        cg_dw_widen6_words_dsp(&self->lines, start, planes);
     } else {
-        cg_dw_widen6_bytes_dsp(&self->lines, start, &planes[from]);
+        cg_dw_widen6_bytes_dsp(&self->lines, start, planes);
     }
     self->job.count = group_count(self, c);
-    cg_dw3x3_s8_dsp_plane(&self->job, plane_of(self, planes, c), channel_words(self, c),
-                          &output[c]);
+    cg_dw3x3_s8_dsp_plane6(&self->job, plane_of(self, planes, c), channel_words(self, c),
+                           &output[c]);
+}
+
+/* Of a band of two rows, line `from` and those behind are still to be widened. */
+static void compute_in_place(stripe *self, int32_t *planes, int32_t from, int8_t *output, int32_t c)
+{
+    const int32_t start = group_start(self, c);
+    if ((self->lines.step % 4) == 0) {
+        cg_dw_widen4_words_dsp(&self->lines, start, &planes[from]);
+    } else {
+        cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
+    }
+    self->job.count = group_count(self, c);
+    cg_dw3x3_s8_dsp_plane4(&self->job, plane_of(self, planes, c), channel_words(self, c),
+                           &output[c]);
 }
 
 void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
@@ -123,9 +138,9 @@ void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, cons
             for (int32_t x = 0; x < window->out.w; x += params->band.columns) {
                 int8_t *const results = &output[((y * window->out.w) + x) * window->out.c];
                 start_stripe(&self, &params->band, x, window->out.w);
-                find_rows(&self, input, y, 0);
+                find_rows(&self, input, y, 0, BAND_ROWS);
                 for (int32_t c = 0; c < window->in.c; c += 4) {
-                    compute_band(&self, workspace, 0, results, c);
+                    compute_band(&self, workspace, results, c);
                 }
             }
         }
@@ -134,16 +149,16 @@ void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, cons
     }
 }
 
-/* The last two lines of a band become the first two of the next one. */
+/* The last two lines of a band of two rows become the first two of the next one. */
 static void keep_lines(const cg_dw3x3_params *params, int32_t *planes)
 {
     int32_t *word = planes;
-    for (int32_t n = params->band.plane_bytes / BAND_LINES; n > 0; n--) {
-        const int32_t first = word[BAND_ROWS];
-        const int32_t second = word[BAND_ROWS + 1];
+    for (int32_t n = params->band.plane_bytes / 4; n > 0; n--) {
+        const int32_t first = word[2];
+        const int32_t second = word[3];
         word[0] = first;
         word[1] = second;
-        word += BAND_LINES;
+        word += 4;
     }
 }
 
@@ -157,12 +172,12 @@ void cg_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *worksp
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t c = 0; c < window->in.c; c += 4) {
             int32_t from = 0;
-            for (int32_t y = 0; y < window->out.h; y += BAND_ROWS) {
+            for (int32_t y = 0; y < window->out.h; y += IN_PLACE_ROWS) {
                 if (from > 0) {
                     keep_lines(params, workspace);
                 }
-                find_rows(&self, image, y, from);
-                compute_band(&self, workspace, from, &image[y * row_bytes], c);
+                find_rows(&self, image, y, from, IN_PLACE_ROWS);
+                compute_in_place(&self, workspace, from, &image[y * row_bytes], c);
                 from = 2;
             }
         }

@@ -10,7 +10,6 @@
  */
     .syntax unified
     .thumb
-    .text
 
 /* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
     .equ PUSHED, 36
@@ -73,6 +72,7 @@
  * `pixels` results, each of `groups` groups of four channels, the last group `back` channels back.
  */
     .macro taps name, unrolled, bytewise
+    .section .text.\name, "ax", %progbits
     .balign 4
     .global \name
     .type \name, %function

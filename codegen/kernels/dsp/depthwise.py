@@ -36,8 +36,10 @@ from codegen.kernels.window import WindowShape
 
 BAND_ROWS = 4
 """Result rows computed together at stride 1."""
-BAND_LINES, ROW_LINES = 6, 3
-"""Image rows in the workspace: for a band, for one row."""
+IN_PLACE_ROWS = 2
+"""Result rows computed together where they replace the image."""
+BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
+"""Image rows in the workspace: for a band, for one in place, for one row."""
 LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
 """Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
 SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
@@ -62,11 +64,16 @@ def words(columns: int, stride: int) -> int:
     return stride * -(-columns // 2) + 1
 
 
-def band_tile(window: WindowShape, *, whole: bool = False) -> Tile:
+def band_tile(window: WindowShape) -> Tile:
     """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
     height = min(BAND_ROWS, window.result[1])
     missing = BAND_LINES - (2 * -(-height // 2) + 2)
-    return _tile(window, BAND_LINES, missing, whole=whole)
+    return _tile(window, BAND_LINES, missing)
+
+
+def in_place_tile(window: WindowShape) -> Tile:
+    """For bands of two rows as wide as the image."""
+    return _tile(window, IN_PLACE_LINES, 0, whole=True)
 
 
 def row_tile(window: WindowShape) -> Tile:
@@ -148,7 +155,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
         if channels is None:
             return PORTABLE_IN_PLACE.bind(let, constants, name)
         window = window_of(let)
-        tile = band_tile(window, whole=True)
+        tile = in_place_tile(window)
         return PrimFunc(
             name=name,
             let=let,
@@ -162,7 +169,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
             structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
             call_args=(*_LEADING, ResultArg()),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=_instructions(window, tile, BAND_ROWS),
+            instructions=_in_place_instructions(window, tile),
             in_place=0,
         )
 
@@ -220,6 +227,16 @@ def _instructions(window: WindowShape, tile: Tile, rows: int) -> int:
                 each = 19 + -(-(bottom - top) // 2) * (28 + 12 * (columns % 2) + -(-columns // 2) * 61)
             total += 150 + groups * (50 + widened) + depth * each
     return batch * total
+
+
+def _in_place_instructions(window: WindowShape, tile: Tile) -> int:
+    """Predicted for a call: every image row is widened once, two of four lines are kept."""
+    batch, height, width, depth = window.result
+    groups, pairs = -(-depth // GROUP), words(width, 1)
+    widened = (height + 2) * (36 + pairs * (15 if depth % GROUP == 0 else 21))
+    bands = -(-height // IN_PLACE_ROWS)
+    each = 19 + 28 + 12 * (width % 2) + -(-width // 2) * 61
+    return batch * groups * (widened + bands * (85 + 28 * pairs + GROUP * each))
 
 
 register(Depthwise3x3())
