@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let, Var
 from codegen.kernels.primfunc import Sharing
+from codegen.kernels.rows import safe_distance
 from codegen.kernels.window import WindowShape
 
 NOTHING = np.iinfo(np.int64).max
@@ -84,6 +85,32 @@ def row_major_below(
         bounds.append(pixels[own] - reads[own] + ahead)
     found = np.concatenate(bounds)
     return int(found.max()) if found.size else None
+
+
+def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int) -> int | None:
+    """Least safe distance in elements, as `row_major_below`, of a depthwise kernel (one output channel an
+    input channel) that goes through the result in bands of `rows` rows, in these in stripes of `columns`
+    columns, in these in groups of `channels` channels (the last group of an image counted back from its last
+    channel). Of each it reads all windows, then writes.
+    """
+    batch, height, width, depth = window.image
+    down, across = window.axes
+    events: list[tuple[int, int]] = []
+    for image in range(batch):
+        for top in range(0, down.count, rows):
+            bottom = min(top + rows, down.count)
+            first_row, end_row = down.span(top, bottom)
+            for left in range(0, across.count, columns):
+                right = min(left + columns, across.count)
+                first, end = across.span(left, right)
+                reads = (image * height + first_row) * width + first
+                write = (image * down.count + bottom - 1) * across.count + right - 1
+                for group in range(0, depth, channels):
+                    if first_row < end_row and first < end:
+                        events.append((0, reads * depth + max(0, min(group, depth - channels))))
+                    events.append((write * depth + min(group + channels, depth), NOTHING))
+    table = np.array(events, np.int64)
+    return safe_distance(table[:, 0], table[:, 1])
 
 
 def row_major_above(ends: NDArray[np.int64], channels: int) -> int | None:

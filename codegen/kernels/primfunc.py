@@ -165,6 +165,9 @@ class RowKernel:
     """Rows and columns of the window."""
     workspace: Workspace | None = None
     """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
+    reads_row_last: bool = False
+    """It reads a row's windows until its last write, as one that goes by groups of channels does. Otherwise
+    a pixel's window is read before the pixel is written, and pixels are written in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

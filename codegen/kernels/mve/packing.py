@@ -49,8 +49,8 @@ def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point
 
 
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
-    """Groups of `group` channels: biases, weights channel after channel (of pairs: alternating every 16, where
-    that comes out even), zeros up to a word; then the rest as groups of one."""
+    """Groups of `group` channels: biases, weights channel after channel (of pairs: alternating every 16,
+    where that comes out even), zeros up to a word; then the rest as groups of one."""
     count = len(channels.weights)
     whole = count // group * group
     starts = [*range(0, whole, group), *range(whole, count)]
