@@ -1,0 +1,5 @@
+"""Kernels for cores with the DSP extension (Cortex-M4, M7, M33): two 16-bit products an instruction."""
+
+from codegen.kernels.dsp import convolution
+
+__all__ = ["convolution"]
