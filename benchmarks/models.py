@@ -24,6 +24,7 @@ import numpy as np
 from codegen.board import load_board
 from codegen.driver.build import Built, build
 from codegen.driver.cases import Case
+from codegen.driver.cycles import estimate_cycles
 from codegen.driver.options import Options
 from codegen.driver.report import workspace_bytes
 from codegen.driver.run import complaints, execute
@@ -53,7 +54,7 @@ EDGED = frozenset({"tinyengine/vww"})
 """Models whose float inputs and outputs are taken away (`--io-types int8`)."""
 TOLERANCE = 1.01
 """A figure may be this much worse than the recorded one: 1 %."""
-CHECKED = ("instructions", "code_bytes", "constant_bytes", "pool_bytes", "stack_bytes")
+CHECKED = ("instructions", "cycles_estimate", "code_bytes", "constant_bytes", "pool_bytes", "stack_bytes")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +67,7 @@ class Row:
     optimize: str
     compiler: str
     instructions: int
+    cycles_estimate: int
     macs: int
     macs_executed: int
     code_bytes: int
@@ -120,6 +122,7 @@ def _row(built: Built, key: str, optimize: str, compiler: str) -> Row:
         optimize=optimize,
         compiler=compiler,
         instructions=case.instructions or 0,
+        cycles_estimate=sum(estimate_cycles(built, cases[0])),
         macs=planned.macs,
         macs_executed=sum(prim.macs for prim in planned.program.prim_funcs),
         code_bytes=built.image.sizes.model_code_bytes,
@@ -182,14 +185,15 @@ def worse(row: Row, recorded: Row) -> Iterator[str]:
 def show(rows: Sequence[Row]) -> None:
     """The table, and what the peers need."""
     peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))["engine"]
-    line = "{:<11} {:<24} {:<9} {:>12} {:>9} {:>8} {:>9} {:>9} {:>6}  {}"
-    figures = ("instructions", "per MAC", "code", "constants", "RAM", "stack")
+    line = "{:<11} {:<24} {:<9} {:>12} {:>7} {:>12} {:>7} {:>9} {:>8} {:>6}  {}"
+    figures = ("instructions", "per MAC", "cycles", "code", "constants", "RAM", "stack")
     print(line.format("core", "model", "optimize", *figures, "peers"))
     for row in rows:
         beside = "; ".join(_beside(row, peer) for peer in peers if _beside(row, peer))
         words = (
             f"{row.instructions:,}",
             f"{row.instructions / row.macs:.2f}",
+            f"{row.cycles_estimate:,}",
             f"{row.code_bytes:,}",
             f"{row.constant_bytes:,}",
             f"{row.ram_bytes:,}",
