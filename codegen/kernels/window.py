@@ -55,7 +55,8 @@ class WindowShape:
     @property
     def is_padded(self) -> bool:
         """Some window reaches beyond an edge of the image."""
-        return any(axis.pad > 0 or axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)
+        ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)
+        return any(axis.pad > 0 for axis in self.axes) or any(ends)
 
 
 def _shape(image: tuple[int, int, int, int]) -> Fields:
