@@ -241,9 +241,7 @@ class FewPixels(_Product):
         rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
         return replace(
             prim,
-            sharing=tuple(
-                Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None
-            ),
+            sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
             instructions=few_pixels_instructions(layer.window),
         )
 
