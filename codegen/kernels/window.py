@@ -1,5 +1,6 @@
 """Windows that slide over images: the geometry that convolutions and pools share."""
 
+import math
 from dataclasses import dataclass
 
 from codegen.ir.ops import Padding2D
@@ -51,6 +52,12 @@ class WindowShape:
             for axis in (0, 1)
         )
         return rows, columns
+
+    def reads(self, per_tap: int) -> float:
+        """How often each image element is loaded, on average, if every tap inside loads `per_tap` elements
+        a result pixel."""
+        rows, columns = self.axes
+        return self.image[0] * rows.taps * columns.taps * per_tap / math.prod(self.image)
 
 
 def _shape(image: tuple[int, int, int, int]) -> Fields:

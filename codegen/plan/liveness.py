@@ -6,7 +6,7 @@ long as any of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message, Messages
@@ -16,6 +16,7 @@ from codegen.plan.conflicts import intersecting, plain
 from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
+from codegen.plan.touches import touches
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""
@@ -95,8 +96,13 @@ def liveness(
     times = step_times(prim_funcs)
     kept = _kept(function, values, keep_inputs)
     spans = _spans(prim_funcs, function, values, times, kept)
+    touched = touches(prim_funcs, function, values.anchors)
     buffers = [
-        _value_buffer(root, values, spans[root], pool_candidates, minimum_alignment)
+        replace(
+            _value_buffer(root, values, spans[root], pool_candidates, minimum_alignment),
+            reads=touched[root][0],
+            writes=touched[root][1],
+        )
         for root in values.members
         if root not in owned_by_caller
     ]
@@ -290,6 +296,8 @@ def _workspace_buffers(
                 alignment=max(space.alignment, minimum_alignment),
                 pool_candidates=_pools(pool_candidates, id_, kind, None),
                 kind=kind,
+                reads=space.reads,
+                writes=space.writes,
             ),
             space.name,
         )
