@@ -21,8 +21,13 @@ def buffer_access_cost(buffer: Buffer, pool: Pool) -> int:
 
 def access_cost(problem: Problem, plan: MemoryPlan) -> int:
     """Cost of all accesses of one inference to the buffers where `plan` puts them."""
-    pools = {pool.name: pool for pool in problem.pools}
-    return sum(buffer_access_cost(b, pools[plan.placements[b.id].pool]) for b in problem.buffers)
+    return sum(pool_access_cost(problem, plan, pool.name) for pool in problem.pools)
+
+
+def pool_access_cost(problem: Problem, plan: MemoryPlan, name: str) -> int:
+    """What of that is spent in the pool called `name`."""
+    pool = next(pool for pool in problem.pools if pool.name == name)
+    return sum(buffer_access_cost(b, pool) for b in problem.buffers if plan.placements[b.id].pool == name)
 
 
 def least_access_cost(problem: Problem) -> int:

@@ -167,3 +167,9 @@ def peak_bytes(problem: Problem, plan: MemoryPlan, pool: str) -> int:
         if plan.placements[buffer.id].pool == pool and buffer.size_bytes
     )
     return max(ends, default=0)
+
+
+def pool_alignment(problem: Problem, plan: MemoryPlan, name: str) -> int:
+    """Alignment in bytes of the base of pool `name`: its own, or that of a buffer in it if it is larger."""
+    own = next(pool.alignment for pool in problem.pools if pool.name == name)
+    return max(own, *(b.alignment for b in problem.buffers if plan.placements[b.id].pool == name), 1)

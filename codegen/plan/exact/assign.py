@@ -58,9 +58,12 @@ class Assigner:
         if price < self.best.price:
             self.best.pools, self.best.price = tuple(pools), price
 
-    def minimise(self, nodes: int) -> None:
-        """Lower the price and raise its bound, in at most `nodes` nodes."""
-        search = _LeastPrice(self._relaxed, self._rooms, self.best)
+    def minimise(self, nodes: int, *, floor_only: bool = False) -> None:
+        """Lower the price and raise its bound, in at most `nodes` nodes.
+
+        `floor_only`: where room is in doubt go no deeper, but prove as much as can be proved all the same.
+        """
+        search = _LeastPrice(self._relaxed, self._rooms, self.best, floor_only)
         left_open = _walk(self._relaxed, self._rooms, search.visit, nodes)
         bound = min(self.best.price, search.open_bound, left_open)
         self.best.bound = max(self.best.bound, bound)
@@ -113,6 +116,7 @@ class _LeastPrice:
     relaxed: Contention
     rooms: Rooms
     best: Assignment
+    floor_only: bool
     open_bound: int = IMPOSSIBLE
     """Least bound of nodes where a placement search was stopped."""
 
@@ -120,7 +124,7 @@ class _LeastPrice:
         """See `_walk`."""
         relaxed = self.relaxed
         bound = relaxed.bound
-        if bound >= self.best.price:
+        if bound >= (min(self.best.price, self.open_bound) if self.floor_only else self.best.price):
             return None
         critical = relaxed.critical()
         if critical is not None:
@@ -141,7 +145,7 @@ class _LeastPrice:
             if answer is False and self.rooms.fits(pool, fixed) is False:
                 return None
             found.extend(members(self.relaxed.masks[pool] & ~fixed))
-        if not found:
+        if not found or (self.floor_only and False not in answers):
             self.open_bound = min(self.open_bound, bound)
             return None
         return max(found, key=lambda buffer: (self.rooms.sizes[buffer], -buffer))

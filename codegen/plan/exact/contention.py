@@ -82,20 +82,21 @@ class Contention:
                     self._groups.append(group)
 
     def _order(self) -> tuple[list[list[int]], list[int]]:
-        """Groups of each contended section in order of time; how many sections have no item in common with it
-        and with those in front of it."""
+        """Groups of each contended section in order of time; how many of the first sections have no item in
+        common with it, any of them."""
         sections = [
             list(found)
             for _, found in itertools.groupby(
                 range(len(self._groups)), key=lambda index: self._groups[index].section
             )
         ]
-        last: dict[int, int] = {}
+        first: dict[int, int] = {}
         before: list[int] = []
         for position, groups in enumerate(sections):
             members = {item.buffer for index in groups for item in self._groups[index].items}
-            before.append(max((last.get(buffer, -1) + 1 for buffer in members), default=position))
-            last |= dict.fromkeys(members, position)
+            for buffer in members:
+                first.setdefault(buffer, position)
+            before.append(min((first[buffer] for buffer in members), default=position))
         return sections, before
 
     def _value(self, group: _Group) -> int:

@@ -7,7 +7,7 @@
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from codegen.plan.access import preferred_pools, prices
@@ -30,6 +30,9 @@ _PYTHON_EFFORT = 50
 
 _CLIMB_SHARE = 20
 """The hill climb gets `limits.effort` divided by this: it is Python, and only a seed."""
+
+_CHOICE_CLIMB_SHARE = 8
+"""The same where it has to choose pools, too: there it often finds what exact search does not."""
 
 _POOL_SHARE = 20
 """A question whether buffers fit into a pool gets the search's effort divided by this."""
@@ -158,7 +161,7 @@ class _Portfolio:
         """The hill climb's choice, exchanges, more nodes."""
         problem, missing = self.problem, None
         try:
-            seed = self._climb(problem)
+            seed = self._climb(problem, _CHOICE_CLIMB_SHARE)
         except DoesNotFit as error:
             missing = error
         else:
@@ -168,12 +171,15 @@ class _Portfolio:
                 here = [index for index, id_ in enumerate(rooms.ids) if seed[id_].pool == name]
                 mask = sum(1 << index for index in here)
                 rooms.tell(pool, mask, [seed[rooms.ids[index]].offset for index in here])
-        for stage in (
+        stages: tuple[Callable[[], None], ...] = (
             lambda: assigner.improve(problem.limits.effort // _QUESTIONS_SHARE),
             lambda: assigner.minimise(nodes),
-        ):
-            rooms.budget.effort = self._budget(_ASSIGN_SHARE).effort
-            stage()
+            lambda: assigner.minimise(nodes, floor_only=True),
+        )
+        for stage in stages:
+            if not assigner.best.proved:
+                rooms.budget.effort = self._budget(_ASSIGN_SHARE).effort
+                stage()
         if assigner.best.pools is None:
             assert missing is not None, "what the hill climb finds is an assignment"
             raise missing
@@ -260,11 +266,9 @@ class _Portfolio:
         squeeze.bound = max(squeeze.bound, answer[1])
         return better or squeeze.proved
 
-    def _climb(self, problem: Problem) -> Mapping[str, Placement]:
+    def _climb(self, problem: Problem, share: int = _CLIMB_SHARE) -> Mapping[str, Placement]:
         """The hill climb's plan. Raises `DoesNotFit` if it is over a limit."""
-        limits = replace(
-            problem.limits, effort=problem.limits.effort // _CLIMB_SHARE, deadline_seconds=self._left()
-        )
+        limits = replace(problem.limits, effort=problem.limits.effort // share, deadline_seconds=self._left())
         plan = hill_climb(replace(problem, limits=limits))
         self.late = self.late or not plan.reproducible
         return plan.placements
