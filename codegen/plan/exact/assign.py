@@ -191,6 +191,8 @@ class _LeastPeaks:
         decided = [mask & ~bits for mask in relaxed.masks]
         if self._piles(decided) >= self.peaks:
             return None
+        if any(self.rooms.fits(pool, mask) is False for pool, mask in enumerate(decided)):
+            return None
         if undecided:
             return max(undecided, key=lambda buffer: (self.rooms.sizes[buffer], -buffer))
         self._settle(decided)
@@ -208,10 +210,9 @@ class _LeastPeaks:
 
     def _settle(self, masks: Sequence[int]) -> None:
         """The only assignment left below this node: what are its peaks?"""
-        answers = [self.rooms.fits(pool, mask) for pool, mask in enumerate(masks)]
-        if False in answers or self.relaxed.base != self.best.price or tuple(masks) == self._own:
+        if self.relaxed.base != self.best.price or tuple(masks) == self._own:
             return
-        if None in answers:
+        if None in [self.rooms.fits(pool, mask) for pool, mask in enumerate(masks)]:
             self.open_peaks = min(self.open_peaks, self._piles(masks))
             return
         each = [self.rooms.lowest(pool, mask) for pool, mask in enumerate(masks)]

@@ -14,7 +14,7 @@ from codegen.plan.access import preferred_pools, prices
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.exact import cpsat
 from codegen.plan.exact.assign import Assigner, Assignment
-from codegen.plan.exact.contention import Contention
+from codegen.plan.exact.contention import IMPOSSIBLE, Contention
 from codegen.plan.exact.graph import graph
 from codegen.plan.exact.native import library
 from codegen.plan.exact.rooms import Rooms
@@ -158,31 +158,38 @@ class _Portfolio:
         self._take(rooms, names)
 
     def _search_longer(self, assigner: Assigner, rooms: Rooms, nodes: int) -> None:
-        """The hill climb's choice, exchanges, more nodes."""
-        problem, missing = self.problem, None
-        try:
-            seed = self._climb(problem, _CHOICE_CLIMB_SHARE)
-        except DoesNotFit as error:
-            missing = error
-        else:
-            names = [pool.name for pool in problem.pools]
-            assigner.offer([names.index(seed[id_].pool) for id_ in rooms.ids])
-            for pool, name in enumerate(names):
-                here = [index for index, id_ in enumerate(rooms.ids) if seed[id_].pool == name]
-                mask = sum(1 << index for index in here)
-                rooms.tell(pool, mask, [seed[rooms.ids[index]].offset for index in here])
+        """Hill climb, exchanges, more nodes; where all that proves nothing, a long hill climb."""
+        questions = self.problem.limits.effort // _QUESTIONS_SHARE
+        missing: list[DoesNotFit] = []
         stages: tuple[Callable[[], None], ...] = (
-            lambda: assigner.improve(problem.limits.effort // _QUESTIONS_SHARE),
+            lambda: self._offer_climb(assigner, rooms, _CHOICE_CLIMB_SHARE, missing),
+            lambda: assigner.improve(questions),
             lambda: assigner.minimise(nodes),
             lambda: assigner.minimise(nodes, floor_only=True),
+            lambda: self._offer_climb(assigner, rooms, 1, missing),
+            lambda: assigner.improve(questions),
         )
         for stage in stages:
-            if not assigner.best.proved:
+            if not assigner.best.proved and assigner.best.bound < IMPOSSIBLE:
                 rooms.budget.effort = self._budget(_ASSIGN_SHARE).effort
                 stage()
         if assigner.best.pools is None:
-            assert missing is not None, "what the hill climb finds is an assignment"
-            raise missing
+            if not missing:
+                self._offer_climb(assigner, rooms, _CLIMB_SHARE, missing)
+            raise missing[-1]
+
+    def _offer_climb(self, assigner: Assigner, rooms: Rooms, share: int, missing: list[DoesNotFit]) -> None:
+        """Let the hill climb choose pools; a plan over a limit goes to `missing`."""
+        try:
+            seed = self._climb(self.problem, share)
+        except DoesNotFit as error:
+            missing.append(error)
+            return
+        names = [pool.name for pool in self.problem.pools]
+        assigner.offer([names.index(seed[id_].pool) for id_ in rooms.ids])
+        for pool, name in enumerate(names):
+            here = [index for index, id_ in enumerate(rooms.ids) if seed[id_].pool == name]
+            rooms.tell(pool, sum(1 << index for index in here), [seed[rooms.ids[i]].offset for i in here])
 
     def _take(self, rooms: Rooms, names: Sequence[str]) -> None:
         """Put buffers where the assignment has them, at the offsets that showed that they fit."""
