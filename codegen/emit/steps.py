@@ -24,6 +24,7 @@ from codegen.kernels.primfunc import (
     CallArg,
     ConstantArg,
     LiteralArg,
+    NullArg,
     PrimFunc,
     ResultArg,
     StructArg,
@@ -42,7 +43,7 @@ class StepView:
     lines: tuple[str, ...]
     """Declarations in front of the call."""
     call: str
-    """The call; empty for a view."""
+    """The call; empty where no code runs."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
 
@@ -63,7 +64,8 @@ class EntryView:
     null_check: str
     """The condition under which a caller's pointer is missing."""
     needs_math: bool
-    needs_kernels: bool
+    kernel_headers: tuple[str, ...]
+    """The runtime's headers that declare the kernels called."""
 
 
 def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
@@ -105,7 +107,7 @@ class _Entry:
             steps=steps,
             null_check=self._null_check(),
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
-            needs_kernels=any(prim.symbol for prim in self.program.prim_funcs),
+            kernel_headers=_kernel_headers(prims),
         )
 
     def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
@@ -174,6 +176,8 @@ class _Entry:
                 return self.constants[prim.name, role]
             case LiteralArg(value=value):
                 return scalar(value)
+            case NullArg():
+                return "NULL"
             case ArrayArg(items=items):
                 name = self.taken.take(f"{prim.name}_addresses")
                 addresses = [self._argument(prim, item, lines) for item in items]
@@ -212,14 +216,24 @@ class _Entry:
         where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, {steps}"
         if prim.view is not None:
             return f"a view, no code; {where}"
+        if not prim.is_call:
+            return f"its inputs side by side, no code; {where}"
+        joined = [self.locals[arg.name] for arg, _ in prim.joins]
         under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
-        return where + (f", over {', '.join(under)}" if under else "")
+        over = [name for name in under if name not in joined]
+        where += f", over {', '.join(over)}" if over else ""
+        return where + (f"; {', '.join(joined)} there already" if joined else "")
 
     def _arguments(self, prim: PrimFunc) -> Iterator[tuple[str, PoolBytes]]:
         for arg in prim.let.call.args:
             place = self.places.value(arg.name) if isinstance(arg, Var) else None
             if isinstance(arg, Var) and isinstance(place, PoolBytes):
                 yield self.locals[arg.name], place
+
+
+def _kernel_headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
+    headers = {header for prim in prims if prim.symbol for header in prim.headers}
+    return tuple(sorted(headers))
 
 
 def _direction(tensor: TensorView, struct: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """How often the bytes of values are touched in one inference: what a pool's access costs are multiplied by.
 
 A kernel states how often it loads each byte of its arguments (`PrimFunc.reads`); result bytes are stored
-once. A graph input is written once, and an output read once, by the application. Views touch nothing.
+once. A graph input is written once, and an output read once, by the application. Views and arguments joined
+in a result are not copied: they cost nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +24,13 @@ def touches(
     for param in function.params:
         written[anchors[param.name][0]] += sizes[param.name]
     for prim in prim_funcs:
-        if prim.view is not None:
+        if not prim.is_call:
             continue
-        for arg, reads in zip(prim.let.call.args, prim.reads, strict=True):
-            if isinstance(arg, Var):
+        for index, (arg, reads) in enumerate(zip(prim.let.call.args, prim.reads, strict=True)):
+            if isinstance(arg, Var) and index not in prim.joined:
                 read[anchors[arg.name][0]] += reads * sizes[arg.name]
-        written[anchors[prim.let.var.name][0]] += sizes[prim.let.var.name]
+        joined = sum(arg.type.size_bytes for arg, _ in prim.joins)
+        written[anchors[prim.let.var.name][0]] += sizes[prim.let.var.name] - joined
     for result in function.results:
         if isinstance(result, Var):
             read[anchors[result.name][0]] += sizes[result.name]

@@ -15,6 +15,7 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
+from codegen.search import in_place, views
 from codegen.search.fuse import Segment, apply
 from codegen.search.schedule import ScheduleMode
 from codegen.search.tiling import Lifetimes, Tiler
@@ -103,13 +104,24 @@ class Planning:
         return found
 
     def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
-        """As `attempt`; None if the lower bound is not below `below_bytes`."""
+        """As `attempt`; None if no lower bound is below `below_bytes`."""
         function, prims = self._function, self._prims
         if segments:
             function, prims = apply(function, prims, self._steps, segments)
-        if below_bytes is not None and self.bound_bytes(function, prims) >= below_bytes:
-            return None
-        return self.place(function, prims)
+        others = views.alternatives(function, prims, io=self._choices.io, streamed=self.streamed)
+        if below_bytes is not None:
+            ways = [prims, in_place.replaced(prims, others)] if others else [prims]
+            if min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
+                return None
+        planner = self.planner(function)
+        return views.choose(prims, others, planner, eager=self._choices.optimize == "speed")
+
+    def planner(self, function: Function) -> in_place.Planner[Attempt]:
+        """Plans and bounds of other PrimFuncs of the same steps."""
+        return in_place.Planner(
+            plan=lambda prims: self.place(function, prims),
+            bound_bytes=lambda prims: self.bound_bytes(function, prims),
+        )
 
     def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:
         """The plan of these steps. Raises DoesNotFit, the peak named by its step."""

@@ -10,6 +10,9 @@ from codegen.ir import Function, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
+from codegen.plan.program import IoMode
+from codegen.plan.ties import broken
+from codegen.search.select import fastest
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -42,13 +45,16 @@ def alternatives(
     target: Target,
     *,
     optimize: str,
-    fixed_inputs: bool,
+    keep_inputs: bool,
+    io: IoMode,
+    streamed: str | None,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 
-    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. `fixed_inputs`:
-    inputs must keep their bytes.
+    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
+    be taken together, and any part of them.
     """
+    fixed_inputs = keep_inputs or io is IoMode.CALLER
     found: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
         for kernel in kernels_for(prim.let.call.op.name):
@@ -60,7 +66,9 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    found.setdefault(step, bound)
+                    prims = replaced(prim_funcs, {**found, step: bound})
+                    if not broken(function, prims, io=io, streamed=streamed):
+                        found[step] = fastest([found[step], bound] if step in found else [bound])
     return found
 
 

@@ -9,7 +9,7 @@ from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
 from codegen.plan.problem import Pool
-from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
+from codegen.plan.program import IoTensor, OrderCertificate, Program
 from codegen.search import in_place
 from codegen.search.attempt import Attempt, Choices, Planning, best_attempt, check_stream
 from codegen.search.devices import plan_devices
@@ -97,13 +97,11 @@ def _replace_arguments(
         data,
         board.target,
         optimize=choices.optimize,
-        fixed_inputs=choices.keep_inputs or choices.io is IoMode.CALLER,
+        keep_inputs=choices.keep_inputs,
+        io=choices.io,
+        streamed=planning.streamed,
     )
-    ways = in_place.Planner(
-        plan=lambda prims: planning.place(best.function, prims),
-        bound_bytes=lambda prims: planning.bound_bytes(best.function, prims),
-    )
-    lower = in_place.lower_peak(best.prim_funcs, others, ways, best)
+    lower = in_place.lower_peak(best.prim_funcs, others, planning.planner(best.function), best)
     # The peaks' sum may be lower because dear pools hold more.
     return best if lower.extra_cost > best.extra_cost else lower
 

@@ -20,6 +20,7 @@ from codegen.kernels.primfunc import (
     ConstantPointer,
     CStruct,
     LiteralArg,
+    NullArg,
     PrimFunc,
     ResultArg,
     StructArg,
@@ -199,6 +200,8 @@ class Library:
                     return self._address(function.constant(arg.role).data)
                 case LiteralArg():
                     return arg.value
+                case NullArg():
+                    return self._ffi.NULL
                 case ArrayArg():
                     array = self._ffi.new("const void *[]", [passed(item) for item in arg.items])
                     keep.append(array)

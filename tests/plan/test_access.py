@@ -38,6 +38,14 @@ def test_a_result_in_place_is_written_to_the_bytes_of_its_argument() -> None:
     assert touched(live([X], steps, [B]))["a"] == (4.0, 2.0)
 
 
+def test_what_is_joined_in_a_result_is_not_copied() -> None:
+    """c is a beside b. a lies in its bytes from the start, b is copied: written by its step, read once more."""
+    joined = replace(prim(var("c", 100), A, B), joined=(0,))
+    found = touched(live([X], [prim(A, X), prim(B, X), joined], [var("c", 100)]))
+    # a's step writes 50 bytes of c and the copy of b the other 50; the application reads all.
+    assert found == {"x": (2.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)}
+
+
 def test_workspaces_say_it_themselves_and_what_the_caller_owns_is_not_counted() -> None:
     space = Workspace(name="w", size_bytes=8, reads=5.0, writes=2.5)
     found = touched(live([X], [prim(A, X, workspaces=(space,)), prim(B, A)], [B], io=IoMode.CALLER))
