@@ -12,6 +12,7 @@ from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
 from codegen.plan.program import IoMode
 from codegen.plan.ties import broken
+from codegen.search.select import fastest
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -65,9 +66,10 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    prims = replaced(prim_funcs, {**found, step: bound})
+                    chosen = fastest([found[step], bound] if step in found else [bound])
+                    prims = replaced(prim_funcs, {**found, step: chosen})
                     if not broken(function, prims, io=io, streamed=streamed):
-                        found.setdefault(step, bound)
+                        found[step] = chosen
     return found
 
 
