@@ -100,7 +100,7 @@ class Places:
         return (alive[0], alive[-1]) if alive else (0, 0)
 
     def overwritten_from(self, place: PoolBytes) -> int | None:
-        """First step in which another buffer may write to `place`, None if none ever does."""
+        """First step in which something else may be written to `place`, None if nothing ever is."""
         own = self.buffers[place.buffer]
         births = [
             self.alive_steps(other.id)[0]
@@ -110,7 +110,17 @@ class Places:
             and other.start >= own.start
             and self._bytes(other).overlaps(place)
         ]
+        # A result that replaces an argument has no buffer of its own.
+        births += [
+            step
+            for step, prim in enumerate(self.program.prim_funcs)
+            if prim.in_place is not None and self._lies_in(prim.let.var.name, place)
+        ]
         return min(births, default=None)
+
+    def _lies_in(self, name: str, place: PoolBytes) -> bool:
+        found = self.value(name)
+        return isinstance(found, PoolBytes) and found.overlaps(place)
 
     def _bytes(self, buffer: Buffer) -> PoolBytes:
         place = self.placement(buffer.id)
