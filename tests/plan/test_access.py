@@ -39,7 +39,7 @@ def test_a_result_in_place_is_written_to_the_bytes_of_its_argument() -> None:
 
 
 def test_what_is_joined_in_a_result_is_not_copied() -> None:
-    """c is a beside b: a lies in its bytes from the start, b is written by its step and copied."""
+    """c is a beside b: a lies in its bytes from the start, b is copied."""
     joined = replace(prim(var("c", 100), A, B), joined=(0,))
     found = touched(live([X], [prim(A, X), prim(B, X), joined], [var("c", 100)]))
     # a's step writes 50 bytes of c and the copy of b the other 50; the application reads all.
