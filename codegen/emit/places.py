@@ -7,7 +7,7 @@ from codegen.emit.literals import POOL_TYPES
 from codegen.emit.names import c_name, pool_array
 from codegen.emit.text import hexadecimal
 from codegen.ir import DType, Var
-from codegen.plan.problem import Buffer, Placement, peak_bytes
+from codegen.plan.problem import Buffer, Placement, peak_bytes, pool_alignment
 from codegen.plan.program import IoMode, Program
 from codegen.plan.ties import ties
 
@@ -164,12 +164,10 @@ def used_pools(program: Program) -> tuple[PoolSize, ...]:
 def _pool_size(program: Program, name: str) -> PoolSize:
     pool = next(pool for pool in program.problem.pools if pool.name == name)
     peak = peak_bytes(program.problem, program.plan, name)
-    here = (b.alignment for b in program.problem.buffers if program.plan.placements[b.id].pool == name)
-    alignment = max(pool.alignment, *here, 1)
     return PoolSize(
         name=name,
         section=pool.section or f".bss.cg.{name}",
-        alignment=alignment,
+        alignment=pool_alignment(program.problem, program.plan, name),
         peak_bytes=peak,
         size_bytes=(peak + pool.alignment - 1) // pool.alignment * pool.alignment,
         lower_bound_bytes=program.plan.lower_bounds.get(name, 0),
