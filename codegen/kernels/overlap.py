@@ -134,16 +134,25 @@ def window_sharing(
 
     Each `outputs` channels of the result read the next `inputs` channels of the image.
     """
-    channels, element = window.result[3], let.var.type.dtype.size_bytes
+    channels = window.result[3]
     below = row_major_below(first_reads(window), channels, outputs=outputs, inputs=inputs)
-    found = forward_sharing(let, 0, below)
+    if not either_way:
+        return forward_sharing(let, 0, below)
+    return sharing_either_way(let, below, row_major_above(last_reads(window), channels))
+
+
+def sharing_either_way(
+    let: Let, below_elements: int | None, above_elements: int | None
+) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of `let`, whose kernel goes either way round: the result may start
+    `below_elements` (of its own) below the argument, or `above_elements` above it; None: any distance."""
+    found = forward_sharing(let, 0, below_elements)
     arg = let.call.args[0]
-    if not either_way or not isinstance(arg, Var):
+    if not isinstance(arg, Var):
         return found
-    elements = row_major_above(last_reads(window), channels)
     # The mirror of `forward_sharing`: down to the result's last byte, no rule where apart is as good.
-    least = 1 - let.var.type.size_bytes
-    above = least if elements is None else max(elements * element, least)
+    least, element = 1 - let.var.type.size_bytes, let.var.type.dtype.size_bytes
+    above = least if above_elements is None else max(above_elements * element, least)
     if above >= arg.type.size_bytes:
         return found
     return (Sharing(argument=0, below=found[0].below if found else None, above=above),)
