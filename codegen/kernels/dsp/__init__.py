@@ -1,5 +1,5 @@
 """Kernels for cores with the DSP extension (Cortex-M4, M7, M33): two 16-bit products an instruction."""
 
-from codegen.kernels.dsp import convolution
+from codegen.kernels.dsp import convolution, fully_connected
 
-__all__ = ["convolution"]
+__all__ = ["convolution", "fully_connected"]
