@@ -19,6 +19,9 @@ _KNOWN = {
     "schedule": str,
     "stream-input": bool,
     "io-types": str,
+    "no-blocks": bool,
+    "sharing": str,
+    "reduce": bool,
     "port": str,
     "pool": dict,
 }

@@ -8,9 +8,11 @@ from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.options import Options
+from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
+from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import Program
@@ -23,7 +25,9 @@ def show_plan(planned: Planned) -> None:
     click.echo(program_map(program))
     click.echo()
     _pools(program, None)
+    _work(planned)
     _constants(program)
+    _reduction(planned)
 
 
 def show_lines(lines: Sequence[str]) -> None:
@@ -37,7 +41,9 @@ def show_build(built: Built, options: Options) -> None:
     for planned in built.models:
         _headline(planned, built.board, options)
         _pools(planned.program, None)
+        _work(planned)
         _constants(planned.program)
+        _reduction(planned)
     _sizes(built)
     click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
 
@@ -65,7 +71,9 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         clock = built.board.clock_hz
         time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
         click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
+    _work(planned)
     _constants(program)
+    _reduction(planned)
     _sizes(built)
 
 
@@ -75,6 +83,8 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
     for check in checks:
         one = check.comparison
         verdict = "view or caller's" if one is None else "equal" if one.matches else f"{one.differing} differ"
+        if one is not None and check.channels is not None:
+            verdict += f" ({check.channels[0]} of {check.channels[1]} channels)"
         worst = "" if one is None else f"{one.max_abs_difference:g}"
         cost = "" if check.instructions is None else f"{check.instructions:,}"
         rows.append([str(check.step), check.where, verdict, worst, cost])
@@ -82,28 +92,52 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
 
 
 def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bool) -> None:
-    """A bare problem's plan: peak against bound, and every offset."""
-    pool = problem.pools[0]
-    peak, bound = peak_bytes(problem, plan, pool.name), plan.lower_bounds[pool.name]
-    offsets = {buffer.id: plan.placements[buffer.id].offset for buffer in problem.buffers}
+    """A bare problem's plan: peaks against bounds, and every place."""
+    names = [pool.name for pool in problem.pools]
+    peaks = {name: peak_bytes(problem, plan, name) for name in names}
+    peak, bound = sum(peaks.values()), sum(plan.lower_bounds[name] for name in names)
+    places = {buffer.id: plan.placements[buffer.id] for buffer in problem.buffers}
     if as_json:
+        pools = [
+            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
+            for name in names
+        ]
         summary = {
             "planner": plan.planner,
             "solver": plan.solver,
             "proved_optimal": plan.proved_optimal,
             "peak_bytes": peak,
             "lower_bound_bytes": bound,
+            "access_cost": access_cost(problem, plan),
+            "access_cost_bound": plan.access_cost_bound,
             "reproducible": plan.reproducible,
+            "pools": pools,
         }
-        click.echo(to_json({"schema": 1, "plan": summary, "offsets": offsets}), nl=False)
+        offsets = {id_: place.offset for id_, place in places.items()}
+        in_pools = {id_: place.pool for id_, place in places.items()}
+        document = {"schema": 1, "plan": summary, "offsets": offsets, "in_pools": in_pools}
+        click.echo(to_json(document), nl=False)
     elif not quiet:
-        table(
-            "",
-            ["buffer", "offset", "bytes"],
-            [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers],
-        )
+        rows = [
+            [b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers
+        ]
+        table("", ["buffer", "pool", "offset", "bytes"], rows)
+        if len(names) > 1:
+            click.echo()
+            for name in names:
+                click.echo(
+                    f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}"
+                )
+            click.echo(f"access {_access(problem, plan)}")
         proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+
+
+def _access(problem: Problem, plan: MemoryPlan) -> str:
+    """The access cost, and how far that is from the best choice of pools."""
+    cost, bound = access_cost(problem, plan), plan.access_cost_bound
+    gap = "no choice of pools costs less" if cost == bound else f"no choice costs less than {bound:,}"
+    return f"{cost:,} weighted byte accesses an inference; {gap}"
 
 
 def _headline(planned: Planned, board: Board, options: Options) -> None:
@@ -128,10 +162,14 @@ def _pools(program: Program, measured: Measured | None) -> None:
             f"{workspaces:,}",
             f"{pool.limit_bytes:,}",
         ]
+        if len(program.problem.pools) > 1:
+            row.append(f"{pool_access_cost(program.problem, program.plan, name):,}")
         if measured is not None:
             row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
         rows.append(row)
     columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
+    if len(program.problem.pools) > 1:
+        columns.append("access cost")
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
@@ -141,6 +179,8 @@ def _pools(program: Program, measured: Measured | None) -> None:
         else "not proved optimal"
     )
     click.echo(f"plan      {program.plan.planner}: {proof}")
+    if len(program.problem.pools) > 1:
+        click.echo(f"access    {_access(program.problem, program.plan)}")
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:
@@ -155,10 +195,25 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
             )
 
 
+def _work(planned: Planned) -> None:
+    """What stripes and steps that run twice cost."""
+    executed = sum(prim.macs for prim in planned.program.prim_funcs)
+    if executed > planned.macs:
+        extra = f"{executed - planned.macs:,} more than the model has"
+        share = f" ({100 * (executed / planned.macs - 1):.1f} %)" if planned.macs else ""
+        click.echo(f"work      {executed:,} multiply-accumulates an inference: {extra}{share}")
+
+
 def _constants(program: Program) -> None:
     for pool in program.constants:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
         click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+
+
+def _reduction(planned: Planned) -> None:
+    line = reduction_line(planned.reduction)
+    if line is not None:
+        click.echo(line)
 
 
 def _sizes(built: Built) -> None:

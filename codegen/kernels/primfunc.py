@@ -19,6 +19,10 @@ class Workspace:
     stop: int = 1
     is_activation: bool = False
     """It holds (part of) a value of the model, as the lines of a block do: no workspace in reports."""
+    reads: float = 1.0
+    """How often each byte is read in one run, on average."""
+    writes: float = 1.0
+    """How often each byte is written."""
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
@@ -165,6 +169,9 @@ class RowKernel:
     """Rows and columns of the window."""
     workspace: Workspace | None = None
     """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
+    reads_row_last: bool = False
+    """It reads a row's windows until its last write, as one that goes by groups of channels does. Otherwise
+    a pixel's window is read before the pixel is written, and pixels are written in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,6 +243,9 @@ class PrimFunc:
     result_start: int = 0
     argument_alignment: int = 1
     """Alignment in bytes the kernel demands of every run-time argument and of the result."""
+    reads: tuple[float, ...] = ()
+    """How often each byte of argument i is read in one run, on average (default: once), as the C code loads
+    it. Result bytes count as written once."""
     workspaces: tuple[Workspace, ...] = ()
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
@@ -265,6 +275,10 @@ class PrimFunc:
         arity = len(self.let.call.args)
         if not self.argument_stops:
             object.__setattr__(self, "argument_stops", (self.sub_steps,) * arity)
+        if not self.reads:
+            object.__setattr__(self, "reads", (1.0,) * arity)
+        if len(self.reads) != arity:
+            raise ValueError(f"{self.name}: {len(self.reads)} numbers of reads for {arity} arguments")
         if len(self.argument_stops) != arity or not 0 <= self.result_start < self.sub_steps:
             raise ValueError(f"{self.name}: sub-steps of arguments or result are wrong")
         if any(space.stop > self.sub_steps for space in self.workspaces):

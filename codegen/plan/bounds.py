@@ -6,9 +6,10 @@ bound the largest |A_i and A_j| from above. Alignment is relaxed to 1. Conflicts
 are never alive together are left out (a relaxation: the bound stays valid).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.plan.access import preferred_pools
 from codegen.plan.conflicts import intersecting
 from codegen.plan.problem import Buffer, MemoryPlan, Problem
 
@@ -44,6 +45,18 @@ def lower_bound(problem: Problem, ids: frozenset[str] | None = None) -> Bound:
     for buffer in buffers:
         if buffer.size_bytes > best.bytes:
             best = Bound(bytes=buffer.size_bytes, time=buffer.start)
+    for covered in _covered(problem, buffers):
+        if covered.bytes > best.bytes:
+            best = covered
+    return best
+
+
+def covered_bytes(problem: Problem) -> tuple[Bound, ...]:
+    """Bytes covered at least, all pools together, at every time at which something is born; in order."""
+    return tuple(_covered(problem, [b for b in problem.buffers if b.size_bytes]))
+
+
+def _covered(problem: Problem, buffers: Sequence[Buffer]) -> Iterator[Bound]:
     overlaps = _overlaps(problem, buffers)
     active: list[int] = []
     order = sorted(range(len(buffers)), key=lambda i: buffers[i].start)
@@ -54,10 +67,7 @@ def lower_bound(problem: Problem, ids: frozenset[str] | None = None) -> Bound:
             active.append(index)
         last_born_now = position + 1 == len(order) or buffers[order[position + 1]].start > now
         if last_born_now:
-            covered = _least_covered(buffers, active, overlaps)
-            if covered > best.bytes:
-                best = Bound(bytes=covered, time=now)
-    return best
+            yield Bound(bytes=_least_covered(buffers, active, overlaps), time=now)
 
 
 def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
@@ -71,12 +81,13 @@ def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
 def proved_optimal(
     problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int], bounds: Mapping[str, int]
 ) -> bool:
-    """Whether no plan is better by the stated objective: preferred pools first, then the peaks.
+    """Whether no plan is better by the stated objective (`access.py`).
 
-    True only if every buffer lies in its first candidate and every pool is at its bound; once a
-    buffer had to leave its first candidate nothing is claimed.
+    True only if every buffer lies in the pool it prefers and every pool is at its bound: what follows once a
+    buffer had to go elsewhere only a search can tell.
     """
-    preferred = all(plan_pools[b.id] == b.pool_candidates[0] for b in problem.buffers)
+    best = preferred_pools(problem)
+    preferred = all(plan_pools[b.id] == best[b.id] for b in problem.buffers if b.size_bytes)
     return preferred and all(peaks[pool.name] == bounds[pool.name] for pool in problem.pools)
 
 

@@ -43,7 +43,8 @@ _GUARD = 0xC3
 
 
 def sources() -> list[Path]:
-    return sorted((RUNTIME / "kernels").glob("*.c"))
+    """The portable kernels: what is for one instruction set says so in its name."""
+    return sorted(path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith("_dsp"))
 
 
 def compile_library(target: Path, *flags: str) -> Path:
