@@ -149,8 +149,7 @@ class _Entry:
         return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
-        # A block's workspace for rows has a dot in its name, so that no value can be called like it.
-        return c_name(f"{prim.name}_{space.replace('.', '_')}")
+        return c_name(f"{prim.name}_{space}".replace(".", "_"))
 
     def _declare(self, var: Var) -> str:
         """The local pointer to a value."""

@@ -19,6 +19,7 @@ from codegen.kernels.dsp.tiles import (
     patch_offsets,
     reads_words,
     table_reach_bytes,
+    tile_count,
     tiled_below,
     workspace_bytes,
 )
@@ -144,7 +145,13 @@ class TiledConv(DspKernel):
         elif is_padded:
             linked.append(LinkedConstant(role="offsets", data=patch_offsets(window, self.most), alignment=2))
         roles = {constant.role for constant in linked}
-        space = Workspace(name="pixels", size_bytes=workspace_bytes(window, self.most))
+        turns = tile_count(window, self.most)
+        space = Workspace(
+            name="pixels",
+            size_bytes=workspace_bytes(window, self.most),
+            reads=float(turns * ((len(conv.weights) + 1) // 2)),
+            writes=float(turns),
+        )
         rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
         low, high = activation_range(conv.activation, let.var.type)
         numbers = params(
@@ -176,6 +183,7 @@ class TiledConv(DspKernel):
             sources=(*TILE_SOURCES, "kernels/conv2d_s8_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
+            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, self.most)),

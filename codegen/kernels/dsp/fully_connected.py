@@ -112,7 +112,8 @@ class DspFullyConnected(DspKernel):
             ("act_min", low),
             ("act_max", high),
         )
-        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2)
+        pairs = float((outputs + 1) // 2)
+        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2, reads=pairs)
         below = row_major_below(np.zeros(1, np.int64), outputs)
         return PrimFunc(
             name=name,
@@ -125,6 +126,7 @@ class DspFullyConnected(DspKernel):
             argument_stops=(1,) * len(let.call.args),
             result_start=0 if self.is_narrow else 1,
             argument_alignment=4 if inputs % GROUP == 0 else 1,
+            reads=(pairs if self.is_narrow else 1.0, *(1.0 for _ in let.call.args[1:])),
             workspaces=() if self.is_narrow else (space,),
             constants=(LinkedConstant(role="stream", data=stream(channels), alignment=4),),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
