@@ -44,7 +44,9 @@ _GUARD = 0xC3
 
 def sources() -> list[Path]:
     """The portable kernels: what is for one instruction set says so in its name."""
-    return sorted(path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith("_dsp"))
+    return sorted(
+        path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith(("_dsp", "_mve"))
+    )
 
 
 def compile_library(target: Path, *flags: str) -> Path:
