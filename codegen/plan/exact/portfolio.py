@@ -13,16 +13,14 @@ from dataclasses import replace
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.exact import cpsat
 from codegen.plan.exact.graph import graph
-from codegen.plan.exact.native import library
 from codegen.plan.exact.squeeze import Budget, Squeeze
 from codegen.plan.hill_climb import hill_climb
 from codegen.plan.placing import Instance, Layout, memory_plan
 from codegen.plan.problem import Conflict, MemoryPlan, Placement, Problem
 from codegen.plan.shortage import DoesNotFit
 
-_NATIVE_EFFORT = 5_000
-_PYTHON_EFFORT = 50
-"""Units of search per unit of `limits.effort`: by default 20 to 30 seconds at most in either language."""
+_EFFORT = 5_000
+"""Units of search in C per unit of `limits.effort`: by default 20 to 30 seconds at most."""
 
 _CLIMB_SHARE = 20
 """The hill climb gets `limits.effort` divided by this: it is Python, and only a seed."""
@@ -228,8 +226,7 @@ class _Portfolio:
         return Squeeze(graph(self.problem, held), bound, self.problem.limits.seed)
 
     def _budget(self, share: int = 1) -> Budget:
-        worth = _PYTHON_EFFORT if library() is None else _NATIVE_EFFORT
-        return Budget(effort=self.problem.limits.effort * worth // share, deadline=self._deadline)
+        return Budget(effort=self.problem.limits.effort * _EFFORT // share, deadline=self._deadline)
 
     def placements(self) -> dict[str, tuple[int, int]]:
         """Pool index and offset of every buffer; those of no bytes go where there is room."""
