@@ -7,6 +7,7 @@ import click
 from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
+from codegen.driver.certificate import order_text, proof_text, work_text
 from codegen.driver.options import Options
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
@@ -22,7 +23,7 @@ def show_plan(planned: Planned) -> None:
     click.echo(f"{program.name}: {len(program.prim_funcs)} steps, {planned.macs:,} multiply-accumulates\n")
     click.echo(program_map(program))
     click.echo()
-    _pools(program, None)
+    _pools(program, planned.macs)
     _constants(program)
 
 
@@ -36,7 +37,7 @@ def show_build(built: Built, options: Options) -> None:
     """What was made, where it is, how large it is."""
     for planned in built.models:
         _headline(planned, built.board, options)
-        _pools(planned.program, None)
+        _pools(planned.program, planned.macs)
         _constants(planned.program)
     _sizes(built)
     click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
@@ -49,7 +50,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
     _headline(planned, built.board, options)
     click.echo(program_map(program))
     click.echo()
-    _pools(program, measured)
+    _pools(program, planned.macs, measured)
     _outputs(program, cases, measured)
     first = measured.result.cases[0]
     if first.stack_peak_bytes is not None:
@@ -106,7 +107,7 @@ def _headline(planned: Planned, board: Board, options: Options) -> None:
     click.echo(f"{planned.program.name} on {named}: {board.title}\n")
 
 
-def _pools(program: Program, measured: Measured | None) -> None:
+def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
     rows: list[list[str]] = []
     for name in used_pools(program):
         pool = next(pool for pool in program.problem.pools if pool.name == name)
@@ -130,12 +131,9 @@ def _pools(program: Program, measured: Measured | None) -> None:
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
-    proof = (
-        "proved optimal for this order and these kernels"
-        if program.plan.proved_optimal
-        else "not proved optimal"
-    )
-    click.echo(f"plan      {program.plan.planner}: {proof}")
+    click.echo(f"plan      {proof_text(program)}")
+    click.echo(f"order     {order_text(program.order)}")
+    click.echo(f"work      {work_text(program, macs)}")
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:

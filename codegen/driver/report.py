@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from codegen.driver.certificate import certificate
 from codegen.driver.compare import Comparison
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.plan.problem import Buffer, BufferKind, peak_bytes
@@ -96,11 +97,7 @@ def _plan(program: Program) -> dict[str, object]:
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
-        "certificate": {
-            "fixed": ["kernels", "traversal", "tiling", *([] if program.order.proved else ["order"])],
-            "optimised": [*(["order"] if program.order.proved else []), "placement"],
-            "reordered": program.order.reordered,
-        },
+        "certificate": certificate(program),
         "pools": pools,
     }
 

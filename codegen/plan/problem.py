@@ -131,6 +131,8 @@ class MemoryPlan:
     proved_optimal: bool
     reproducible: bool = True
     seconds: float = 0.0
+    nodes: int = 0
+    """Nodes that an exact search visited."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placements", MappingProxyType(dict(self.placements)))

@@ -82,9 +82,19 @@ def search(
 
 def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCertificate:
     """The order is proved best if the plan needs no more than any order of these steps does."""
+    searched = choices.schedule == "optimal"
+    found = ordered.result
     whole = best.function == ordered.function and best.prim_funcs == ordered.prim_funcs
-    proved = choices.schedule == "optimal" and whole and best.peak_bytes <= ordered.result.lower_bound_bytes
-    return OrderCertificate(reordered=ordered.reordered, proved=proved)
+    return OrderCertificate(
+        searched=searched,
+        reordered=found.reordered,
+        proved=searched and whole and best.peak_bytes <= found.lower_bound_bytes,
+        exhausted=searched and found.proved,
+        states=found.states,
+        peak_bytes=found.peak_bytes,
+        file_peak_bytes=found.file_peak_bytes,
+        lower_bound_bytes=found.lower_bound_bytes,
+    )
 
 
 def _replace_arguments(

@@ -56,7 +56,8 @@ def optimal(problem: Problem) -> MemoryPlan:
         seconds=time.monotonic() - begun,
     )
     bounds = {name: max(bound, work.bound(name)) for name, bound in plan.lower_bounds.items()}
-    return replace(plan, lower_bounds=bounds, proved_optimal=plan.proved_optimal or work.proved)
+    proved = plan.proved_optimal or work.proved
+    return replace(plan, lower_bounds=bounds, proved_optimal=proved, nodes=work.nodes)
 
 
 def _sorted(problem: Problem) -> Problem:
@@ -85,12 +86,18 @@ class _Portfolio:
         seconds = problem.limits.deadline_seconds
         self._deadline = None if seconds is None else begun + seconds
         self._squeezes: dict[str, Squeeze] = {}
+        self._budgets: list[Budget] = []
 
     @property
     def proved(self) -> bool:
         """Whether every buffer is in its first candidate and no pool's peak can be lower."""
         preferred = all(self.pools[b.id] == b.pool_candidates[0] for b in self.problem.buffers)
         return preferred and all(squeeze.proved for squeeze in self._squeezes.values())
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that all exact searches visited."""
+        return sum(budget.nodes for budget in self._budgets)
 
     def used_pools(self) -> list[str]:
         """Pools some buffer that holds bytes lies in, in the problem's order."""
@@ -158,15 +165,15 @@ class _Portfolio:
         budget = self._budget()
         later = budget.effort - budget.effort // _BOUND_SHARE
         budget.effort -= later
-        before = squeeze.peak
+        before = squeeze.peak, squeeze.bound
         squeeze.fit(squeeze.bound, budget)
-        solver = squeeze.name if squeeze.peak < before else solver
+        solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "hill_climb" if self._seed(squeeze) else solver
             budget.effort += later
-            before = squeeze.peak
+            before = squeeze.peak, squeeze.bound
             squeeze.minimise(budget)
-            solver = squeeze.name if squeeze.peak < before or squeeze.proved else solver
+            solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "cp-sat" if self._ask_cpsat(squeeze) else solver
         self.late = self.late or budget.late
@@ -226,7 +233,9 @@ class _Portfolio:
         return Squeeze(graph(self.problem, held), bound, self.problem.limits.seed)
 
     def _budget(self, share: int = 1) -> Budget:
-        return Budget(effort=self.problem.limits.effort * _EFFORT // share, deadline=self._deadline)
+        effort = self.problem.limits.effort * _EFFORT // share
+        self._budgets.append(Budget(effort=effort, deadline=self._deadline))
+        return self._budgets[-1]
 
     def placements(self) -> dict[str, tuple[int, int]]:
         """Pool index and offset of every buffer; those of no bytes go where there is room."""

@@ -96,6 +96,8 @@ class Budget:
     effort: int
     deadline: float | None = None
     late: bool = False
+    nodes: int = 0
+    """Nodes that were visited on it."""
 
     @property
     def spent(self) -> bool:
@@ -112,6 +114,7 @@ class Budget:
     def run(self, search: Runnable, effort: int) -> bool | None:
         """`search.run(effort)` in slices, as far as the budget goes."""
         answer = None
+        visited = search.nodes
         while answer is None and effort > 0 and not self.spent:
             before, price = search.effort, search.price
             answer = search.run(max(min(effort, _SLICE // price, self.effort // price), 1))
@@ -119,6 +122,7 @@ class Budget:
             used = max(search.effort - before, 1)
             self.effort -= used * price
             effort -= used
+        self.nodes += search.nodes - visited
         return answer
 
 
@@ -135,8 +139,6 @@ class Squeeze:
         self._seed = seed
         self._turn = 0
         self._step = _granularity(graph)
-        self.nodes = 0
-        """Nodes that all runs visited."""
         self._language = native
         self._native: NativeGraph | None = None
         if native and (graph.shifts is None or library() is None):
@@ -230,7 +232,6 @@ class Squeeze:
         search = self.search(capacity, self.runs)
         answer = budget.run(search, _length(self.runs))
         self.runs += 1
-        self.nodes += search.nodes
         total = sum(search.blame) or 1
         self._blame = [
             _MEMORY * old + new * len(self.graph) / total

@@ -1,6 +1,7 @@
 """A search that begins in Python and goes on in C is the search in either of them."""
 
 import random
+from functools import partial
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_it_goes_on_in_c_as_if_it_had_begun_there(seed: int, monkeypatch: pytest
         pytest.skip("no keys: another search")
     ready = native.NativeGraph(graph, native.library())
     rank = list(range(len(graph)))
-    both = Handover(graph, rank, capacity, True, lambda *words: native.NativeSearch(ready, *words))
+    both = Handover(graph, rank, capacity, True, partial(native.NativeSearch, ready))
     alone = Search(graph, rank, capacity, True)
     for effort in (100, 150, 400, 3000):
         answer = both.run(effort)
