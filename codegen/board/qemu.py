@@ -22,21 +22,25 @@ _STOP_SECONDS = 5.0
 _SHOWN_BYTES = 2000
 
 
-def command(board: Board, firmware: Path) -> list[str]:
-    """The command line: instructions counted (`-icount shift=0`), control over standard input and output."""
+def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str]:
+    """The command line: instructions counted (`-icount shift=0`), control over standard input and output.
+
+    `plugin`: a TCG plugin with its arguments, as QEMU's `-plugin` takes it.
+    """
     if board.uart is None or board.qemu_machine is None:
         raise ValueError(f"board {board.name} does not run on QEMU")
     silent = [word for _ in range(board.uart.qemu_serial) for word in ("-serial", "null")]
     link = "socket,id=link,host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
+    counted = ("-plugin", plugin) if plugin else ()
     return [
         PROGRAM, "-M", board.qemu_machine, "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
         "-chardev", link, *silent, "-serial", "chardev:link",
-        "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags,
+        "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags, *counted,
     ]  # fmt: skip
 
 
 @contextmanager
-def running(board: Board, firmware: Path) -> Generator[SerialPort, None, None]:
+def running(board: Board, firmware: Path, plugin: str | None = None) -> Generator[SerialPort, None, None]:
     """QEMU executing `firmware`; yields the port of the test link.
 
     An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
@@ -52,7 +56,7 @@ def running(board: Board, firmware: Path) -> Generator[SerialPort, None, None]:
         )
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
-            command(board, firmware),
+            command(board, firmware, plugin),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,

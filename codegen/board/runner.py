@@ -29,14 +29,17 @@ class _Host:
 
 
 @contextmanager
-def session(image: Image, board: Board, *, port: str | None = None) -> Generator[Session, None, None]:
+def session(
+    image: Image, board: Board, *, port: str | None = None, plugin: str | None = None
+) -> Generator[Session, None, None]:
     """A running target for many requests (models, cases); it is stopped at the end.
 
     `port`: a serial device or pyserial URL with the board behind it, the firmware in its flash.
+    `plugin`: a TCG plugin with its arguments, for QEMU.
     Raises CodegenError E6xx, E501 without QEMU.
     """
     if board.runner is not Runner.HOST:
-        with target_session(image, board, port=port) as target:
+        with target_session(image, board, port=port, plugin=plugin) as target:
             yield target
     elif port is None:
         yield _Host(image, board)
@@ -47,7 +50,14 @@ def session(image: Image, board: Board, *, port: str | None = None) -> Generator
         )
 
 
-def run(image: Image, board: Board, request: RunRequest, *, port: str | None = None) -> RunResult:
+def run(
+    image: Image,
+    board: Board,
+    request: RunRequest,
+    *,
+    port: str | None = None,
+    plugin: str | None = None,
+) -> RunResult:
     """One request in a session of its own. Raises CodegenError E6xx, E501 without QEMU."""
-    with session(image, board, port=port) as target:
+    with session(image, board, port=port, plugin=plugin) as target:
         return target.run(request)

@@ -34,14 +34,19 @@ _REBUILD = "build and load the firmware again"
 
 @contextmanager
 def target_session(
-    image: Image, board: Board, *, port: str | None = None, patience: Patience = PATIENT
+    image: Image,
+    board: Board,
+    *,
+    port: str | None = None,
+    patience: Patience = PATIENT,
+    plugin: str | None = None,
 ) -> Generator["Target", None, None]:
-    """A target running `image`: QEMU, or the board on `port`, which must have it in its flash already.
+    """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
 
     Raises CodegenError: E501 no QEMU, E601 port, E602 no answer, E605 QEMU, E606 counter, E607 version.
     """
     if port is None:
-        with running(board, image.path) as qemu:
+        with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
             yield Target(Link(qemu, patience=greeted), image, board, runner="qemu")
         return

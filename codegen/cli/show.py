@@ -61,6 +61,11 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
             f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
         )
         click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
+    if measured.cycles is not None:
+        total = sum(measured.cycles)
+        clock = built.board.clock_hz
+        time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
+        click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
     _constants(program)
     _sizes(built)
 

@@ -12,6 +12,7 @@ from codegen.cli.show import show_build, show_lines, show_plan, show_problem, sh
 from codegen.driver.build import Built
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_cases, example_model, show_accuracy
 from codegen.driver.folders import build_folder
 from codegen.driver.options import Options
@@ -67,6 +68,12 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
     is_flag=True,
     help="Let the MPU (Armv8-M) open to each step only its own buffers, all aligned to 32 bytes.",
 )
+@click.option(
+    "--cycles",
+    "count_cycles",
+    is_flag=True,
+    help="Estimate the cycles of every step: QEMU counts, times published timings (docs/cycles.md).",
+)
 @model_flags()
 @_JSON
 @_QUIET
@@ -77,6 +84,7 @@ def run(
     expect: str | None,
     port: str | None,
     sandbox: bool,
+    count_cycles: bool,
     options: Options,
     as_json: bool,
     quiet: bool,
@@ -93,6 +101,9 @@ def run(
         cases = _cases(built, path, input_, expect, options)
         stage("run")
         measured = execute(built, cases, port=port, sandboxed=sandbox)
+        if count_cycles:
+            stage("estimate cycles")
+            measured = replace(measured, cycles=estimate_cycles(built, cases[0]))
         if folder is not None:
             (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
         problems = complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)

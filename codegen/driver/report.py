@@ -19,6 +19,8 @@ class Measured:
 
     result: RunResult
     comparisons: tuple[tuple[Comparison, ...], ...]
+    cycles: tuple[int, ...] | None = None
+    """Estimated cycles of each step (`estimate_cycles`)."""
 
 
 def report(
@@ -38,8 +40,7 @@ def report(
     }
     if sizes is not None:
         document["elf"] = _elf(sizes)
-        trace = measured.result.trace if measured else ()
-        document["steps"] = [_step(program, step, trace) for step in range(len(program.prim_funcs))]
+        document["steps"] = [_step(program, step, measured) for step in range(len(program.prim_funcs))]
     if measured is not None:
         document["run"] = _run(program, measured)
     return document
@@ -60,14 +61,14 @@ def _model(program: Program, macs: int) -> dict[str, object]:
     }
 
 
-def _without_workspaces(program: Program, pool: str) -> int:
-    """The pool's peak over everything that is not a kernel workspace."""
+def workspace_bytes(program: Program, pool: str) -> int:
+    """How much lower the pool's peak would be without kernel workspaces."""
     ends = (
         program.plan.placements[buffer.id].offset + buffer.size_bytes
         for buffer in program.problem.buffers
         if buffer.kind is not BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == pool
     )
-    return max(ends, default=0)
+    return peak_bytes(program.problem, program.plan, pool) - max(ends, default=0)
 
 
 def _plan(program: Program) -> dict[str, object]:
@@ -85,7 +86,7 @@ def _plan(program: Program) -> dict[str, object]:
                 "alignment_bytes": pool.alignment,
                 "peak_bytes": peak,
                 "size_bytes": -(-peak // pool.alignment) * pool.alignment,
-                "workspace_bytes": peak - _without_workspaces(program, pool.name),
+                "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
             }
         )
@@ -129,8 +130,9 @@ def _workspace_bytes(program: Program, name: str) -> int:
     return sum(buffers[id_].size_bytes for (prim, _), id_ in program.workspaces.items() if prim == name)
 
 
-def _step(program: Program, step: int, trace: tuple[StepTrace, ...]) -> dict[str, object]:
+def _step(program: Program, step: int, run: Measured | None) -> dict[str, object]:
     prim = program.prim_funcs[step]
+    trace: tuple[StepTrace, ...] = run.result.trace if run else ()
     measured = next((each.instructions for each in trace if each.step == step), None)
     return {
         "step": step,
@@ -139,8 +141,9 @@ def _step(program: Program, step: int, trace: tuple[StepTrace, ...]) -> dict[str
         "kernel": prim.kernel,
         "macs": prim.macs,
         "workspace_bytes": _workspace_bytes(program, prim.name),
+        "instructions_predicted": prim.instructions,
         "instructions": measured,
-        "cycles_estimate": None,
+        "cycles_estimate": run.cycles[step] if run and run.cycles else None,
     }
 
 
@@ -179,6 +182,6 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         ),
         "instructions": cases[0].instructions,
         "instructions_resolution": cases[0].counter_resolution,
-        "cycles_estimate": None,
+        "cycles_estimate": sum(measured.cycles) if measured.cycles else None,
         "cycles": None,
     }

@@ -8,6 +8,7 @@ from codegen.emit.literals import scalar
 from codegen.emit.names import Taken, c_name, reader_name
 from codegen.emit.structs import Addresses
 from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
+from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import (
     Block,
     BlockStage,
@@ -21,7 +22,10 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 
-_NAMES = ("stages", "columns", "stripe", "span", "done", "stage", "y", "context", "failed")
+_WORKSPACE = "workspace"
+"""The parameter in which row kernels work."""
+
+_NAMES = (_WORKSPACE, "stages", "columns", "stripe", "span", "done", "stage", "y", "context", "failed")
 """Words of the template; no value's name may hide one."""
 
 
@@ -114,6 +118,9 @@ class _Block:
     def _prototype(self) -> str:
         parameters = ["void *context"] if self._block.streamed else []
         for arg in self._prim.call_args:
+            if arg == WorkspaceArg(name=ROW_WORKSPACE):
+                parameters.append(f"void *{_WORKSPACE}")
+                continue
             index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
             const = "const " if isinstance(arg, ValueArg) else ""
             parameters.append(f"{const}int8_t *{self._names[index]}")
@@ -182,6 +189,8 @@ class _Block:
                 return self._constants[self._prim.name, role]
             case LiteralArg(value=value):
                 return scalar(value)
+            case WorkspaceArg():
+                return _WORKSPACE
             case _:
                 raise ValueError(f"{self._prim.name}: argument {arg!r} has no form in a block")
 

@@ -63,7 +63,8 @@ class EntryView:
     null_check: str
     """The condition under which a caller's pointer is missing."""
     needs_math: bool
-    needs_kernels: bool
+    kernel_headers: tuple[str, ...]
+    """The runtime's headers that declare the kernels called."""
 
 
 def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
@@ -105,7 +106,7 @@ class _Entry:
             steps=steps,
             null_check=self._null_check(),
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
-            needs_kernels=any(prim.symbol for prim in self.program.prim_funcs),
+            kernel_headers=_kernel_headers(prims),
         )
 
     def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
@@ -220,6 +221,11 @@ class _Entry:
             place = self.places.value(arg.name) if isinstance(arg, Var) else None
             if isinstance(arg, Var) and isinstance(place, PoolBytes):
                 yield self.locals[arg.name], place
+
+
+def _kernel_headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
+    headers = {header for prim in prims if prim.symbol for header in prim.headers}
+    return tuple(sorted(headers))
 
 
 def _direction(tensor: TensorView, struct: str) -> tuple[str, str]:

@@ -30,6 +30,9 @@ from codegen.kernels.window import nhwc
 MOST_ROWS = 32767
 """`cg_stage` counts rows in 16 bits."""
 
+ROW_WORKSPACE = "rows.workspace"
+"""Name of what the row kernels of a block work in; no value is called like that, it is no identifier."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layout:
@@ -59,10 +62,22 @@ class Layout:
 
 def can_fuse(prim: PrimFunc) -> bool:
     """Whether a block can run this step."""
-    if prim.rows is None or prim.workspaces:
+    if prim.rows is None:
         return False
     extents = [prim.let.var.type.shape, *(a.type.shape for a in prim.let.call.args if isinstance(a, Var))]
     return prim.let.var.device.is_free and all(shape[1] <= MOST_ROWS for shape in extents)
+
+
+def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
+    """What the row kernels of a block need, one at a time: the largest need of any."""
+    needs = [prim.rows.workspace for prim in prims if prim.rows is not None and prim.rows.workspace]
+    if not needs:
+        return None
+    return Workspace(
+        name=ROW_WORKSPACE,
+        size_bytes=max(need.size_bytes for need in needs),
+        alignment=max(need.alignment for need in needs),
+    )
 
 
 def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
@@ -185,6 +200,17 @@ def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
     return total
 
 
+def _instructions(prims: Sequence[PrimFunc], planned: Layout) -> int | None:
+    """Predicted instructions: those of the steps alone, in proportion to the pixels computed."""
+    total = 0
+    for index, prim in enumerate(prims, start=len(planned.stages) - len(prims)):
+        if prim.instructions is None:
+            return None
+        _, height, width, _ = nhwc(prim.let.var.type.shape)
+        total += prim.instructions * planned.pixels(index) // (height * width)
+    return total
+
+
 def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: str | None = None) -> PrimFunc:
     """The PrimFunc of FUSED `let`, whose steps are bound to `prims`, running as `planned` says."""
     params = narrow(let.call.attrs, FusedAttrs).function.params
@@ -207,12 +233,15 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
         _constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants
     ]
     structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
+    shared = workspace(prims)
+    spaces = () if shared is None else (shared,)
     return PrimFunc(
         name=let.var.name,
         let=let,
         kernel="rows",
         symbol=f"{let.var.name}_block",
         sources=tuple(dict.fromkeys(source for prim in prims for source in prim.sources)),
+        headers=tuple(dict.fromkeys(header for prim in prims for header in ("cg_kernels.h", *prim.headers))),
         argument_alignment=max(prim.argument_alignment for prim in prims),
         workspaces=tuple(
             Workspace(
@@ -223,12 +252,17 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
             )
             for line in lines
             if isinstance(line.place, WorkspaceArg)
-        ),
+        )
+        + spaces,
         constants=tuple(constants),
         sharing=sharing(prims, planned),
         structs=tuple(structs),
-        call_args=tuple(line.place for line in (*lines[len(values) :], *reversed(lines[: len(values)]))),
+        call_args=(
+            *(line.place for line in (*lines[len(values) :], *reversed(lines[: len(values)]))),
+            *(WorkspaceArg(name=space.name) for space in spaces),
+        ),
         macs=macs(prims, planned),
+        instructions=_instructions(prims, planned),
         block=Block(stages=stages, lines=lines, stripes=planned.stripes, streamed=streamed),
     )
 
@@ -258,7 +292,10 @@ def _block_stage(
     for arg in prim.call_args:
         if isinstance(arg, ValueArg):
             break
-        leading.append(_inner_argument(prim, arg, is_last))
+        if not isinstance(arg, WorkspaceArg):
+            leading.append(_inner_argument(prim, arg, is_last))
+    if prim.rows.workspace is not None:
+        leading.append(WorkspaceArg(name=ROW_WORKSPACE))
     return BlockStage(
         name=prim.name,
         op=prim.let.call.op.name,

@@ -152,12 +152,14 @@ class RowKernel:
 
     If it slides a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, element
     by element, (..., addresses of the arguments, address, count); `...` stands for the PrimFunc's `call_args`
-    in front of its first value.
+    in front of its first value, without workspaces of the whole step.
     """
 
     symbol: str
     window: tuple[Axis, Axis] | None = None
     """Rows and columns of the window."""
+    workspace: Workspace | None = None
+    """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -242,6 +244,10 @@ class PrimFunc:
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
+    instructions: int | None = None
+    """Predicted for one call, by the kernel's own model on its instruction set; None: there is no model."""
+    headers: tuple[str, ...] = ("cg_kernels.h",)
+    """Headers of the runtime that declare `symbol` and the row kernel."""
     rows: RowKernel | None = None
     """How a block runs this call; None: not at all."""
     block: Block | None = None

@@ -10,6 +10,7 @@ from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
+from codegen.search.select import fastest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,19 +29,19 @@ class Segment:
 def row_steps(
     prim_funcs: Sequence[PrimFunc], constants: Mapping[str, np.ndarray], target: Target
 ) -> tuple[PrimFunc | None, ...]:
-    """Per step the first kernel that a block can run, None where there is none."""
+    """Per step the fastest kernel that a block can run, None where there is none."""
     return tuple(_row_step(prim, constants, target) for prim in prim_funcs)
 
 
 def _row_step(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> PrimFunc | None:
     if can_fuse(prim):
         return prim
-    for kernel in kernels_for(prim.let.call.op.name):
-        if kernel.refusal(prim.let, target) is None:
-            bound = kernel.bind(prim.let, constants, prim.name)
-            if can_fuse(bound):
-                return replace(bound, let=prim.let)
-    return None
+    able = [
+        kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.refusal(prim.let, target) is None
+    ]
+    bound = [kernel.bind(prim.let, constants, prim.name) for kernel in able]
+    found = [other for other in bound if can_fuse(other)]
+    return replace(fastest(found), let=prim.let) if found else None
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from codegen.ir import Function, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
+from codegen.search.select import fastest
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -60,7 +61,7 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    found.setdefault(step, bound)
+                    found[step] = fastest([found[step], bound] if step in found else [bound])
     return found
 
 

@@ -221,6 +221,8 @@ class Tiler:
         inner = self._inner(start, stop)
         dying = self._lives.dying(fused.outside(inner), start, stop)
         rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
+        shared = fused.workspace(inner)
+        rest += shared.size_bytes if shared else 0
         return fused.least_line_bytes(inner, self._delivered(start, stop)), rest
 
     def _size(self, var: Var) -> int:
@@ -234,8 +236,11 @@ class Tiler:
         planned = fused.layout(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = fused.sharing(inner, planned)
-        need = sum(planned.line_bytes) + self._together(
-            args, self._prims[stop - 1].let.var, rules, start, stop
+        shared = fused.workspace(inner)
+        need = (
+            sum(planned.line_bytes)
+            + (shared.size_bytes if shared else 0)
+            + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
         )
         extra = fused.macs(inner, planned) - sum(prim.macs for prim in inner)
         return _Unit(

@@ -1,7 +1,17 @@
 """Toolchain: sources in, a linked and checked image out; and what this machine lacks for it."""
 
-from codegen.toolchain.build import LEVELS, Optimize, build
+from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build
 from codegen.toolchain.doctor import Finding, doctor
+from codegen.toolchain.plugin import build_counts_plugin
 from codegen.toolchain.pools import check_pools
 
-__all__ = ["LEVELS", "Finding", "Optimize", "build", "check_pools", "doctor"]
+__all__ = [
+    "HOOK_FUNCTIONS",
+    "LEVELS",
+    "Finding",
+    "Optimize",
+    "build",
+    "build_counts_plugin",
+    "check_pools",
+    "doctor",
+]

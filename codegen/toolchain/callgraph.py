@@ -58,19 +58,24 @@ _CORE_REGISTERS = (*(f"r{number}" for number in range(10)), "sl", "fp", "ip", "s
 
 def read(path: Path, elf: Elf) -> dict[int, Code]:
     """Every function of the ARM image at `path`, by start address. Raises CodegenError E501."""
+    spans = _spans(elf)
+    starts = [start for start, _, _ in spans]
+    bodies: dict[int, list[Instruction]] = {}
+    for instruction in disassemble(path):
+        index = bisect.bisect_right(starts, instruction.address) - 1
+        if index >= 0 and instruction.address < spans[index][1]:
+            bodies.setdefault(starts[index], []).append(instruction)
+    return {start: _code(bodies.get(start, []), (start, end), symbol, starts) for start, end, symbol in spans}
+
+
+def disassemble(path: Path) -> Iterator[Instruction]:
+    """Every instruction of the ARM image at `path`, by address. Raises CodegenError E501, E503."""
     objdump = gcc.tool(f"{gcc.ARM_PREFIX}objdump")
     listing = gcc.call([objdump, "-d", "--no-show-raw-insn", str(path)], Path.cwd())
     if listing.returncode:
         problem = f"objdump failed: {listing.stderr.strip()}"
         raise CodegenError(Message(code="E503", where=str(path), text=problem, help="build it again"))
-    spans = _spans(elf)
-    starts = [start for start, _, _ in spans]
-    bodies: dict[int, list[Instruction]] = {}
-    for instruction in instructions(listing.stdout):
-        index = bisect.bisect_right(starts, instruction.address) - 1
-        if index >= 0 and instruction.address < spans[index][1]:
-            bodies.setdefault(starts[index], []).append(instruction)
-    return {start: _code(bodies.get(start, []), (start, end), symbol, starts) for start, end, symbol in spans}
+    return instructions(listing.stdout)
 
 
 def instructions(listing: str) -> Iterator[Instruction]:
@@ -172,9 +177,9 @@ def _stack_use(instruction: Instruction) -> int | None:
     """Bytes this instruction takes off sp (0 if it gives back or leaves it); None if it does not say."""
     mnemonic, operands = instruction.mnemonic, instruction.operands
     if mnemonic in ("push", "vpush"):
-        return _list_bytes(operands)
+        return list_bytes(operands)
     if operands.startswith("sp!") and "db" in mnemonic and mnemonic.startswith(("stm", "vstm")):
-        return _list_bytes(operands)
+        return list_bytes(operands)
     written_back = _WRITEBACK.search(operands)
     if written_back:
         return int(written_back["bytes"])
@@ -192,7 +197,7 @@ def _restore(mnemonic: str, operands: str) -> int | None:
     return 0 if mnemonic.startswith("mov") and re.fullmatch(r"sp, r[47]|sp, fp", operands) else None
 
 
-def _list_bytes(operands: str) -> int:
+def list_bytes(operands: str) -> int:
     """Bytes of a register list: `{r4-r7, lr}` as objdump prints it, ranges included."""
     match = _REGISTERS.search(operands)
     total = 0
@@ -212,6 +217,16 @@ def code_bytes(functions: Mapping[int, Code], entries: Iterable[str], *, without
 
     Raises ValueError if an entry is not in the image.
     """
+    return sum(code.size_bytes for code in reached(functions, entries, without=without))
+
+
+def reached(
+    functions: Mapping[int, Code], entries: Iterable[str], *, without: Iterable[str] = ()
+) -> tuple[Code, ...]:
+    """`entries` and all they call, by address, not entering the functions `without`.
+
+    Raises ValueError if an entry is not in the image.
+    """
     by_name = {code.name: code.address for code in functions.values()}
     waiting: list[int] = []
     for entry in entries:
@@ -219,10 +234,10 @@ def code_bytes(functions: Mapping[int, Code], entries: Iterable[str], *, without
             raise ValueError(f"the image has no function {entry}")
         waiting.append(by_name[entry])
     closed = {by_name[name] for name in without if name in by_name}
-    reached: set[int] = set()
+    found: set[int] = set()
     while waiting:
         address = waiting.pop()
-        if address not in reached and address not in closed and address in functions:
-            reached.add(address)
+        if address not in found and address not in closed and address in functions:
+            found.add(address)
             waiting.extend(functions[address].calls)
-    return sum(functions[address].size_bytes for address in reached)
+    return tuple(functions[address] for address in sorted(found))

@@ -1,0 +1,19 @@
+"""The QEMU plugin that counts instructions (runtime_c/qemu_plugin), compiled for this machine."""
+
+from pathlib import Path
+
+from codegen import resources
+from codegen.errors import CodegenError, Message
+from codegen.toolchain import gcc
+
+
+def build_counts_plugin(folder: Path) -> Path:
+    """Compile the plugin into `folder`. Raises CodegenError E501 without a compiler, E502."""
+    source = resources.folder("runtime_c") / "qemu_plugin" / "counts.c"
+    target = folder / "counts.so"
+    command = [gcc.tool("gcc"), "-std=gnu11", "-O2", "-shared", "-fPIC", str(source), "-o", str(target)]
+    done = gcc.call(command, folder)
+    if done.returncode:
+        problem = f"the QEMU plugin does not compile: {done.stderr.strip().splitlines()[-1]}"
+        raise CodegenError(Message(code="E502", where=source.name, text=problem, help=gcc.INSTALL_HOST_GCC))
+    return target

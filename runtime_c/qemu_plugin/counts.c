@@ -1,0 +1,188 @@
+/*
+ * counts.c -- a QEMU TCG plugin: how often each instruction of a firmware runs, step by step.
+ *
+ * Loaded into qemu-system-arm on this machine, never part of a firmware. Arguments:
+ *   out=FILE    written: `steps` tables of `halfwords` entries {executions, taken}, 64 bits each
+ *   base=A size=B   addresses of the code that is counted
+ *   begin=A end=A   where cg_step_begin and cg_step_end start
+ *   steps=N     steps of one inference
+ * Entry i stands for the instruction at base + 2 * i; `taken` counts how often execution went on
+ * elsewhere than behind it. A table holds the last inference's step: each run replaces it. FILE is
+ * mapped, so that what is in it survives however QEMU ends.
+ *
+ * The declarations below are the part used of QEMU's plugin interface, version 1 (QEMU 7.2 to 8.2).
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_info_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef void (*translate_callback)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
+typedef void (*execute_callback)(unsigned int core, void *user);
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translate_callback callback);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, execute_callback callback,
+                                          int flags, void *user);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+                                            execute_callback callback, int flags, void *user);
+void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation,
+                                                void *counter, uint64_t addend);
+
+int qemu_plugin_version = 1;
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
+
+enum { NO_REGISTERS = 0, ADD_U64 = 0 };
+
+typedef struct {
+    uint64_t executions;
+    uint64_t taken;
+} entry;
+
+/* A translated block: where it starts, ends, and the entry of its last instruction. */
+typedef struct {
+    uint64_t start;
+    uint64_t end;
+    entry *last;
+} block_info;
+
+static struct {
+    const char *path;
+    uint64_t base;
+    uint64_t size;
+    uint64_t begin;
+    uint64_t end;
+    uint64_t steps;
+} given;
+
+static entry *now;     /* since the last cg_step_begin */
+static entry *tables;  /* the mapped file */
+static size_t entries; /* of one table */
+static uint64_t calls; /* of cg_step_end so far */
+static const block_info *previous;
+
+static void step_begins(unsigned int core, void *user)
+{
+    (void)core;
+    (void)user;
+    memset(now, 0, entries * sizeof(entry));
+}
+
+static void step_ends(unsigned int core, void *user)
+{
+    (void)core;
+    (void)user;
+    memcpy(&tables[(calls % given.steps) * entries], now, entries * sizeof(entry));
+    calls++;
+}
+
+static void block_runs(unsigned int core, void *user)
+{
+    (void)core;
+    const block_info *const block = user;
+    if (previous != NULL && previous->last != NULL && block->start != previous->end) {
+        previous->last->taken++;
+    }
+    previous = block;
+}
+
+static entry *entry_of(uint64_t address)
+{
+    const bool inside = address >= given.base && address < given.base + given.size;
+    return inside ? &now[(address - given.base) / 2] : NULL;
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+{
+    (void)id;
+    const size_t count = qemu_plugin_tb_n_insns(block);
+    block_info *const found = calloc(1, sizeof(block_info));
+    if (found == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *const insn = qemu_plugin_tb_get_insn(block, i);
+        const uint64_t address = qemu_plugin_insn_vaddr(insn);
+        if (i == 0) {
+            found->start = address;
+        }
+        found->end = address + qemu_plugin_insn_size(insn);
+        found->last = entry_of(address);
+        if (found->last != NULL) {
+            qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &found->last->executions, 1);
+        }
+        if (address == given.begin) {
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, step_begins, NO_REGISTERS, NULL);
+        }
+        if (address == given.end) {
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, step_ends, NO_REGISTERS, NULL);
+        }
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(block, block_runs, NO_REGISTERS, found);
+}
+
+static bool take(const char *argument)
+{
+    const char *const equals = strchr(argument, '=');
+    if (equals == NULL) {
+        return false;
+    }
+    const struct {
+        const char *name;
+        uint64_t *place;
+    } numbers[] = {
+        {"base", &given.base}, {"size", &given.size},   {"begin", &given.begin},
+        {"end", &given.end},   {"steps", &given.steps},
+    };
+    const size_t length = (size_t)(equals - argument);
+    if (strncmp(argument, "out", length) == 0 && length == 3) {
+        given.path = strdup(equals + 1);
+        return given.path != NULL;
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (strlen(numbers[i].name) == length && strncmp(argument, numbers[i].name, length) == 0) {
+            *numbers[i].place = strtoull(equals + 1, NULL, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv)
+{
+    (void)info;
+    for (int i = 0; i < argc; i++) {
+        if (!take(argv[i])) {
+            fprintf(stderr, "counts: cannot take argument %s\n", argv[i]);
+            return 1;
+        }
+    }
+    entries = given.size / 2;
+    const size_t bytes = given.steps * entries * sizeof(entry);
+    const int file = given.path == NULL ? -1 : open(given.path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || bytes == 0 || ftruncate(file, (off_t)bytes) != 0) {
+        fprintf(stderr, "counts: cannot make the file of counts\n");
+        return 1;
+    }
+    void *const mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    now = calloc(entries, sizeof(entry));
+    if (mapped == MAP_FAILED || now == NULL) {
+        fprintf(stderr, "counts: no memory\n");
+        return 1;
+    }
+    tables = mapped;
+    qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+    return 0;
+}
