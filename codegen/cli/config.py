@@ -19,6 +19,8 @@ _KNOWN = {
     "schedule": str,
     "stream-input": bool,
     "io-types": str,
+    "no-blocks": bool,
+    "sharing": str,
     "port": str,
     "pool": dict,
 }

@@ -92,6 +92,14 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
         ),
+        flag("--no-blocks", is_flag=True, help="Never run layers together row by row: every value whole."),
+        flag(
+            "--sharing",
+            type=click.Choice(["none", "in-place", "overlap"]),
+            default="overlap",
+            show_default=True,
+            help="Bytes a result may share with its argument: none, all of an equally large one, any.",
+        ),
         flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
         ),
@@ -118,6 +126,8 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         schedule=values.pop("schedule"),
         stream_input=values.pop("stream_input"),
         io_types=values.pop("io_types"),
+        blocks=not values.pop("no_blocks"),
+        sharing=values.pop("sharing"),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -140,6 +140,8 @@ def _choices(options: Options, emulated: bool) -> Choices:
         keep_inputs=options.keep_inputs,
         schedule=options.schedule,
         stream_input=options.stream_input,
+        blocks=options.blocks,
+        sharing=options.sharing,
         pool_limits=options.pool_limits,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.plan.program import IoMode
-from codegen.search import ScheduleMode
+from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
 
 
@@ -25,6 +25,8 @@ class Options:
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     io_types: str = "file"
+    blocks: bool = True
+    sharing: SharingMode = "overlap"
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
@@ -44,6 +46,10 @@ class Options:
             parts.append("--stream-input")
         if self.io_types != "file":
             parts.append(f"--io-types {self.io_types}")
+        if not self.blocks:
+            parts.append("--no-blocks")
+        if self.sharing != "overlap":
+            parts.append(f"--sharing {self.sharing}")
         if self.sandbox:
             parts.append("--sandbox")
         if self.seed:

@@ -6,8 +6,8 @@ the idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 201
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,18 +52,19 @@ class Axis:
 
     def most_at_once(self, start: int, stop: int) -> int:
         """The most positions from the first to the last one that one of the results [start, stop) reads."""
-        return max((self.last(result) - self.firsts[result] + 1 for result in range(start, stop)), default=0)
+        return max((self.lasts[result] - self.firsts[result] + 1 for result in range(start, stop)), default=0)
 
-    def last(self, result: int) -> int:
-        """Last position that must be there for `result` (as C counts: taps in holes included)."""
-        return min(result * self.stride + self.reach, self.extent - 1)
+    @cached_property
+    def lasts(self) -> tuple[int, ...]:
+        """Per result: last position that must be there for it (as C counts: taps in holes included)."""
+        return tuple(min(o * self.stride + self.reach, self.extent - 1) for o in range(self.count))
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """Positions [first, end) that results [start, stop) read."""
         if start >= stop:
             return (0, 0)
         first = min(self.firsts[start:stop])
-        return (first, max(first, self.last(stop - 1) + 1))
+        return (first, max(first, self.lasts[stop - 1] + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,14 +106,14 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
     """(stage, row) in the order in which a block computes rows."""
     done = [0] * len(stages)
     last = len(stages) - 1
-    needs = [[(source, stage.rows) for source in stage.sources if source >= 0] for stage in stages]
+    needs = [[(source, stage.rows.lasts) for source in stage.sources if source >= 0] for stage in stages]
     while done[last] < stages[last].rows.count:
         found = last
         moved = True
         while moved:
             moved = False
-            for source, axis in needs[found]:
-                if done[source] <= axis.last(done[found]):
+            for source, lasts in needs[found]:
+                if done[source] <= lasts[done[found]]:
                     found, moved = source, True
                     break
         yield found, done[found]
@@ -130,6 +131,13 @@ class Run:
 
 def simulate(stages: Sequence[Stage]) -> Run:
     """Run the schedule and find the least ring heights with which no row is lost before its last read."""
+    # Columns and channels do not matter to it: one run serves every number of stripes.
+    rows = [replace(stage, columns=stage.rows, channels=1, is_elementwise=False) for stage in stages]
+    return _simulate(tuple(rows))
+
+
+@lru_cache(maxsize=128)
+def _simulate(stages: tuple[Stage, ...]) -> Run:
     order = tuple(schedule(stages))
     counts = [0] * len(stages)
     for stage, _ in order:

@@ -6,7 +6,7 @@ bound the largest |A_i and A_j| from above. Alignment is relaxed to 1. Conflicts
 are never alive together are left out (a relaxation: the bound stays valid).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.plan.conflicts import intersecting
@@ -44,6 +44,18 @@ def lower_bound(problem: Problem, ids: frozenset[str] | None = None) -> Bound:
     for buffer in buffers:
         if buffer.size_bytes > best.bytes:
             best = Bound(bytes=buffer.size_bytes, time=buffer.start)
+    for covered in _covered(problem, buffers):
+        if covered.bytes > best.bytes:
+            best = covered
+    return best
+
+
+def covered_bytes(problem: Problem) -> tuple[Bound, ...]:
+    """Bytes covered at least, all pools together, at every time at which something is born; in order."""
+    return tuple(_covered(problem, [b for b in problem.buffers if b.size_bytes]))
+
+
+def _covered(problem: Problem, buffers: Sequence[Buffer]) -> Iterator[Bound]:
     overlaps = _overlaps(problem, buffers)
     active: list[int] = []
     order = sorted(range(len(buffers)), key=lambda i: buffers[i].start)
@@ -54,10 +66,7 @@ def lower_bound(problem: Problem, ids: frozenset[str] | None = None) -> Bound:
             active.append(index)
         last_born_now = position + 1 == len(order) or buffers[order[position + 1]].start > now
         if last_born_now:
-            covered = _least_covered(buffers, active, overlaps)
-            if covered > best.bytes:
-                best = Bound(bytes=covered, time=now)
-    return best
+            yield Bound(bytes=_least_covered(buffers, active, overlaps), time=now)
 
 
 def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:

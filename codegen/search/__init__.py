@@ -5,5 +5,6 @@ from codegen.search.fuse import Segment
 from codegen.search.names import identifier
 from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, search
+from codegen.search.sharing import SharingMode
 
-__all__ = ["Choices", "ScheduleMode", "Segment", "check", "identifier", "search"]
+__all__ = ["Choices", "ScheduleMode", "Segment", "SharingMode", "check", "identifier", "search"]

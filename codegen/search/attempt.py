@@ -1,22 +1,33 @@
 """Attempts: a choice of blocks carried through to a memory plan, and which of several to take."""
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Literal
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.bounds import lower_bound
+from codegen.plan.bounds import covered_bytes, lower_bound
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
+from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
+from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
-from codegen.search.tiling import Lifetimes, Tiler
+from codegen.search.sharing import SharingMode, permitted, replacing
+from codegen.search.tiling import Lifetimes, Tiler, Tiling
+
+Grouping = Literal["whole", "lines", "stripes"]
+"""Values lie in memory whole; or in the best blocks, without extra work, or in stripes too."""
+
+_EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "lines": 500, "stripes": 500}
+"""What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +37,7 @@ class Choices:
     planner: str
     optimize: str = "balanced"
     """speed: no blocks unless a limit is missed; balanced: those that lower the peak without an extra
-    multiply-accumulate; size: the least peak."""
+    multiply-accumulate; size: the least peak, by blocks and steps that run twice."""
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -34,6 +45,9 @@ class Choices:
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     """The application delivers the only input row by row; it never lies in memory whole."""
+    blocks: bool = True
+    """Off: no blocks, every value lies in memory whole."""
+    sharing: SharingMode = "overlap"
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
 
@@ -64,31 +78,84 @@ class Planning:
 
     def __init__(
         self,
-        function: Function,
-        prim_funcs: Sequence[PrimFunc],
-        steps: Sequence[PrimFunc | None],
+        variant: Variant,
         *,
         board: Board,
         pools: Sequence[Pool],
         planner: Planner,
         choices: Choices,
+        costs: BlockCosts | None = None,
     ) -> None:
-        """`steps`: the steps as a block would run them (`row_steps`)."""
-        self._function, self._prims, self._steps = function, tuple(prim_funcs), steps
-        self._pools, self._planner, self._choices = pools, planner, choices
-        self._alignment = board.buffer_alignment_bytes
-        self.streamed = function.params[0].name if choices.stream_input and function.params else None
+        """`costs`: what is known of blocks of this function or one that it is a variant of."""
+        self._variant, self._costs = variant, costs or BlockCosts()
+        self._board, self._pools, self._planner, self._choices = board, pools, planner, choices
+        params = variant.function.params
+        self.streamed = params[0].name if choices.stream_input and params else None
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether steps may run together."""
+        return self._choices.blocks
+
+    @property
+    def extra_macs(self) -> int:
+        """Multiply-accumulates of steps that run twice."""
+        return self._variant.extra_macs
+
+    def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
+        """The same with some steps run twice: each needs less than the one before if its steps are grouped
+        so, and more work."""
+
+        def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
+            return self._of(variant).needs(grouping, limit_bytes)
+
+        once = () if self.streamed is None else (self.streamed,)
+        for variant in variants(self._variant, profile, once=once, effort=_EFFORT[grouping]):
+            yield self._of(variant)
+
+    def _of(self, variant: Variant) -> "Planning":
+        return Planning(
+            variant,
+            board=self._board,
+            pools=self._pools,
+            planner=self._planner,
+            choices=self._choices,
+            costs=self._costs,
+        )
+
+    def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
+        """What has to be there when, all pools together; above `limit_bytes` floors will do."""
+        if grouping != "whole":
+            below = None if limit_bytes is None else limit_bytes + 1
+            return self.tiler().needs(recompute=grouping == "stripes", below_bytes=below)
+        function, prims = self._variant.function, self._variant.prim_funcs
+        live = self._live(function, self._restricted(function, prims))
+        starts = [start for start, _ in live.times]
+        found: list[Need] = []
+        for at in covered_bytes(live.problem(self._pools)):
+            stop = bisect_right(starts, at.time)
+            found.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
+        return tuple(found)
 
     def tiler(self) -> Tiler:
         """Chooses blocks of this function."""
+        function, prims, steps = self._variant.function, self._variant.prim_funcs, self._variant.steps
         callers: frozenset[str] = frozenset()
         if self._choices.io is IoMode.CALLER:
-            results = [result for result in self._function.results if isinstance(result, Var)]
-            callers = frozenset(var.name for var in (*self._function.params, *results))
+            results = [result for result in function.results if isinstance(result, Var)]
+            callers = frozenset(var.name for var in (*function.params, *results))
         if self.streamed is not None:
             callers |= {self.streamed}
-        lives = Lifetimes(self._function, self._prims, callers=callers, keep_inputs=self._choices.keep_inputs)
-        return Tiler(self._function, self._prims, self._steps, lives, self.streamed)
+        lives = Lifetimes(function, prims, callers=callers, keep_inputs=self._choices.keep_inputs)
+        return Tiler(
+            function,
+            prims,
+            steps if self._choices.blocks else (None,) * len(steps),
+            lives,
+            self.streamed,
+            costs=self._costs,
+            overlap=self._choices.sharing == "overlap",
+        )
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
         """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
@@ -98,15 +165,16 @@ class Planning:
 
     def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
         """As `attempt`; None if the lower bound is not below `below_bytes`."""
-        function, prims = self._function, self._prims
+        function, prims = self._variant.function, self._variant.prim_funcs
         if segments:
-            function, prims = apply(function, prims, self._steps, segments)
+            function, prims = apply(function, prims, self._variant.steps, segments)
         if below_bytes is not None and self.bound_bytes(function, prims) >= below_bytes:
             return None
         return self.place(function, prims)
 
     def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:
         """The plan of these steps. Raises DoesNotFit, the peak named by its step."""
+        prims = self._restricted(function, prims)
         live = self._live(function, prims)
         problem = live.problem(self._pools, self._choices.limits)
         started = time.monotonic()
@@ -119,7 +187,15 @@ class Planning:
 
     def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
         """What these steps need at least: of all pools together, the sum of their peaks."""
-        return lower_bound(self._live(function, prims).problem(self._pools)).bytes
+        live = self._live(function, self._restricted(function, prims))
+        return lower_bound(live.problem(self._pools)).bytes
+
+    def _restricted(self, function: Function, prims: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
+        """`prims` with the sharing that the user permits."""
+        if self._choices.sharing == "overlap":
+            return tuple(prims)
+        fixed = self._choices.keep_inputs or self._choices.io is IoMode.CALLER
+        return replacing(function, permitted(prims, self._choices.sharing), fixed_inputs=fixed)
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(
@@ -128,7 +204,7 @@ class Planning:
             io=self._choices.io,
             keep_inputs=self._choices.keep_inputs,
             pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
-            minimum_alignment=self._alignment,
+            minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
 
@@ -148,24 +224,59 @@ def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt
         tried.add(tiler.least(recompute=False).segments)
     if optimize == "size":
         tried.add(tiler.least(recompute=True).segments)
+        _recompute(tried, planning)
     if tried.found:
         return min(tried.found, key=lambda attempt: (attempt.peak_bytes, attempt.macs))
-    for segments in _smaller(tiler, limit_bytes):
-        if tried.add(segments):
+    for way in _smaller(planning, tiler, limit_bytes):
+        if tried.add(way.segments, way.planning):
             return tried.found[-1]
     raise tried.nearest()
 
 
-def _smaller(tiler: Tiler, limit_bytes: int) -> Iterator[Sequence[Segment]]:
-    """Tilings that may fit, the fastest first: needs leave out alignment and chains of overlaps, so
-    tilings that need less than the limit follow."""
-    for recompute in (False, True):
-        least = tiler.least(recompute=recompute)
-        for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
-            found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
-            if found is not None:
-                yield found.segments
-        yield least.segments
+def _recompute(tried: "_Tried", planning: Planning) -> None:
+    """Try what running steps twice gains, in whole tensors and in blocks."""
+    if planning.streamed is None:
+        for again in planning.recomputing("whole"):
+            tried.add((), again)
+    for again in planning.recomputing("stripes") if planning.has_blocks else ():
+        tried.add(again.tiler().least(recompute=True).segments, again)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Way:
+    """Blocks of a function, and what the two cost in multiply-accumulates."""
+
+    planning: Planning
+    segments: tuple[Segment, ...]
+    extra_macs: int
+
+
+def _smaller(planning: Planning, tiler: Tiler, limit_bytes: int) -> Iterator[_Way]:
+    """Ways that may fit, the fastest first: those without extra work, then all others by their extra work."""
+    yield from _tilings(planning, tiler, limit_bytes, recompute=False)
+    ways = list(_tilings(planning, tiler, limit_bytes, recompute=True))
+    if planning.streamed is None:
+        whole = planning.recomputing("whole")
+        ways += [_Way(planning=again, segments=(), extra_macs=again.extra_macs) for again in whole]
+    for again in planning.recomputing("lines") if planning.has_blocks else ():
+        ways += _tilings(again, again.tiler(), limit_bytes, recompute=False)
+    yield from sorted(ways, key=lambda way: way.extra_macs)
+
+
+def _tilings(planning: Planning, tiler: Tiler, limit_bytes: int, *, recompute: bool) -> Iterator[_Way]:
+    """Tilings that may fit: needs leave out alignment and chains of overlaps, so tilings that need less
+    than the limit follow."""
+    least = tiler.least(recompute=recompute)
+    for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
+        found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
+        if found is not None:
+            yield _way(planning, found)
+    yield _way(planning, least)
+
+
+def _way(planning: Planning, tiling: Tiling) -> _Way:
+    extra = planning.extra_macs + tiling.extra_macs
+    return _Way(planning=planning, segments=tiling.segments, extra_macs=extra)
 
 
 class _Tried:
@@ -173,18 +284,20 @@ class _Tried:
 
     def __init__(self, planning: Planning) -> None:
         self._planning = planning
-        self._seen: set[tuple[Segment, ...]] = set()
+        self._seen: set[tuple[Planning, tuple[Segment, ...]]] = set()
         self._failed: list[DoesNotFit] = []
         self.found: list[Attempt] = []
 
-    def add(self, segments: Sequence[Segment]) -> bool:
-        """Try these blocks, unless they were tried or cannot beat what was found; whether they fit."""
-        if tuple(segments) in self._seen:
+    def add(self, segments: Sequence[Segment], planning: Planning | None = None) -> bool:
+        """Try these blocks of `planning`'s function (None: the first one's), unless they were tried or cannot
+        beat what was found; whether they fit."""
+        planning = planning or self._planning
+        if (planning, tuple(segments)) in self._seen:
             return False
-        self._seen.add(tuple(segments))
+        self._seen.add((planning, tuple(segments)))
         least = min((attempt.peak_bytes for attempt in self.found), default=None)
         try:
-            attempt = self._planning.attempt_below(segments, least)
+            attempt = planning.attempt_below(segments, least)
         except DoesNotFit as error:
             self._failed.append(error)
             return False
@@ -197,16 +310,18 @@ class _Tried:
         return min(self._failed, key=lambda error: sum(item.missing_bytes for item in error.shortages))
 
 
-def check_stream(planning: Planning, function: Function, *, keep_inputs: bool) -> None:
+def check_stream(planning: Planning, function: Function, choices: Choices) -> None:
     """Raises CodegenError E217 if the input cannot be delivered row by row."""
     if planning.streamed is None:
         return
     readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
     problem = None
-    if keep_inputs:
+    if choices.keep_inputs:
         problem = "--keep-inputs keeps the bytes of an input that has none"
     elif len(function.params) != 1:
         problem = f"the model has {len(function.params)} inputs, supported is one"
+    elif not choices.blocks:
+        problem = "rows that arrive one by one need blocks, which --no-blocks excludes"
     elif not planning.tiler().can_stream:
         names = ", ".join(let.where for let in readers) or "nothing"
         problem = f"input {planning.streamed} is read by {names}, which cannot go row by row together"

@@ -17,8 +17,10 @@ from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
 from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
+from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
+from codegen.search.sharing import permitted
 
 
 def search(
@@ -37,21 +39,20 @@ def search(
     function = module.main
     data = {id_: constant.data for id_, constant in module.constants.items()}
     function, prim_funcs = plan_devices(function, select(function, data, board.target))
+    prim_funcs = permitted(prim_funcs, choices.sharing)
     ordered = schedule(
         function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
     )
     function, prim_funcs = ordered.function, ordered.prim_funcs
     pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
     planning = Planning(
-        function,
-        prim_funcs,
-        row_steps(prim_funcs, data, board.target),
+        Variant(function=function, prim_funcs=prim_funcs, steps=row_steps(prim_funcs, data, board.target)),
         board=board,
         pools=pools,
         planner=planners.find(choices.planner),
         choices=choices,
     )
-    check_stream(planning, function, keep_inputs=choices.keep_inputs)
+    check_stream(planning, function, choices)
     if blocks is None:
         best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
     else:
@@ -101,6 +102,8 @@ def _replace_arguments(
     planning: Planning, best: Attempt, data: Mapping[str, np.ndarray], board: Board, choices: Choices
 ) -> Attempt:
     """`best`, or a lower plan in which some steps write over their argument by a kernel made for that."""
+    if choices.sharing == "none":
+        return best
     others = in_place.alternatives(
         best.function,
         best.prim_funcs,

@@ -13,7 +13,9 @@ from functools import cache
 from codegen.ir import Function, Var
 from codegen.kernels import fused
 from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, segments
+from codegen.search.recompute import Need
 
 STRIPES = (2, 3, 4, 6, 8)
 """Numbers of stripes that are tried where recomputation is allowed."""
@@ -119,9 +121,14 @@ class Tiler:
         steps: Sequence[PrimFunc | None],
         lifetimes: Lifetimes,
         streamed: str | None = None,
+        *,
+        costs: BlockCosts | None = None,
+        overlap: bool = True,
     ) -> None:
-        """`streamed`: the graph input that is delivered row by row."""
+        """`streamed`: the graph input that is delivered row by row. `overlap`: the result of a block may lie
+        over its arguments."""
         self._streamed = streamed
+        self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
         self._steps = steps
         self._lives = lifetimes
@@ -157,6 +164,12 @@ class Tiler:
         assert found is not None, "the least need is reached by a tiling"
         return found
 
+    def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
+        """Of every step or block, in order, in a tiling with the least largest need; `below_bytes`: floors
+        of them will do as soon as that need is known not to be lower."""
+        chosen = self._settle(_least, self._units(recompute=recompute), below_bytes)
+        return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
+
     def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
         """The tiling of least extra work in which no step needs more; None if there is none."""
 
@@ -173,14 +186,18 @@ class Tiler:
         )
 
     def _settle(
-        self, solve: Callable[[Iterable[_Unit], int], list[_Unit]], units: dict[_Key, _Unit]
+        self,
+        solve: Callable[[Iterable[_Unit], int], list[_Unit]],
+        units: dict[_Key, _Unit],
+        below_bytes: int | None = None,
     ) -> list[_Unit]:
         """`solve`'s cover, blocks simulated as it asks for them: floors only ever rise, so once a cover is
-        exact throughout it is the best."""
+        exact throughout it is the best. With `below_bytes`, a cover that needs as much will do."""
         while True:
             chosen = solve(units.values(), len(self._prims))
             guessed = [unit.segment for unit in chosen if unit.segment and not unit.is_exact]
-            if not guessed:
+            most = max((unit.need_bytes for unit in chosen), default=0)
+            if not guessed or (below_bytes is not None and most >= below_bytes):
                 return chosen
             for segment in guessed:
                 key = (segment.start, segment.stop, segment.stripes)
@@ -223,7 +240,7 @@ class Tiler:
         rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
         shared = fused.workspace(inner)
         rest += shared.size_bytes if shared else 0
-        return fused.least_line_bytes(inner, self._delivered(start, stop)), rest
+        return self._costs.least_line_bytes(inner, self._delivered(start, stop)), rest
 
     def _size(self, var: Var) -> int:
         return self._lives.sizes[self._lives.roots[var.name]]
@@ -233,21 +250,15 @@ class Tiler:
 
     def _block_unit(self, start: int, stop: int, stripes: int) -> _Unit:
         inner = self._inner(start, stop)
-        planned = fused.layout(inner, stripes, self._delivered(start, stop))
+        cost = self._costs.cost(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
-        rules = fused.sharing(inner, planned)
-        shared = fused.workspace(inner)
-        need = (
-            sum(planned.line_bytes)
-            + (shared.size_bytes if shared else 0)
-            + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
-        )
-        extra = fused.macs(inner, planned) - sum(prim.macs for prim in inner)
+        rules = cost.sharing if self._overlap else ()
+        need = cost.own_bytes + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
         return _Unit(
             start=start,
             stop=stop,
             need_bytes=self._lives.through(start, stop) + need,
-            extra_macs=max(0, extra),
+            extra_macs=cost.extra_macs,
             segment=self._segment(start, stop, stripes),
         )
 

@@ -26,10 +26,12 @@ def _integer(rng: Generator, low: int, high: int) -> int:
 class Chain:
     """Adds one random layer after the other; every value stays in reach of later joins."""
 
-    def __init__(self, rng: Generator) -> None:
+    def __init__(self, rng: Generator, *, joins: bool = False) -> None:
+        """`joins`: a thin image becomes a wide one, which keeps its shape; many layers add an earlier one."""
         self.rng = rng
+        self.joins = joins
         self.builder = Builder()
-        shape = (1, _integer(rng, 4, 14), _integer(rng, 4, 14), _integer(rng, 1, 4))
+        shape = (1, _integer(rng, 4, 14), _integer(rng, 4, 14), 1 if joins else _integer(rng, 1, 4))
         self.values = [self.builder.param("image", _type(rng, shape))]
 
     def module(self, layers: int) -> Module:
@@ -42,9 +44,11 @@ class Chain:
             self._pool,
             self._unary,
             self._add,
+            *([self._add] * 6 if self.joins else []),
         ]
         while len(self.values) <= layers:
-            made = makers[_integer(self.rng, 0, len(makers) - 1)](self.values[-1])
+            widen = self.joins and len(self.values) == 1
+            made = (self._conv if widen else makers[_integer(self.rng, 0, len(makers) - 1)])(self.values[-1])
             if made is not None:
                 self.values.append(made)
         return self.builder.build([self.values[-1]], METADATA)
@@ -63,11 +67,13 @@ class Chain:
     def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], Padding2D]:
         rng = self.rng
         kernel = (_integer(rng, 1, 4), _integer(rng, 1, 4))
-        stride = (1, 1) if rng.random() < 0.6 else (_integer(rng, 1, 3), _integer(rng, 1, 3))
+        stride = (1, 1) if self.joins or rng.random() < 0.6 else (_integer(rng, 1, 3), _integer(rng, 1, 3))
         dilation = (_integer(rng, 1, 2), _integer(rng, 1, 2)) if rng.random() < 0.3 else (1, 1)
         reach = [(kernel[axis] - 1) * dilation[axis] for axis in (0, 1)]
         sides = [_integer(rng, 0, reach[side // 2]) for side in range(4)]
-        if rng.random() < 0.6:  # as SAME without a stride: the image keeps its size, so that joins are common
+        if (
+            self.joins or rng.random() < 0.6
+        ):  # as SAME without a stride: the image keeps its size, so that joins are common
             sides = [reach[0] // 2, reach[0] - reach[0] // 2, reach[1] // 2, reach[1] - reach[1] // 2]
         padding = Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
         return kernel, stride, dilation, padding
@@ -86,13 +92,15 @@ class Chain:
         inputs = image.type.shape[3]
         groups = 2 if inputs % 2 == 0 and self.rng.random() < 0.2 else 1
         outputs = inputs if self.rng.random() < 0.5 else groups * _integer(self.rng, 1, 3)
+        if self.joins:
+            outputs = max(inputs, 4)
         attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding)
         constants = self._weights((outputs, *kernel, inputs // groups), 0)
         return self._call("CONV_2D", [image, *constants], attrs, _type(self.rng))
 
     def _depthwise(self, image: Var) -> Var | None:
         kernel, stride, dilation, padding = self._window()
-        multiplier = 2 if self.rng.random() < 0.2 else 1
+        multiplier = 2 if self.rng.random() < 0.2 and not self.joins else 1
         attrs = DepthwiseConvAttrs(multiplier=multiplier, stride=stride, dilation=dilation, padding=padding)
         constants = self._weights((1, *kernel, image.type.shape[3] * multiplier), 3)
         return self._call("DEPTHWISE_CONV_2D", [image, *constants], attrs, _type(self.rng))
@@ -116,6 +124,6 @@ class Chain:
         return self._call("ADD", args, BinaryAttrs(), _type(self.rng))
 
 
-def random_chain(seed: int, layers: int) -> Module:
-    """The network of `seed`, of `layers` layers."""
-    return Chain(np.random.default_rng(seed)).module(layers)
+def random_chain(seed: int, layers: int, *, joins: bool = False) -> Module:
+    """The network of `seed`, of `layers` layers; see `Chain`."""
+    return Chain(np.random.default_rng(seed), joins=joins).module(layers)

@@ -1,0 +1,205 @@
+"""Recomputation: a value that only waits for a late use is computed a second time in front of that use.
+
+Between its other uses and the late one its bytes are then free; what it is computed from has to live longer,
+or is computed again too. The steps that run again cost their multiply-accumulates a second time: a variant
+says how many. Duplicates are ordinary steps, whose constants linking merges with those of the originals.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from codegen.ir import Arg, Function, Let, Var
+from codegen.kernels.primfunc import PrimFunc
+
+MOST_STEPS = 8
+"""Steps that one late use may run again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    """A function that computes what the first one does, some of its steps twice."""
+
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    steps: tuple[PrimFunc | None, ...]
+    """Per step, how a block would run it (`fuse.row_steps`)."""
+    extra_macs: int = 0
+    """Multiply-accumulates executed beyond those of the first function."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """Bytes that have to be there at some time in steps [start, stop)."""
+
+    start: int
+    stop: int
+    bytes: int
+
+
+Profile = Callable[[Variant, int | None], Sequence[Need]]
+"""What the steps of a function need; several times of one step may be listed. If the largest need is above
+the number of bytes given, it need not be found: any needs of which one is above will do."""
+
+_Height = tuple[int, int]
+"""Largest need, number of times it is reached."""
+
+
+def variants(
+    first: Variant, profile: Profile, *, once: Collection[str] = (), effort: int
+) -> Iterator[Variant]:
+    """Variants of `first`, each with a lower largest need than the one before, and more extra work.
+
+    Every one takes, from the one before, the recomputations that lower the need at the peak most;
+    among equals those with the fewest extra multiply-accumulates, then the earliest. Steps that read
+    a value of `once` never run twice. `effort`: steps of all functions whose needs are looked at, which
+    ends the search (a count, so that answers repeat).
+    """
+    now, needs = first, profile(first, None)
+    reported = _height(needs)[0]
+    while needs:
+        best: tuple[_Height, int, Variant, Sequence[Need]] | None = None
+        for other in _next(now, needs, once):
+            if effort <= 0:
+                break
+            effort -= len(other.prim_funcs)
+            found = profile(other, best[0][0] if best else _height(needs)[0])
+            rank = _height(found), other.extra_macs
+            if rank[0] < _height(needs) and (best is None or rank < best[:2]):
+                best = (*rank, other, found)
+        if best is None:
+            return
+        now, needs = best[2:]
+        if best[0][0] < reported:
+            reported = best[0][0]
+            yield now
+
+
+def _height(needs: Sequence[Need]) -> _Height:
+    most = max((need.bytes for need in needs), default=0)
+    return most, sum(need.bytes == most for need in needs)
+
+
+def _next(variant: Variant, needs: Sequence[Need], once: Collection[str]) -> Iterator[Variant]:
+    """Variants with one more late use served by recomputation, of values that wait through a peak."""
+    most = _height(needs)[0]
+    peaks = [need for need in needs if need.bytes == most]
+    graph = _Graph(variant, once)
+    for step in range(len(variant.prim_funcs)):
+        uses = graph.uses(step)
+        for early, late in pairwise(uses):
+            if any(max(peak.start, early + 1) < min(peak.stop, late) for peak in peaks):
+                for chain in graph.chains(step, late):
+                    yield _again(variant, chain, late)
+
+
+class _Graph:
+    """Who computes what, and until when it is needed."""
+
+    def __init__(self, variant: Variant, once: Collection[str]) -> None:
+        body = variant.function.body
+        self._prims = variant.prim_funcs
+        self._results = {result.name for result in variant.function.results if isinstance(result, Var)}
+        self._step = {let.var.name: step for step, let in enumerate(body)}
+        self._uses = variant.function.uses()
+        self._once = frozenset(once)
+
+    def uses(self, step: int) -> list[int]:
+        """Steps that read the result of `step`, itself or through views; none if it cannot run again."""
+        if not self._may_repeat(step) or self._prims[step].view is not None:
+            return []
+        found = sorted(self._reads(step))
+        # A result stays to the end whatever is computed again.
+        return [] if len(self._prims) in found else found
+
+    def _reads(self, step: int) -> set[int]:
+        found: set[int] = set()
+        for user in self._uses[self._prims[step].let.var.name]:
+            is_view = user < len(self._prims) and self._prims[user].view is not None
+            found |= self._reads(user) if is_view else {user}
+        return found
+
+    def _may_repeat(self, step: int) -> bool:
+        prim = self._prims[step]
+        return (
+            prim.block is None
+            and prim.let.var.name not in self._results
+            and self._once.isdisjoint(var.name for var in _variables(prim.let))
+        )
+
+    def chains(self, step: int, late: int) -> Iterator[tuple[int, ...]]:
+        """Steps to run again in front of step `late`, which reads `step`: first as few as possible, what
+        they read kept alive; then more and more of what they read computed again too."""
+        chain = {step, *self._views(step, late)}
+        while len(chain) <= MOST_STEPS:
+            yield tuple(sorted(chain))
+            before = {
+                self._step[var.name]
+                for each in chain
+                for var in _variables(self._prims[each].let)
+                if var.name in self._step and max(self._uses[var.name]) < late
+            }
+            more = {each for each in before - chain if self._may_repeat(each)}
+            if not more:
+                return
+            chain |= more
+
+    def _views(self, step: int, late: int) -> set[int]:
+        """Views of the result of `step` through which `late` reads it."""
+        found: set[int] = set()
+        for user in self._uses[self._prims[step].let.var.name]:
+            if user < late and self._prims[user].view is not None and late in self._reads(user):
+                found |= {user, *self._views(user, late)}
+        return found
+
+
+def _variables(let: Let) -> list[Var]:
+    return [arg for arg in let.call.args if isinstance(arg, Var)]
+
+
+def _again(variant: Variant, chain: Sequence[int], late: int) -> Variant:
+    """`variant` with the steps of `chain` a second time in front of step `late`, for it and all after it."""
+    taken = {var.name for var in variant.function.variables()}
+    renamed: dict[str, Var] = {}
+    prims = list(variant.prim_funcs[:late])
+    rows = list(variant.steps[:late])
+    for step in chain:
+        prim = variant.prim_funcs[step]
+        var = replace(prim.let.var, name=_name(prim.let.var.name, taken))
+        source = prim.let.source and replace(prim.let.source, op_name=f"{prim.let.source.op_name} again")
+        let = replace(_reading(prim.let, renamed), var=var, source=source)
+        renamed[prim.let.var.name] = var
+        prims.append(replace(prim, name=var.name, let=let))
+        rows.append(_bound(variant.steps[step], var.name, let))
+    for prim, row in zip(variant.prim_funcs[late:], variant.steps[late:], strict=True):
+        let = _reading(prim.let, renamed)
+        prims.append(replace(prim, let=let))
+        rows.append(_bound(row, prim.name, let))
+    return Variant(
+        function=replace(variant.function, body=tuple(prim.let for prim in prims)),
+        prim_funcs=tuple(prims),
+        steps=tuple(rows),
+        extra_macs=variant.extra_macs + sum(variant.prim_funcs[step].macs for step in chain),
+    )
+
+
+def _bound(row: PrimFunc | None, name: str, let: Let) -> PrimFunc | None:
+    return None if row is None else replace(row, name=name, let=let)
+
+
+def _reading(let: Let, renamed: Mapping[str, Var]) -> Let:
+    def arg(old: Arg | None) -> Arg | None:
+        return renamed.get(old.name, old) if isinstance(old, Var) else old
+
+    return replace(let, call=replace(let.call, args=tuple(arg(old) for old in let.call.args)))
+
+
+def _name(name: str, taken: set[str]) -> str:
+    """`conv0_again`, `conv0_again2`, ...; noted in `taken`."""
+    stem = name.partition("_again")[0]
+    candidate, number = f"{stem}_again", 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{stem}_again{number}"
+    taken.add(candidate)
+    return candidate
