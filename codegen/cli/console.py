@@ -12,6 +12,7 @@ from rich.table import Table
 
 from codegen.driver.build import Progress
 from codegen.errors import CodegenError
+from codegen.plan.shortage import DoesNotFit, Shortage
 
 
 def show_error(error: CodegenError) -> None:
@@ -29,9 +30,27 @@ def json_error(error: CodegenError) -> str:
         {"code": message.code, "where": message.where, "text": message.text, "help": message.help}
         for message in error.messages
     ]
-    return msgspec.json.encode(
-        {"schema": 1, "error": {"exit": int(error.exit_code), "messages": messages}}
-    ).decode()
+    document: dict[str, object] = {"exit": int(error.exit_code), "messages": messages}
+    if isinstance(error, DoesNotFit):
+        document["shortages"] = [_shortage(item) for item in error.shortages]
+    return msgspec.json.encode({"schema": 1, "error": document}).decode()
+
+
+def _shortage(item: Shortage) -> dict[str, object]:
+    """The figures of an E401."""
+    return {
+        "pool": item.pool,
+        "limit_bytes": item.limit_bytes,
+        "needed_bytes": item.needed_bytes,
+        "missing_bytes": item.missing_bytes,
+        "lower_bound_bytes": item.bound_bytes,
+        "smallest_budget_bytes": item.budget_bytes,
+        "peak_step": item.step,
+        "alive": [
+            {"name": buffer.id, "size_bytes": buffer.size_bytes, "kind": buffer.kind.value}
+            for buffer in item.alive
+        ],
+    }
 
 
 @contextmanager

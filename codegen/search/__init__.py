@@ -4,7 +4,7 @@ from codegen.search.attempt import Choices
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
 from codegen.search.schedule import ScheduleMode
-from codegen.search.search import check, search
+from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
 
-__all__ = ["Choices", "ScheduleMode", "Segment", "SharingMode", "check", "identifier", "search"]
+__all__ = ["Choices", "ScheduleMode", "Segment", "SharingMode", "check", "curve", "identifier", "search"]

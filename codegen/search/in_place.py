@@ -30,9 +30,9 @@ P = TypeVar("P", bound=Planned)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planner(Generic[P]):
-    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs."""
+    """`plan` plans PrimFuncs (None: they do not fit); `bound_bytes` is a lower bound of what that needs."""
 
-    plan: Callable[[Sequence[PrimFunc]], P]
+    plan: Callable[[Sequence[PrimFunc]], P | None]
     bound_bytes: Callable[[Sequence[PrimFunc]], int]
 
 
@@ -71,18 +71,21 @@ def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> 
 
 
 def lower_peak(
-    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P
-) -> P:
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | None
+) -> P | None:
     """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
 
-    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is
-    taken back unless the peak would rise: nothing is gained by a slow kernel beside the peak.
+    `first` is the plan of `prim_funcs` as they are, None if they do not fit. All alternatives are
+    tried together, then each is taken back unless the peak would rise: nothing is gained by a slow kernel
+    beside the peak.
     """
-    if not others or planner.bound_bytes(replaced(prim_funcs, others)) >= first.peak_bytes:
+    if not others:
         return first
     chosen = dict(others)
+    if first is not None and planner.bound_bytes(replaced(prim_funcs, chosen)) >= first.peak_bytes:
+        return first
     best = planner.plan(replaced(prim_funcs, chosen))
-    if best.peak_bytes >= first.peak_bytes:
+    if best is None or (first is not None and best.peak_bytes >= first.peak_bytes):
         return first
     for step in others:
         fewer = {other: prim for other, prim in chosen.items() if other != step}
@@ -90,6 +93,6 @@ def lower_peak(
         if planner.bound_bytes(prims) > best.peak_bytes:
             continue
         tried = planner.plan(prims)
-        if tried.peak_bytes <= best.peak_bytes:
+        if tried is not None and tried.peak_bytes <= best.peak_bytes:
             chosen, best = fewer, tried
     return best
