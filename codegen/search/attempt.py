@@ -26,10 +26,10 @@ from codegen.search.schedule import ScheduleMode
 from codegen.search.sharing import SharingMode, permitted, replacing
 from codegen.search.tiling import Lifetimes, Tiler
 
-Grouping = Literal["whole", "lines", "stripes"]
-"""Values lie in memory whole; or in the best blocks, without extra work, or in stripes too."""
+Grouping = Literal["whole", "blocks"]
+"""Every value lies in memory whole, or steps run in the blocks that need least."""
 
-_EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "lines": 500, "stripes": 500}
+_EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "blocks": 500}
 """What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
 
 
@@ -165,9 +165,9 @@ class Planning:
 
     def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
         """What has to be there when, all pools together; above `limit_bytes` floors will do."""
-        if grouping != "whole":
+        if grouping == "blocks":
             below = None if limit_bytes is None else limit_bytes + 1
-            return self.tiler().needs(recompute=grouping == "stripes", below_bytes=below)
+            return self.tiler().needs(recompute=True, below_bytes=below)
         function, prims = self._variant.function, self._variant.prim_funcs
         live = self._live(function, self._restricted(function, prims))
         starts = [start for start, _ in live.times]

@@ -6,7 +6,7 @@ Needs that the tiler counts leave out alignment and chains of overlaps: only a p
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.search.attempt import Grouping, Planning
+from codegen.search.attempt import Planning
 from codegen.search.fuse import Segment
 from codegen.search.tiling import Tiler, Tiling
 
@@ -42,7 +42,7 @@ def lines(planning: Planning) -> Iterator[Way]:
 
 def capped(planning: Planning, most_macs: int) -> Iterator[Way]:
     """Ways of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
-    for again in (planning, *_variants(planning, "stripes")):
+    for again in (planning, *_in_blocks(planning)):
         if again.extra_macs <= most_macs:
             tiler = again.tiler()
             least = tiler.capped(most_macs - again.extra_macs)
@@ -50,9 +50,6 @@ def capped(planning: Planning, most_macs: int) -> Iterator[Way]:
             near = tiler.within(least.need_bytes * (100 + NEAR_PERCENT) // 100, recompute=True)
             assert near is not None, "the least need is reached by a tiling"
             yield _way(again, near)
-    for again in _variants(planning, "lines"):
-        if again.extra_macs <= most_macs:
-            yield from lines(again)
     for again in planning.recomputing("whole"):
         if again.extra_macs <= most_macs:
             yield from whole(again)
@@ -69,17 +66,16 @@ def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Itera
         *_targets(planning, tiler, limit_bytes, count, recompute=True),
         *(way for again in planning.recomputing("whole") for way in whole(again)),
     ]
-    for again in _variants(planning, "lines"):
-        others += _targets(again, again.tiler(), limit_bytes, count, recompute=False)
-    for again in _variants(planning, "stripes"):
-        others += _targets(again, again.tiler(), limit_bytes, count, recompute=True)
+    for again in _in_blocks(planning):
+        for recompute in (False, True):
+            others += _targets(again, again.tiler(), limit_bytes, count, recompute=recompute)
     yield from sorted(others, key=lambda way: way.extra_macs)
 
 
-def _variants(planning: Planning, grouping: Grouping) -> Iterator[Planning]:
+def _in_blocks(planning: Planning) -> Iterator[Planning]:
     """Variants that need less with their steps in blocks."""
     if planning.has_blocks:
-        yield from planning.recomputing(grouping)
+        yield from planning.recomputing("blocks")
 
 
 def _targets(

@@ -87,6 +87,21 @@ def test_plan_needs_no_toolchain(capsys: pytest.CaptureFixture[str], monkeypatch
     assert "<- peak" in capsys.readouterr().out
 
 
+def test_plan_says_what_running_steps_twice_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
+    Path("codegen.toml").write_text('no-blocks = true\nsharing = "in-place"\n')
+    assert call("plan", model) == 0
+    out = capsys.readouterr().out
+    assert "49,152" in out
+    assert "\nwork " not in out
+    assert call("plan", model, "--optimize", "size") == 0
+    out = capsys.readouterr().out
+    assert "35,840" in out
+    # The first convolution: 32 * 32 * 16 results of 3 * 3 * 3 products.
+    line = "work      12,944,000 multiply-accumulates an inference: 442,368 more than the model has (3.5 %)"
+    assert line in out
+
+
 def test_plan_of_a_problem_file(capsys: pytest.CaptureFixture[str]) -> None:
     Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\nb,1,3,20\nc,2,4,10\n")
     assert call("plan", "p.csv", "--json") == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
 from codegen.plan import planners
-from codegen.plan.bounds import largest_overlap, least_end, lower_bound
+from codegen.plan.bounds import covered_bytes, largest_overlap, least_end, lower_bound
 from codegen.plan.conflicts import interval_conflicts
 from codegen.plan.files import read_problem
 from codegen.plan.problem import Buffer, Conflict, Limits, MemoryPlan, Pool, Problem, peak_bytes
@@ -89,6 +89,24 @@ def test_every_plan_holds_and_is_not_below_the_bound(name: str, given_problem: P
     assert violations(given_problem, plan) == []
     assert plan.lower_bounds["sram"] <= peak_bytes(given_problem, plan, "sram")
     assert plan.reproducible
+
+
+@given(given_problem=problems(most=9, sizes=40))
+def test_covered_bytes_are_covered_by_every_plan(given_problem: Problem) -> None:
+    """Counted byte by byte in a plan; a time at which nothing is born needs no entry."""
+    plan = planners.find("greedy_by_size")(given_problem)
+    held = [each for each in given_problem.buffers if each.size_bytes]
+    covered = covered_bytes(given_problem)
+    assert [at.time for at in covered] == sorted({each.start for each in held})
+    for at in covered:
+        there: set[int] = set()
+        for each in held:
+            offset = plan.placements[each.id].offset
+            if each.start <= at.time < each.stop:
+                there |= set(range(offset, offset + each.size_bytes))
+        assert at.bytes <= len(there)
+    largest = max((each.size_bytes for each in held), default=0)
+    assert lower_bound(given_problem).bytes == max([largest, *(at.bytes for at in covered)])
 
 
 @given(given_problem=problems(most=5, sizes=5))
