@@ -21,6 +21,7 @@ _KNOWN = {
     "io-types": str,
     "no-blocks": bool,
     "sharing": str,
+    "reduce": bool,
     "port": str,
     "pool": dict,
 }

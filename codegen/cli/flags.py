@@ -101,6 +101,12 @@ def _flags() -> list[Callable[..., Any]]:
             help="Bytes a result may share with its argument: none, all of an equally large one, any.",
         ),
         flag(
+            "--reduce/--no-reduce",
+            default=True,
+            show_default=True,
+            help="Leave out channels that are constant for every input or that nothing reads; exact.",
+        ),
+        flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
         ),
         click.option(
@@ -128,6 +134,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         io_types=values.pop("io_types"),
         blocks=not values.pop("no_blocks"),
         sharing=values.pop("sharing"),
+        reduce=values.pop("reduce"),
         dump_ir=values.pop("dump_ir"),
     )
 

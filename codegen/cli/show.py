@@ -9,6 +9,7 @@ from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, work_text
 from codegen.driver.options import Options
+from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
@@ -25,6 +26,7 @@ def show_plan(planned: Planned) -> None:
     click.echo()
     _pools(program, planned.macs)
     _constants(program)
+    _reduction(planned)
 
 
 def show_lines(lines: Sequence[str]) -> None:
@@ -39,6 +41,7 @@ def show_build(built: Built, options: Options) -> None:
         _headline(planned, built.board, options)
         _pools(planned.program, planned.macs)
         _constants(planned.program)
+        _reduction(planned)
     _sizes(built)
     click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
 
@@ -67,6 +70,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
         click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
     _constants(program)
+    _reduction(planned)
     _sizes(built)
 
 
@@ -76,6 +80,8 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
     for check in checks:
         one = check.comparison
         verdict = "view or caller's" if one is None else "equal" if one.matches else f"{one.differing} differ"
+        if one is not None and check.channels is not None:
+            verdict += f" ({check.channels[0]} of {check.channels[1]} channels)"
         worst = "" if one is None else f"{one.max_abs_difference:g}"
         cost = "" if check.instructions is None else f"{check.instructions:,}"
         rows.append([str(check.step), check.where, verdict, worst, cost])
@@ -157,6 +163,12 @@ def _constants(program: Program) -> None:
     for pool in program.constants:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
         click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+
+
+def _reduction(planned: Planned) -> None:
+    line = reduction_line(planned.reduction)
+    if line is not None:
+        click.echo(line)
 
 
 def _sizes(built: Built) -> None:

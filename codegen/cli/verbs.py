@@ -180,7 +180,10 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     planned = plan_only(path, options)
     written = outputs.of_program(path, planned.program, options)
     if as_json:
-        click.echo(to_json(report(planned.program, options.board, planned.macs)), nl=False)
+        click.echo(
+            to_json(report(planned.program, options.board, planned.macs, reduction=planned.reduction)),
+            nl=False,
+        )
     elif not quiet:
         show_plan(planned)
         show_lines(written)
@@ -189,7 +192,8 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
 
 def _document(built: Built, options: Options, measured: Measured) -> str:
     planned = built.models[0]
-    return to_json(report(planned.program, options.board, planned.macs, built.image.sizes, measured))
+    sizes, reduction = built.image.sizes, planned.reduction
+    return to_json(report(planned.program, options.board, planned.macs, sizes, measured, reduction=reduction))
 
 
 def _cases(built: Built, path: Path, input_: str | None, expect: str | None, options: Options) -> list[Case]:

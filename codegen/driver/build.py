@@ -29,12 +29,19 @@ def quiet(stage: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """A model after search: its rewritten module (for the reference) and its program."""
+    """A model after search: the rewritten module that was searched, and its program."""
 
     module: Module
     program: Program
     macs: int
     """Multiply-accumulates of the file's graph, before any pass."""
+    reduction: passes.Reduction | None = None
+    """What made `module` smaller; None if that was turned off."""
+
+    @property
+    def reference(self) -> Module:
+        """What the program's values are compared with: not reduced, so that the reduction is checked too."""
+        return self.module if self.reduction is None else self.reduction.original
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,9 +54,12 @@ class Built:
     folder: Path
 
 
-def pipeline(options: Options) -> tuple[passes.Pass, ...]:
-    """The passes between import and search, in order."""
+def pipeline(
+    options: Options, tell: Callable[[passes.Reduction], None] | None = None
+) -> tuple[passes.Pass, ...]:
+    """The passes between import and search, in order; `tell` hears what the reduction took out."""
     edges = (passes.IoTypesInt8(),) if options.io_types == "int8" else ()
+    last = (passes.Reduce(tell=tell),) if options.reduce else ()
     return (
         passes.FoldConstants(),
         *edges,
@@ -57,6 +67,7 @@ def pipeline(options: Options) -> tuple[passes.Pass, ...]:
         passes.FuseActivations(),
         passes.RemoveDead(),
         passes.Legalise(),
+        *last,
     )
 
 
@@ -66,10 +77,16 @@ def plan_model(
     """Import, rewrite and search one model. Raises CodegenError as those stages do."""
     imported = importers.load(path)
     observe = _observer(options, imported)
-    module = passes.run_passes(imported, pipeline(options), observe)
+    reductions: list[passes.Reduction] = []
+    module = passes.run_passes(imported, pipeline(options, reductions.append), observe)
     program = search(module, board, _choices(options, emulated), name=name or model_name(path))
     metadata = {**program.metadata, "options": options.spelled}
-    return Planned(module=module, program=replace(program, metadata=metadata), macs=_macs(imported))
+    return Planned(
+        module=module,
+        program=replace(program, metadata=metadata),
+        macs=_macs(imported),
+        reduction=reductions[0] if reductions else None,
+    )
 
 
 def build(
@@ -120,7 +137,10 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _document(models: Sequence[Planned], options: Options, image: Image) -> dict[str, object]:
-    documents = [report(model.program, options.board, model.macs, image.sizes) for model in models]
+    documents = [
+        report(model.program, options.board, model.macs, image.sizes, reduction=model.reduction)
+        for model in models
+    ]
     return documents[0] if len(documents) == 1 else combine(documents)
 
 

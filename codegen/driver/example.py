@@ -37,11 +37,11 @@ def show_accuracy(planned: Planned, measured: Measured, say: Callable[[str], Non
     """Say how many held-out images the target and the NumPy reference classify correctly."""
     images, labels = _held_out()
     type_ = planned.program.outputs[0].type
-    function = planned.module.main
+    function = planned.reference.main
     on_target = [int(np.argmax(array(case.outputs[0], type_))) for case in measured.result.cases]
     shape = function.params[0].type.shape
     reference = [
-        int(np.argmax(evaluate(planned.module, function, [image.reshape(shape)])[0])) for image in images
+        int(np.argmax(evaluate(planned.reference, function, [image.reshape(shape)])[0])) for image in images
     ]
     for name, found in (("target", on_target), ("reference", reference)):
         right = sum(int(one == label) for one, label in zip(found, labels, strict=True))

@@ -27,6 +27,8 @@ class Options:
     io_types: str = "file"
     blocks: bool = True
     sharing: SharingMode = "overlap"
+    reduce: bool = True
+    """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
@@ -34,24 +36,19 @@ class Options:
     @property
     def spelled(self) -> str:
         """The flags that decide the generated code, spelled out in a fixed order."""
+        words: tuple[tuple[bool, str], ...] = (
+            (self.io is not IoMode.POOL, f"--io {self.io.value}"),
+            (self.keep_inputs, "--keep-inputs"),
+            (self.schedule != "optimal", f"--schedule {self.schedule}"),
+            (self.stream_input, "--stream-input"),
+            (self.io_types != "file", f"--io-types {self.io_types}"),
+            (not self.blocks, "--no-blocks"),
+            (self.sharing != "overlap", f"--sharing {self.sharing}"),
+            (not self.reduce, "--no-reduce"),
+            (self.sandbox, "--sandbox"),
+            (self.seed != 0, f"--seed {self.seed}"),
+        )
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
-        if self.io is not IoMode.POOL:
-            parts.append(f"--io {self.io.value}")
-        if self.keep_inputs:
-            parts.append("--keep-inputs")
-        if self.schedule != "optimal":
-            parts.append(f"--schedule {self.schedule}")
-        if self.stream_input:
-            parts.append("--stream-input")
-        if self.io_types != "file":
-            parts.append(f"--io-types {self.io_types}")
-        if not self.blocks:
-            parts.append("--no-blocks")
-        if self.sharing != "overlap":
-            parts.append(f"--sharing {self.sharing}")
-        if self.sandbox:
-            parts.append("--sandbox")
-        if self.seed:
-            parts.append(f"--seed {self.seed}")
+        parts += [text for given, text in words if given]
         return " ".join(parts)

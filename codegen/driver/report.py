@@ -6,6 +6,8 @@ import msgspec
 
 from codegen.driver.certificate import certificate
 from codegen.driver.compare import Comparison
+from codegen.driver.reduction import reduction_report
+from codegen.passes import Reduction
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.plan.problem import Buffer, BufferKind, peak_bytes
 from codegen.plan.program import Program
@@ -29,6 +31,8 @@ def report(
     model_macs: int,
     sizes: ElfSizes | None = None,
     measured: Measured | None = None,
+    *,
+    reduction: Reduction | None = None,
 ) -> dict[str, object]:
     """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's."""
     document: dict[str, object] = {
@@ -37,6 +41,7 @@ def report(
         "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
         "plan": _plan(program),
         "constants": _constants(program),
+        "reduction": reduction_report(reduction),
     }
     if sizes is not None:
         document["elf"] = _elf(sizes)

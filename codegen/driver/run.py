@@ -1,6 +1,6 @@
 """Run and validate: execute a build, compare with the reference, measure against the plan."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,7 @@ def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
     """Expected outputs: the case's own, else the built-in NumPy evaluation."""
     if case.expected is not None:
         return case.expected
-    return tuple(evaluate(planned.module, planned.module.main, case.inputs))
+    return tuple(evaluate(planned.reference, planned.reference.main, case.inputs))
 
 
 def execute(
@@ -142,25 +142,33 @@ def _peak_complaints(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepCheck:
-    """One step of a traced run: None where the step has no bytes of its own to compare."""
+    """One step of a traced run. `comparison` is None where the step has no bytes of its own to compare."""
 
     step: int
     name: str
     where: str
     comparison: Comparison | None
     instructions: int | None
+    channels: tuple[int, int] | None = None
+    """Where the reduction took channels out: those left, which were compared, of how many."""
 
 
 def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCheck]:
-    """Every step's result on the target against the reference, in order."""
-    function = planned.module.main
-    expected = {let.var.name: data for let, data in steps(planned.module, function, case.inputs)}
+    """Every step's result on the target against the reference, in order.
+
+    The reference is not reduced: a reduced step is compared with the channels that it still has.
+    """
+    reference = planned.reference
+    expected = {let.var.name: data for let, data in steps(reference, reference.main, case.inputs)}
+    surviving: Mapping[str, tuple[int, ...]] = planned.reduction.surviving if planned.reduction else {}
     found: list[StepCheck] = []
     for trace in measured.result.trace:
         prim = planned.program.prim_funcs[trace.step]
-        comparison = None
+        value, left, comparison = prim.let.var.name, surviving.get(prim.let.var.name), None
+        wanted = expected[value]
         if trace.result is not None:
-            comparison = compare(array(trace.result, prim.let.var.type), expected[prim.let.var.name])
+            kept = wanted if left is None else np.ascontiguousarray(wanted[..., left])
+            comparison = compare(array(trace.result, prim.let.var.type), kept)
         found.append(
             StepCheck(
                 step=trace.step,
@@ -168,6 +176,7 @@ def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCh
                 where=prim.let.where,
                 comparison=comparison,
                 instructions=trace.instructions,
+                channels=None if left is None else (len(left), wanted.shape[-1]),
             )
         )
     return found

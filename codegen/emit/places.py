@@ -9,6 +9,7 @@ from codegen.emit.text import hexadecimal
 from codegen.ir import DType, Var
 from codegen.plan.problem import Buffer, Placement, peak_bytes
 from codegen.plan.program import IoMode, Program
+from codegen.plan.ties import ties
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +44,7 @@ class Places:
         self.program = program
         self.variables: Mapping[str, Var] = {var.name: var for var in program.function.variables()}
         self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
-        self._anchors = _anchors(program)
+        self._anchors = ties(program.function, program.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
 
     def value(self, name: str) -> PoolBytes | CallerBytes:
@@ -115,22 +116,6 @@ class Places:
         place = self.placement(buffer.id)
         size = buffer.size_bytes
         return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id)
-
-
-def _anchors(program: Program) -> dict[str, tuple[str, int]]:
-    """Variable -> (variable whose bytes it lies in, as a view or in place; offset in bytes)."""
-    anchors = {param.name: (param.name, 0) for param in program.function.params}
-    for prim in program.prim_funcs:
-        name = prim.let.var.name
-        if prim.tied is None:
-            anchors[name] = (name, 0)
-            continue
-        source = prim.let.call.args[prim.tied[0]]
-        if not isinstance(source, Var):
-            raise ValueError(f"{prim.name}: a view of a constant must be folded before")
-        root, offset = anchors[source.name]
-        anchors[name] = (root, offset + prim.tied[1])
-    return anchors
 
 
 def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> dict[str, tuple[str, str]]:

@@ -24,6 +24,7 @@ from codegen.kernels.primfunc import (
     CallArg,
     ConstantArg,
     LiteralArg,
+    NullArg,
     PrimFunc,
     ResultArg,
     StructArg,
@@ -42,7 +43,7 @@ class StepView:
     lines: tuple[str, ...]
     """Declarations in front of the call."""
     call: str
-    """The call; empty for a view."""
+    """The call; empty where no code runs."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
 
@@ -148,7 +149,7 @@ class _Entry:
         return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
-        return c_name(f"{prim.name}_{space}")
+        return c_name(f"{prim.name}_{space}".replace(".", "_"))
 
     def _declare(self, var: Var) -> str:
         """The local pointer to a value."""
@@ -175,6 +176,8 @@ class _Entry:
                 return self.constants[prim.name, role]
             case LiteralArg(value=value):
                 return scalar(value)
+            case NullArg():
+                return "NULL"
             case ArrayArg(items=items):
                 name = self.taken.take(f"{prim.name}_addresses")
                 addresses = [self._argument(prim, item, lines) for item in items]
@@ -213,8 +216,13 @@ class _Entry:
         where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, {steps}"
         if prim.view is not None:
             return f"a view, no code; {where}"
+        if not prim.is_call:
+            return f"its inputs side by side, no code; {where}"
+        joined = [self.locals[arg.name] for arg, _ in prim.joins]
         under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
-        return where + (f", over {', '.join(under)}" if under else "")
+        over = [name for name in under if name not in joined]
+        where += f", over {', '.join(over)}" if over else ""
+        return where + (f"; {', '.join(joined)} there already" if joined else "")
 
     def _arguments(self, prim: PrimFunc) -> Iterator[tuple[str, PoolBytes]]:
         for arg in prim.let.call.args:

@@ -1,6 +1,6 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import binary, convolution, layout, pointwise, pooling
+from codegen.kernels import binary, convolution, dsp, layout, mve, pointwise, pooling
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
@@ -9,8 +9,10 @@ __all__ = [
     "PrimFunc",
     "binary",
     "convolution",
+    "dsp",
     "kernels_for",
     "layout",
+    "mve",
     "pointwise",
     "pooling",
     "register",

@@ -121,7 +121,8 @@ def _integer_fields(let: Let, activation: tuple[int, int]) -> Fields:
     )
 
 
-def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
+def window_of(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
+    """The geometry of a convolution."""
     weights = nhwc(arg_type(let, 1).shape)
     return WindowShape(
         image=nhwc(arg_type(let, 0).shape),
@@ -158,7 +159,7 @@ class Conv2D(_Weighted):
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         attrs = narrow(let.call.attrs, ConvAttrs)
-        window = _window(let, attrs)
+        window = window_of(let, attrs)
         outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
         groups = window.image[3] // inputs
         numbers = _conv_params(let, attrs, window, groups)
@@ -181,7 +182,7 @@ class DepthwiseConv2D(_Weighted):
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = _window(let, attrs)
+        window = window_of(let, attrs)
         numbers = _conv_params(let, attrs, window, 1)
         sharing = window_sharing(
             let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
@@ -208,7 +209,7 @@ class DepthwiseInPlace(_Weighted):
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = _window(let, attrs)
+        window = window_of(let, attrs)
         parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
         rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
         ring = Workspace(name="ring", size_bytes=(rows + 1) * (window.image[2] + columns), alignment=1)

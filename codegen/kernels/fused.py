@@ -171,6 +171,7 @@ def _stage(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
         channels=channels,
         sources=sources,
         is_elementwise=prim.rows.window is None,
+        reads_row_last=prim.rows.reads_row_last,
     )
 
 

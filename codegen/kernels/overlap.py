@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let, Var
 from codegen.kernels.primfunc import Sharing
+from codegen.kernels.rows import safe_distance
 from codegen.kernels.window import WindowShape
 
 NOTHING = np.iinfo(np.int64).max
@@ -86,6 +87,32 @@ def row_major_below(
     return int(found.max()) if found.size else None
 
 
+def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int) -> int | None:
+    """Least safe distance in elements, as `row_major_below`, of a depthwise kernel (one output channel an
+    input channel) that goes through the result in bands of `rows` rows, in these in stripes of `columns`
+    columns, in these in groups of `channels` channels (the last group of an image counted back from its last
+    channel). Of each it reads all windows, then writes.
+    """
+    batch, height, width, depth = window.image
+    down, across = window.axes
+    events: list[tuple[int, int]] = []
+    for image in range(batch):
+        for top in range(0, down.count, rows):
+            bottom = min(top + rows, down.count)
+            first_row, end_row = down.span(top, bottom)
+            for left in range(0, across.count, columns):
+                right = min(left + columns, across.count)
+                first, end = across.span(left, right)
+                reads = (image * height + first_row) * width + first
+                write = (image * down.count + bottom - 1) * across.count + right - 1
+                for group in range(0, depth, channels):
+                    if first_row < end_row and first < end:
+                        events.append((0, reads * depth + max(0, min(group, depth - channels))))
+                    events.append((write * depth + min(group + channels, depth), NOTHING))
+    table = np.array(events, np.int64)
+    return safe_distance(table[:, 0], table[:, 1])
+
+
 def row_major_above(ends: NDArray[np.int64], channels: int) -> int | None:
     """Least safe distance in elements from the start of the argument up to the start of the result, for a
     kernel that goes from the last pixel to the first and through each pixel's channels in order.
@@ -107,16 +134,25 @@ def window_sharing(
 
     Each `outputs` channels of the result read the next `inputs` channels of the image.
     """
-    channels, element = window.result[3], let.var.type.dtype.size_bytes
+    channels = window.result[3]
     below = row_major_below(first_reads(window), channels, outputs=outputs, inputs=inputs)
-    found = forward_sharing(let, 0, below)
+    if not either_way:
+        return forward_sharing(let, 0, below)
+    return sharing_either_way(let, below, row_major_above(last_reads(window), channels))
+
+
+def sharing_either_way(
+    let: Let, below_elements: int | None, above_elements: int | None
+) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of `let`, whose kernel goes either way round: the result may start
+    `below_elements` (of its own) below the argument, or `above_elements` above it; None: any distance."""
+    found = forward_sharing(let, 0, below_elements)
     arg = let.call.args[0]
-    if not either_way or not isinstance(arg, Var):
+    if not isinstance(arg, Var):
         return found
-    elements = row_major_above(last_reads(window), channels)
     # The mirror of `forward_sharing`: down to the result's last byte, no rule where apart is as good.
-    least = 1 - let.var.type.size_bytes
-    above = least if elements is None else max(elements * element, least)
+    least, element = 1 - let.var.type.size_bytes, let.var.type.dtype.size_bytes
+    above = least if above_elements is None else max(above_elements * element, least)
     if above >= arg.type.size_bytes:
         return found
     return (Sharing(argument=0, below=found[0].below if found else None, above=above),)

@@ -137,13 +137,18 @@ class LiteralArg:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NullArg:
+    """Pass NULL: there is nothing to read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ArrayArg:
     """Pass an array of addresses, in C `(const void *const[]){a, b}`."""
 
-    items: tuple[ValueArg | ConstantArg, ...]
+    items: tuple[ValueArg | ConstantArg | NullArg, ...]
 
 
-CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | ArrayArg
+CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | NullArg | ArrayArg
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,6 +165,9 @@ class RowKernel:
     """Rows and columns of the window."""
     workspace: Workspace | None = None
     """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
+    reads_row_last: bool = False
+    """It reads a row's windows until its last write, as one that goes by groups of channels does. Otherwise
+    a pixel's window is read before the pixel is written, and pixels are written in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,7 +231,7 @@ class PrimFunc:
     kernel: str
     """Registry name of the kernel, e.g. `conv2d_s8_portable`."""
     symbol: str = ""
-    """C function called; empty for a view."""
+    """C function called; empty where no code runs (`is_call`)."""
     sources: tuple[str, ...] = ()
     """Files below runtime_c that must be compiled, e.g. `kernels/conv2d_s8.c`."""
     sub_steps: int = 1
@@ -241,6 +249,9 @@ class PrimFunc:
     in_place: int | None = None
     """The result replaces run-time argument `in_place`, as large as it, in its very bytes; only where nobody
     reads that argument any more."""
+    joined: tuple[int, ...] = ()
+    """Run-time arguments that lie in the result's bytes from their birth on, each where its turn comes when
+    all arguments are laid side by side; `symbol` copies the others."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
@@ -261,10 +272,25 @@ class PrimFunc:
             raise ValueError(f"{self.name}: sub-steps of arguments or result are wrong")
         if any(space.stop > self.sub_steps for space in self.workspaces):
             raise ValueError(f"{self.name}: a workspace outlives its step")
-        if (self.view is None) == (self.symbol == ""):
-            raise ValueError(f"{self.name}: a PrimFunc is either a view or calls a symbol")
+        if self.joined:
+            self._check_joined()
+        silent = self.view is not None or len(self.joined) == arity > 0
+        if silent == self.is_call:
+            raise ValueError(f"{self.name}: a PrimFunc calls a symbol unless its result's bytes are there")
         if self.in_place is not None:
             self._check_in_place(self.in_place)
+
+    def _check_joined(self) -> None:
+        args = self.let.call.args
+        if self.view is not None or self.in_place is not None or self.sharing:
+            raise ValueError(f"{self.name}: a step that joins its arguments ties its result in no other way")
+        if sum(0 if arg is None else arg.type.size_bytes for arg in args) != self.let.var.type.size_bytes:
+            raise ValueError(f"{self.name}: the arguments side by side are not as large as the result")
+        for index in self.joined:
+            if not isinstance(args[index], Var) or args.count(args[index]) > 1:
+                raise ValueError(f"{self.name}: argument {index} cannot lie in the result's bytes")
+        if tuple(sorted(set(self.joined))) != self.joined:
+            raise ValueError(f"{self.name}: joined arguments are listed in order, once each")
 
     def _check_in_place(self, index: int) -> None:
         replaced = self.let.call.args[index]
@@ -274,6 +300,22 @@ class PrimFunc:
             raise ValueError(f"{self.name}: the result is not as large as the argument it replaces")
         if self.let.call.args.count(replaced) > 1:
             raise ValueError(f"{self.name}: the argument it replaces is another argument too")
+
+    @property
+    def is_call(self) -> bool:
+        """Whether code runs: the bytes of a view are there already, as are arguments that are all joined."""
+        return self.symbol != ""
+
+    @property
+    def joins(self) -> tuple[tuple[Var, int], ...]:
+        """(argument, its offset in the result's bytes) of every joined argument, in order."""
+        found: list[tuple[Var, int]] = []
+        offset = 0
+        for index, arg in enumerate(self.let.call.args if self.joined else ()):
+            if index in self.joined and isinstance(arg, Var):
+                found.append((arg, offset))
+            offset += 0 if arg is None else arg.type.size_bytes
+        return tuple(found)
 
     @property
     def tied(self) -> tuple[int, int] | None:

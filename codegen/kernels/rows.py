@@ -79,6 +79,8 @@ class Stage:
     sources: tuple[int, ...]
     is_elementwise: bool = False
     """Reads element i before it writes element i, and nothing below i from then on."""
+    reads_row_last: bool = False
+    """All of a row may be written before the last read for it."""
     is_delivered: bool = False
     """Its rows come from outside, each once and in order."""
 
@@ -218,9 +220,14 @@ def accesses(
 def _last_stage(
     stage: Stage, row: int, span: tuple[int, int], image: Image, result: Image
 ) -> Iterator[tuple[int, int]]:
-    """The last stage reads the argument itself: pixel by pixel, or all but the last element in place."""
+    """The last stage reads the argument itself: pixel by pixel, all but the last element in place, or all of
+    the row's windows until the row is written."""
     start, stop = span
     top = stage.rows.firsts[row]
+    if stage.reads_row_last:
+        first, end = stage.columns.span(start, stop)
+        yield result.offset(row, stop), image.offset(top, first) if first < end else NOTHING
+        return
     if stage.is_elementwise:
         end = result.offset(row, stop)
         yield 0, image.offset(top, start)

@@ -52,6 +52,12 @@ class WindowShape:
         )
         return rows, columns
 
+    @property
+    def is_padded(self) -> bool:
+        """Some window reaches beyond an edge of the image."""
+        ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)
+        return any(axis.pad > 0 for axis in self.axes) or any(ends)
+
 
 def _shape(image: tuple[int, int, int, int]) -> Fields:
     return (("h", image[1]), ("w", image[2]), ("c", image[3]))

@@ -7,6 +7,7 @@ from codegen.passes.fuse import FuseActivations
 from codegen.passes.io_types import IoTypesInt8
 from codegen.passes.legalise import Legalise
 from codegen.passes.pad import FoldPad
+from codegen.passes.reduce import Reduce, Reduction, Removal
 
 __all__ = [
     "FoldConstants",
@@ -15,6 +16,9 @@ __all__ = [
     "IoTypesInt8",
     "Legalise",
     "Pass",
+    "Reduce",
+    "Reduction",
+    "Removal",
     "RemoveDead",
     "run_passes",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.ties import ties
 
 
 def may_replace(
@@ -45,13 +46,8 @@ def _variables(prim: PrimFunc) -> list[Var]:
 
 def _places(function: Function, prim_funcs: Sequence[PrimFunc]) -> dict[str, tuple[str, int, int]]:
     """Variable -> (variable whose bytes it lies in, first byte, end), before the step that follows."""
-    places = {param.name: (param.name, 0, param.type.size_bytes) for param in function.params}
-    for prim in prim_funcs:
-        var = prim.let.var
-        places[var.name] = (var.name, 0, var.type.size_bytes)
-        source = prim.let.call.args[prim.tied[0]] if prim.tied else None
-        if prim.tied is not None and isinstance(source, Var):
-            root, start, _ = places[source.name]
-            start += prim.tied[1]
-            places[var.name] = (root, start, start + var.type.size_bytes)
-    return places
+    found = ties(function, prim_funcs)
+    return {
+        name: (root, offset, offset + found.variables[name].type.size_bytes)
+        for name, (root, offset) in found.anchors.items()
+    }

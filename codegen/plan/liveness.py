@@ -1,8 +1,9 @@
 """Unified liveness: activations and the workspaces inside kernels become buffers on one time axis.
 
 Step i takes up `sub_steps` units of the axis, one after the other, so that the planner sees inside
-a kernel as well as between kernels. Values tied by views, or replaced in place, are one buffer, alive as
-long as any of them.
+a kernel as well as between kernels. Values that share bytes (views, results in place of an argument,
+arguments joined in a result) are one buffer, alive as long as any of them; `stays` says which of its bytes
+are in use when.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,10 +13,11 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import ANYWHERE, Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.conflicts import intersecting, plain
 from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
+from codegen.plan.stays import Stay, conflicts
+from codegen.plan.ties import Ties, demands, foreign_joins, misfits, part_outputs, ties
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""
@@ -73,7 +75,7 @@ def liveness(
     With `io` = caller, graph inputs, outputs and views of them are not planned, nor is the graph input
     `streamed`, of which blocks hold rows. Raises CodegenError
     E213 (the caller cannot own an output that shares bytes) or E403 (pinned to a pool it may not use),
-    ValueError if the PrimFuncs do not fit the function or a view is misaligned.
+    ValueError if the PrimFuncs do not fit the function or values that share bytes do not fit each other.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
@@ -84,35 +86,34 @@ def liveness(
             function, prim_funcs, step, keep_inputs=fixed_inputs
         ):
             raise ValueError(f"{prim.name}: the argument it replaces is needed later")
-    values = _Values(prim_funcs, function)
+    values = _Values(prim_funcs, function, io, streamed)
     owned_by_caller: frozenset[str] = frozenset()
     if io is IoMode.CALLER:
-        _check_caller(function, values)
+        _check_caller(function, values.ties)
         owned_by_caller = frozenset(values.io_roots)
     if streamed is not None:
         _check_streamed(prim_funcs, values, streamed)
         owned_by_caller |= {streamed}
     times = step_times(prim_funcs)
-    kept = _kept(function, values, keep_inputs)
-    spans = _spans(prim_funcs, function, values, times, kept)
-    buffers = [
-        _value_buffer(root, values, spans[root], pool_candidates, minimum_alignment)
-        for root in values.members
-        if root not in owned_by_caller
-    ]
+    kept = _kept(function, keep_inputs)
+    spans = _spans(prim_funcs, function, times, kept)
+    planned = [root for root in values.members if root not in owned_by_caller]
+    buffers = [_value_buffer(root, values, spans, pool_candidates, minimum_alignment) for root in planned]
+    stays = {root: values.stays(root, spans) for root in planned}
     workspaces: dict[tuple[str, str], str] = {}
     for prim, (start, _) in zip(prim_funcs, times, strict=True):
         for buffer, name in _workspace_buffers(prim, start, pool_candidates, minimum_alignment):
             workspaces[prim.name, name] = buffer.id
             buffers.append(buffer)
+            stays[buffer.id] = [_whole(buffer)]
     permitted = {
-        (result, argument): distances
+        pair: distances
         for prim, interval in zip(prim_funcs, times, strict=True)
-        for result, argument, distances in _permitted(prim, interval, values, spans, kept)
+        for pair, distances in _permitted(prim, interval, spans, kept)
     }
     return Liveness(
         buffers=tuple(buffers),
-        conflicts=tuple(_conflicts(buffers, permitted)),
+        conflicts=tuple(conflicts(buffers, stays, permitted)),
         slices={
             name: BufferSlice(buffer=root, offset_bytes=offset, size_bytes=values.vars[name].type.size_bytes)
             for name, (root, offset) in values.anchors.items()
@@ -123,72 +124,76 @@ def liveness(
     )
 
 
+def _whole(buffer: Buffer) -> Stay:
+    return Stay(
+        name=buffer.id,
+        offset_bytes=0,
+        first_byte=0,
+        end_byte=buffer.size_bytes,
+        start=buffer.start,
+        stop=buffer.stop,
+    )
+
+
 class _Values:
-    """Variables tied by views: each has an anchor (root variable, byte offset in it)."""
+    """Variables that share bytes: each has an anchor (root variable, byte offset in it)."""
 
-    def __init__(self, prim_funcs: Sequence[PrimFunc], function: Function) -> None:
-        self.vars = {var.name: var for var in function.variables()}
-        self.anchors = {param.name: (param.name, 0) for param in function.params}
+    def __init__(
+        self, prim_funcs: Sequence[PrimFunc], function: Function, io: IoMode, streamed: str | None
+    ) -> None:
+        self.ties = found = ties(function, prim_funcs)
+        faults = [*found.faults, *misfits(found, prim_funcs)]
+        faults += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
+        if faults:
+            raise ValueError("; ".join(faults))
+        self.vars, self.anchors, self.members = found.variables, found.anchors, found.members()
+        edges = [var for var in (*function.params, *function.results) if isinstance(var, Var)]
+        self.io_roots = {self.anchors[var.name][0] for var in edges}
+        self._parts: dict[str, str] = {}
+        """View -> the value it is a part of."""
         for prim in prim_funcs:
-            self.anchors[prim.let.var.name] = self._anchor(prim)
-        self.members: dict[str, list[str]] = {}
-        for name, (root, _) in self.anchors.items():
-            self.members.setdefault(root, []).append(name)
-        io = [param.name for param in function.params]
-        io += [result.name for result in function.results if isinstance(result, Var)]
-        self.io_roots = {self.anchors[name][0] for name in io}
-        self.demands = self._alignments(prim_funcs)
+            source = prim.let.call.args[prim.view.argument] if prim.view else None
+            if isinstance(source, Var):
+                self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
+        needed = demands(found, prim_funcs)
+        self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}
 
-    def _anchor(self, prim: PrimFunc) -> tuple[str, int]:
-        if prim.tied is None:
-            return prim.let.var.name, 0
-        argument, offset = prim.tied
-        source = prim.let.call.args[argument]
-        if not isinstance(source, Var):
-            raise ValueError(f"{prim.name}: a view of a constant must be folded before planning")
-        if offset < 0 or offset + prim.let.var.type.size_bytes > source.type.size_bytes:
-            raise ValueError(f"{prim.name}: the view leaves the bytes of {source.name}")
-        root, start = self.anchors[source.name]
-        return root, start + offset
+    def lifetime(self, root: str, spans: _Spans) -> tuple[int, int]:
+        """From the birth of the first value in a root to the last read of any."""
+        lives = [spans[name] for name in self._holding(root)]
+        return min(start for start, _ in lives), max(stop for _, stop in lives)
 
-    def _alignments(self, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
-        """Alignment each root needs, so that all values in it have what their dtype and kernels demand."""
-        demands = {name: var.type.dtype.size_bytes for name, var in self.vars.items()}
-        for prim in prim_funcs:
-            if prim.view is None:
-                touched = [arg.name for arg in prim.let.call.args if isinstance(arg, Var)]
-                for name in (*touched, prim.let.var.name):
-                    demands[name] = max(demands[name], prim.argument_alignment)
-        for name, (root, offset) in self.anchors.items():
-            if offset % demands[name]:
-                raise ValueError(f"{name}: a view at byte {offset} of {root} needs alignment {demands[name]}")
-        return {root: max(demands[name] for name in names) for root, names in self.members.items()}
+    def stays(self, root: str, spans: _Spans) -> list[Stay]:
+        """What lies in a root."""
+        return [self._stay(name, spans[name]) for name in self._holding(root)]
+
+    def _holding(self, root: str) -> list[str]:
+        """The members that hold bytes; all of them where none does."""
+        members = self.members[root]
+        return [m for m in members if self.vars[self._parts.get(m, m)].type.size_bytes] or members
+
+    def _stay(self, name: str, span: tuple[int, int]) -> Stay:
+        offset, held = self.anchors[name][1], self._parts.get(name, name)
+        first, size = self.anchors[held][1], self.vars[held].type.size_bytes
+        return Stay(
+            name=name,
+            offset_bytes=offset,
+            first_byte=first,
+            end_byte=first + size,
+            start=span[0],
+            stop=span[1],
+        )
 
 
-def _check_caller(function: Function, values: _Values) -> None:
-    """The caller's output must be exactly one value's bytes, and not an input's."""
-    inputs = {param.name for param in function.params}
+def _check_caller(function: Function, found: Ties) -> None:
     messages = Messages()
-    seen: dict[str, str] = {}
-    for result in function.results:
-        if not isinstance(result, Var):
-            continue
-        root, offset = values.anchors[result.name]
-        problem = None
-        if root in inputs:
-            problem = f"is the bytes of input {root}"
-        elif root in seen:
-            problem = f"is the bytes of output {seen[root]} too"
-        elif offset or result.type.size_bytes != values.vars[root].type.size_bytes:
-            problem = f"is a part of the bytes of {root}"
-        if problem:
-            messages.add(
-                "E213",
-                f"with --io caller the caller owns every output, but this one {problem}",
-                where=f"output {result.name}",
-                help="use --io pool",
-            )
-        seen[root] = result.name
+    for name, problem in part_outputs(function, found):
+        messages.add(
+            "E213",
+            f"with --io caller the caller owns every output, but this one {problem}",
+            where=f"output {name}",
+            help="use --io pool",
+        )
     messages.raise_if_any()
 
 
@@ -205,40 +210,42 @@ def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: s
         raise ValueError(f"{streamed}: a streamed input is read by something else than a block")
 
 
-def _kept(function: Function, values: _Values, keep_inputs: bool) -> frozenset[str]:
-    """Roots that must be intact when the last step is done."""
+def _kept(function: Function, keep_inputs: bool) -> frozenset[str]:
+    """Values that must be intact when the last step is done."""
     names = [result.name for result in function.results if isinstance(result, Var)]
     if keep_inputs:
         names += [param.name for param in function.params]
-    return frozenset(values.anchors[name][0] for name in names)
+    return frozenset(names)
 
 
 def _spans(
     prim_funcs: Sequence[PrimFunc],
     function: Function,
-    values: _Values,
     times: Sequence[tuple[int, int]],
     kept: frozenset[str],
 ) -> _Spans:
-    """Live interval of each root: from its birth to the last read of any value in it."""
+    """Live interval of each value: from its birth to its last read. A view is taken when its step runs, and
+    until then the value it is a part of is read."""
     # An input nobody reads still has to lie beside the other inputs while they are all written.
     spans: _Spans = {param.name: (0, 1) for param in function.params}
 
     def extend(name: str, stop: int) -> None:
-        root = values.anchors[name][0]
-        spans[root] = (spans[root][0], max(spans[root][1], stop))
+        spans[name] = (spans[name][0], max(spans[name][1], stop))
 
     for prim, (start, stop) in zip(prim_funcs, times, strict=True):
         for arg, argument_stop in zip(prim.let.call.args, prim.argument_stops, strict=True):
-            if isinstance(arg, Var) and prim.view is None:
+            if isinstance(arg, Var):
                 extend(arg.name, start + argument_stop)
-        if prim.tied is None:
-            spans[prim.let.var.name] = (start + prim.result_start, stop)
-        extend(prim.let.var.name, stop)
+        spans[prim.let.var.name] = (_birth(prim, start), stop)
     end = max(times[-1][1] if times else 0, 1)
-    for root in kept:
-        extend(root, end)
+    for name in kept:
+        extend(name, end)
     return spans
+
+
+def _birth(prim: PrimFunc, start: int) -> int:
+    """What replaces an argument, or is there without a call, takes over at once."""
+    return start if prim.in_place is not None or not prim.is_call else start + prim.result_start
 
 
 def _pools(pool_candidates: PoolCandidates, id_: str, kind: BufferKind, scope: str | None) -> tuple[str, ...]:
@@ -258,8 +265,9 @@ def _pools(pool_candidates: PoolCandidates, id_: str, kind: BufferKind, scope: s
 
 
 def _value_buffer(
-    root: str, values: _Values, span: tuple[int, int], pool_candidates: PoolCandidates, minimum_alignment: int
+    root: str, values: _Values, spans: _Spans, pool_candidates: PoolCandidates, minimum_alignment: int
 ) -> Buffer:
+    start, stop = values.lifetime(root, spans)
     device = ANYWHERE
     for name in values.members[root]:
         device = device.unify(values.vars[name].device)
@@ -267,8 +275,8 @@ def _value_buffer(
     return Buffer(
         id=root,
         size_bytes=values.vars[root].type.size_bytes,
-        start=span[0],
-        stop=span[1],
+        start=start,
+        stop=stop,
         alignment=max(values.demands[root], minimum_alignment),
         pool_candidates=_pools(pool_candidates, root, kind, device.memory_scope),
         kind=kind,
@@ -296,12 +304,13 @@ def _workspace_buffers(
 
 
 def _permitted(
-    prim: PrimFunc, interval: tuple[int, int], values: _Values, spans: _Spans, kept: frozenset[str]
-) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """(result root, argument root, (result below argument, argument below result)) where sharing is allowed.
+    prim: PrimFunc, interval: tuple[int, int], spans: _Spans, kept: frozenset[str]
+) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+    """(result, argument), (result below argument, argument below result) where sharing is allowed.
 
-    The argument's whole buffer must die in this step. Where several arguments lie in it, each keeps
-    its own distance to the result and the larger one rules: the side is common to all of them.
+    The argument must die in this step; what else lies in its bytes and lives on is kept apart by its own
+    stay. Where the argument is passed several times, each keeps its own distance to the result and the
+    larger one rules: the side is common to all of them.
     """
     sharing = {rule.argument: rule for rule in prim.sharing}
     if len(sharing) != len(prim.sharing):
@@ -309,39 +318,22 @@ def _permitted(
     if prim.in_place is not None:
         return
     result = prim.let.var
-    by_root: dict[str, list[int]] = {}
+    passed: dict[str, list[int]] = {}
     for index, arg in enumerate(prim.let.call.args):
         # What is read for the last time before the result is begun does not restrict it.
         if isinstance(arg, Var) and prim.argument_stops[index] > prim.result_start:
-            by_root.setdefault(values.anchors[arg.name][0], []).append(index)
-    for root, indices in by_root.items():
-        if root in kept or spans[root][1] > interval[1] or not any(index in sharing for index in indices):
+            passed.setdefault(arg.name, []).append(index)
+    for name, indices in passed.items():
+        if name in kept or spans[name][1] > interval[1] or not any(index in sharing for index in indices):
             continue
         belows: list[int] = []
         aboves: list[int] = []
         for index in indices:
             arg = prim.let.call.args[index]
             assert isinstance(arg, Var)
-            # Sharing speaks of the argument's address, conflicts of its buffer's offset.
-            offset = values.anchors[arg.name][1]
             rule = sharing.get(index)
             below = rule.below if rule and rule.below is not None else result.type.size_bytes
             above = rule.above if rule and rule.above is not None else arg.type.size_bytes
-            belows.append(below - offset)
-            aboves.append(above + offset)
-        yield result.name, root, (max(belows), max(aboves))
-
-
-def _conflicts(
-    buffers: Sequence[Buffer], permitted: Mapping[tuple[str, str], tuple[int, int]]
-) -> Iterator[Conflict]:
-    for i, j in intersecting(buffers):
-        first, second = buffers[i], buffers[j]
-        if (second.id, first.id) in permitted:
-            first, second = second, first
-        distances = permitted.get((first.id, second.id))
-        if distances is None:
-            yield plain(first, second)
-        else:
-            below, above = distances
-            yield Conflict(first=first.id, second=second.id, first_below=below, second_below=above)
+            belows.append(below)
+            aboves.append(above)
+        yield (result.name, name), (max(belows), max(aboves))

@@ -25,6 +25,22 @@ class _Bytes:
     start: int
     stop: int
 
+    def part(self, start: int, stop: int) -> "_Bytes":
+        """Bytes [start, stop) of these."""
+        return _Bytes(pool=self.pool, start=self.start + start, stop=self.start + stop)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Piece:
+    """`owner` wrote bytes [start, stop) of a value."""
+
+    owner: str
+    start: int
+    stop: int
+
+
+_Pieces = tuple[_Piece, ...]
+
 
 def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
     """`replay` of a whole program."""
@@ -67,22 +83,27 @@ def replay(
         return places.faults
     memory = _Memory(places.extents(problem.pools))
     found: list[str] = []
-    origin = {param.name: param.name for param in function.params}
+    pieces = {param.name: _own(param) for param in function.params}
     # The caller writes every input before the first step; all must be whole when it begins.
     for param in function.params:
         memory.write(param.name, places.values.get(param.name))
     for param in function.params:
-        found.extend(memory.damage(f"input {param.name}", param.name, places.values.get(param.name)))
+        found.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
     for step, prim in enumerate(prim_funcs):
-        found.extend(f"step {step} {prim.let.where}: {text}" for text in _step(prim, places, memory, origin))
+        found.extend(f"step {step} {prim.let.where}: {text}" for text in _step(prim, places, memory, pieces))
     kept = [result.name for result in function.results if isinstance(result, Var)]
     kept += [param.name for param in function.params] if keep_inputs else []
     for name in dict.fromkeys(kept):
         found.extend(
             f"after the last step: {text}"
-            for text in memory.damage(f"value {name}", origin.get(name, name), places.values.get(name))
+            for text in memory.damage(f"value {name}", pieces.get(name), places.values.get(name))
         )
     return found
+
+
+def _own(var: Var) -> _Pieces:
+    """A value whose bytes are all its own."""
+    return (_Piece(owner=var.name, start=0, stop=var.type.size_bytes),)
 
 
 class _Places:
@@ -180,15 +201,24 @@ class _Memory:
         if part is not None:
             self._tags[part.pool][part.start : part.stop] = self._tag_of[owner]
 
-    def damage(self, what: str, owner: str, part: _Bytes | None, sharer: str = "") -> Iterator[str]:
-        """A sentence if bytes of `part` are neither `owner`'s nor `sharer`'s any more."""
-        if owner not in self._tag_of:
+    def damage(
+        self, what: str, pieces: _Pieces | None, part: _Bytes | None, sharer: str = ""
+    ) -> Iterator[str]:
+        """A sentence if bytes of `part` belong neither to who wrote the pieces nor to `sharer` any more.
+
+        Without pieces the value does not exist yet.
+        """
+        if pieces is None:
             yield f"{what} is read before it is written"
             return
         if part is None:
             return
         tags = self._tags[part.pool][part.start : part.stop]
-        wrong = tags != self._tag_of[owner]
+        wrong = np.zeros(len(tags), np.bool_)
+        for piece in pieces:
+            # -1, nobody's tag: after a step that went wrong its result may not have been written at all.
+            tag = self._tag_of.get(piece.owner, -1)
+            wrong[piece.start : piece.stop] = tags[piece.start : piece.stop] != tag
         if sharer in self._tag_of:
             wrong &= tags != self._tag_of[sharer]
         if wrong.any():
@@ -200,53 +230,76 @@ class _Memory:
             )
 
 
-def _step(prim: PrimFunc, places: _Places, memory: _Memory, origin: dict[str, str]) -> Iterator[str]:
-    args = {i: arg.name for i, arg in enumerate(prim.let.call.args) if isinstance(arg, Var)}
-    result = prim.let.var.name
-    for index, name in args.items():
+def _step(prim: PrimFunc, places: _Places, memory: _Memory, pieces: dict[str, _Pieces]) -> Iterator[str]:
+    args = {i: arg for i, arg in enumerate(prim.let.call.args) if isinstance(arg, Var)}
+    result = prim.let.var
+    for index, arg in args.items():
         if prim.argument_stops[index] or prim.view:
-            yield from memory.damage(f"argument {name}", origin.get(name, name), places.values.get(name))
-    if prim.tied is not None:
-        yield from _tied(prim, prim.tied, places)
-    if prim.view is not None:
-        source = prim.let.call.args[prim.view.argument]
-        origin[result] = origin.get(source.name, source.name) if isinstance(source, Var) else result
+            place = places.values.get(arg.name)
+            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), place)
+    yield from _tied(prim, places)
+    pieces[result.name] = _made_of(prim, pieces)
+    if not prim.is_call:
         return
-    origin[result] = result
+    written = [piece for piece in pieces[result.name] if piece.owner == result.name]
     for now in range(prim.sub_steps):
         for space in prim.workspaces:
             if space.start == now:
                 memory.write(f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name])
         if now == prim.result_start:
-            memory.write(result, places.values.get(result))
-        damages = list(_in_use(prim, now, args, places, memory, origin))
+            place = places.values.get(result.name)
+            for piece in written:
+                memory.write(result.name, place.part(piece.start, piece.stop) if place else None)
+        damages = list(_in_use(prim, now, args, places, memory, pieces))
         yield from damages
         if damages:
             return
 
 
+def _made_of(prim: PrimFunc, pieces: Mapping[str, _Pieces]) -> _Pieces:
+    """Who wrote which bytes of the result: of a view others, of a step that joins arguments those too."""
+    size = prim.let.var.type.size_bytes
+    if prim.view is not None:
+        source, first = prim.let.call.args[prim.view.argument], prim.view.offset_bytes
+        seen = pieces.get(source.name, ()) if isinstance(source, Var) else ()
+        cut = ((p.owner, max(p.start - first, 0), min(p.stop - first, size)) for p in seen)
+        return tuple(
+            _Piece(owner=owner, start=start, stop=stop) for owner, start, stop in cut if start < stop
+        )
+    found: list[_Piece] = []
+    end = 0
+    for arg, start in prim.joins:
+        found.append(_Piece(owner=prim.let.var.name, start=end, stop=start))
+        seen = pieces.get(arg.name, ())
+        found += [_Piece(owner=p.owner, start=start + p.start, stop=start + p.stop) for p in seen]
+        end = start + arg.type.size_bytes
+    found.append(_Piece(owner=prim.let.var.name, start=end, stop=size))
+    return tuple(piece for piece in found if piece.start < piece.stop)
+
+
 def _in_use(
     prim: PrimFunc,
     now: int,
-    args: Mapping[int, str],
+    args: Mapping[int, Var],
     places: _Places,
     memory: _Memory,
-    origin: Mapping[str, str],
+    pieces: Mapping[str, _Pieces],
 ) -> Iterator[str]:
     """Damage in sub-step `now` to what the kernel still reads or has begun to write."""
     result = prim.let.var.name
-    for index, name in args.items():
+    for index, arg in args.items():
         if now < prim.argument_stops[index]:
-            argument = places.values.get(name)
+            argument = places.values.get(arg.name)
             # Only what the result itself took is excused: a workspace may not lie there too.
             sharer = result if _may_share(prim, index, places.values.get(result), argument) else ""
-            yield from memory.damage(f"argument {name}", origin.get(name, name), argument, sharer)
+            yield from memory.damage(f"argument {arg.name}", pieces.get(arg.name), argument, sharer)
     for space in prim.workspaces:
         if space.start <= now < space.stop:
-            owner = f"{prim.name}.{space.name}"
-            yield from memory.damage(f"workspace {owner}", owner, places.workspaces[prim.name, space.name])
+            owner, place = f"{prim.name}.{space.name}", places.workspaces[prim.name, space.name]
+            own = (_Piece(owner=owner, start=0, stop=space.size_bytes),)
+            yield from memory.damage(f"workspace {owner}", own, place)
     if now >= prim.result_start:
-        yield from memory.damage(f"result {result}", result, places.values.get(result))
+        yield from memory.damage(f"result {result}", pieces[result], places.values.get(result))
 
 
 def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Bytes | None) -> bool:
@@ -263,18 +316,26 @@ def _may_share(prim: PrimFunc, index: int, result: _Bytes | None, argument: _Byt
     return False
 
 
-def _tied(prim: PrimFunc, tie: tuple[int, int], places: _Places) -> Iterator[str]:
-    """The result of a view, or in place, must lie exactly where the argument's bytes are."""
-    source = prim.let.call.args[tie[0]]
-    result, what = prim.let.var.name, "view" if prim.view else "in-place result"
-    if not isinstance(source, Var):
-        yield f"is a {what} of a constant, which has no bytes in a pool"
-        return
-    mine, theirs = places.values.get(result), places.values.get(source.name)
+def _tied(prim: PrimFunc, places: _Places) -> Iterator[str]:
+    """Values that share bytes must lie exactly where they do so."""
+    result = prim.let.var
+    if prim.tied is not None:
+        source = prim.let.call.args[prim.tied[0]]
+        what = "view" if prim.view else "in-place result"
+        if not isinstance(source, Var):
+            yield f"is a {what} of a constant, which has no bytes in a pool"
+            return
+        yield from _apart(f"{what} {result.name}", result, source, prim.tied[1], places)
+    for arg, offset in prim.joins:
+        yield from _apart(f"joined argument {arg.name}", arg, result, offset, places)
+
+
+def _apart(what: str, inner: Var, outer: Var, offset: int, places: _Places) -> Iterator[str]:
+    """`inner` must begin `offset` bytes into `outer`."""
+    mine, theirs = places.values.get(inner.name), places.values.get(outer.name)
     if mine is not None and theirs is not None:
-        start = theirs.start + tie[1]
+        start = theirs.start + offset
         if (mine.pool, mine.start) != (theirs.pool, start):
             yield (
-                f"{what} {result} lies at byte {mine.start} of pool {mine.pool}, "
-                f"its bytes at {start} of {theirs.pool}"
+                f"{what} lies at byte {mine.start} of pool {mine.pool}, its bytes at {start} of {theirs.pool}"
             )

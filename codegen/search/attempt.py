@@ -18,7 +18,7 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
-from codegen.search import in_place
+from codegen.search import in_place, views
 from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
@@ -204,36 +204,38 @@ class Planning:
         return found
 
     def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
-        """As `attempt`; None if the peak cannot be below `below_bytes`."""
+        """As `attempt`; None if no lower bound is below `below_bytes`."""
         function, prims = self._variant.function, self._variant.prim_funcs
         if segments:
             function, prims = apply(function, prims, self._variant.steps, segments)
-        others = self._alternatives(function, prims)
-        ways = [prims, in_place.replaced(prims, others)] if others else [prims]
-        if below_bytes is not None and min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
-            return None
+        others: dict[int, PrimFunc] = {}
+        if self._choices.sharing == "overlap":
+            others = views.alternatives(function, prims, io=self._choices.io, streamed=self.streamed)
+        if below_bytes is not None:
+            ways = [prims, in_place.replaced(prims, others)] if others else [prims]
+            ways += [in_place.replaced(way, self._replacing(function, way)) for way in ways]
+            if min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
+                return None
         return self._lowest(function, prims, others)
 
     def _lowest(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
     ) -> Attempt:
-        """The plan of these steps, some of them as in `others` where that lowers it. Raises DoesNotFit."""
-        failed: list[DoesNotFit] = []
+        """The plan of these steps, some without a copy as in `others`, some by kernels that replace their
+        argument where that lowers it. Raises DoesNotFit."""
+        planner = in_place.Planner(
+            plan=lambda prims: self.place(function, prims),
+            bound_bytes=lambda prims: self.bound_bytes(function, prims),
+        )
+        eager = self._choices.optimize == "speed" and not self._freely
+        try:
+            first = views.choose(prims, others, planner, eager=eager)
+            prims = first.prim_funcs
+        except DoesNotFit as error:
+            first = error
+        return in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
 
-        def plan(prims: Sequence[PrimFunc]) -> Attempt | None:
-            try:
-                return self.place(function, prims)
-            except DoesNotFit as error:
-                failed.append(error)
-                return None
-
-        ways = in_place.Planner(plan=plan, bound_bytes=lambda prims: self.bound_bytes(function, prims))
-        found = in_place.lower_peak(prims, others, ways, plan(prims))
-        if found is None:
-            raise min(failed, key=lambda error: error.missing_bytes)
-        return found
-
-    def _alternatives(self, function: Function, prims: Sequence[PrimFunc]) -> dict[int, PrimFunc]:
+    def _replacing(self, function: Function, prims: Sequence[PrimFunc]) -> dict[int, PrimFunc]:
         """By step: the kernel made to replace its argument."""
         if self._choices.sharing == "none":
             return {}
@@ -243,7 +245,9 @@ class Planning:
             self._data,
             self._board.target,
             optimize="size" if self._freely else self._choices.optimize,
-            fixed_inputs=self._choices.keep_inputs or self._choices.io is IoMode.CALLER,
+            keep_inputs=self._choices.keep_inputs,
+            io=self._choices.io,
+            streamed=self.streamed,
         )
 
     def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:

@@ -10,6 +10,9 @@ from codegen.ir import Function, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
+from codegen.plan.program import IoMode
+from codegen.plan.shortage import DoesNotFit
+from codegen.plan.ties import broken
 from codegen.search.select import fastest
 
 BALANCED_WORKSPACE_BYTES = 2048
@@ -30,10 +33,17 @@ P = TypeVar("P", bound=Planned)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planner(Generic[P]):
-    """`plan` plans PrimFuncs (None: they do not fit); `bound_bytes` is a lower bound of what that needs."""
+    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs."""
 
-    plan: Callable[[Sequence[PrimFunc]], P | None]
+    plan: Callable[[Sequence[PrimFunc]], P]
     bound_bytes: Callable[[Sequence[PrimFunc]], int]
+
+    def fitting(self, prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:
+        """The plan, or what is said where it does not fit."""
+        try:
+            return self.plan(prim_funcs)
+        except DoesNotFit as error:
+            return error
 
 
 def alternatives(
@@ -43,13 +53,16 @@ def alternatives(
     target: Target,
     *,
     optimize: str,
-    fixed_inputs: bool,
+    keep_inputs: bool,
+    io: IoMode,
+    streamed: str | None,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 
-    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. `fixed_inputs`:
-    inputs must keep their bytes.
+    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
+    be taken together, and any part of them.
     """
+    fixed_inputs = keep_inputs or io is IoMode.CALLER
     found: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
         for kernel in kernels_for(prim.let.call.op.name):
@@ -61,7 +74,9 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    found[step] = fastest([found[step], bound] if step in found else [bound])
+                    prims = replaced(prim_funcs, {**found, step: bound})
+                    if not broken(function, prims, io=io, streamed=streamed):
+                        found[step] = fastest([found[step], bound] if step in found else [bound])
     return found
 
 
@@ -71,28 +86,46 @@ def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> 
 
 
 def lower_peak(
-    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | None
-) -> P | None:
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | DoesNotFit
+) -> P:
     """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
 
-    `first` is the plan of `prim_funcs` as they are, None if they do not fit. All alternatives are
-    tried together, then each is taken back unless the peak would rise: nothing is gained by a slow kernel
-    beside the peak.
+    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is taken
+    back unless the peak would rise: nothing is gained by a slow kernel beside the peak. Raises DoesNotFit if
+    neither `first` nor they fit.
     """
-    if not others:
-        return first
+    best = _all(prim_funcs, others, planner, first)
+    if isinstance(best, DoesNotFit):
+        raise best
+    if best is first:
+        return best
     chosen = dict(others)
-    if first is not None and planner.bound_bytes(replaced(prim_funcs, chosen)) >= first.peak_bytes:
-        return first
-    best = planner.plan(replaced(prim_funcs, chosen))
-    if best is None or (first is not None and best.peak_bytes >= first.peak_bytes):
-        return first
     for step in others:
         fewer = {other: prim for other, prim in chosen.items() if other != step}
         prims = replaced(prim_funcs, fewer)
         if planner.bound_bytes(prims) > best.peak_bytes:
             continue
-        tried = planner.plan(prims)
-        if tried is not None and tried.peak_bytes <= best.peak_bytes:
+        tried = planner.fitting(prims)
+        if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
             chosen, best = fewer, tried
     return best
+
+
+def _all(
+    prim_funcs: Sequence[PrimFunc],
+    others: Mapping[int, PrimFunc],
+    planner: Planner[P],
+    first: P | DoesNotFit,
+) -> P | DoesNotFit:
+    """The plan with all of `others` if that is lower than `first`; of two that do not fit the nearer one."""
+    if not others:
+        return first
+    prims = replaced(prim_funcs, others)
+    if isinstance(first, DoesNotFit):
+        every = planner.fitting(prims)
+        lacks_more = isinstance(every, DoesNotFit) and every.missing_bytes >= first.missing_bytes
+        return first if lacks_more else every
+    if planner.bound_bytes(prims) >= first.peak_bytes:
+        return first
+    every = planner.fitting(prims)
+    return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every

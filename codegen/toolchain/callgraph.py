@@ -185,9 +185,11 @@ def _stack_use(instruction: Instruction) -> int | None:
         return int(written_back["bytes"])
     if not re.match(r"sp\b", operands) or mnemonic.startswith(("cmp", "cmn", "tst")):
         return 0
-    if mnemonic.startswith(("add", "pop", "ldm", "vldm")):
+    if mnemonic.startswith(("pop", "ldm", "vldm")):
+        return 0
+    if mnemonic.startswith("add"):
         # `add sp, r3` may add a negative number (Thumb-1 makes big frames so): only the compiler knows.
-        return 0 if _SP_IMMEDIATE.match(operands) or "!" in operands else None
+        return 0 if _SP_IMMEDIATE.match(operands) else None
     amount = _SP_IMMEDIATE.match(operands)
     return int(amount["bytes"]) if amount and mnemonic.startswith("sub") else _restore(mnemonic, operands)
 

@@ -299,7 +299,10 @@ typedef struct {
     const int32_t *row_bytes; /* one per input */
 } cg_concat_params;
 
-/* Row r of the output is row r of inputs[0], of inputs[1], ... up to inputs[count - 1]. */
+/*
+ * Row r of the output is row r of inputs[0], of inputs[1], ... up to inputs[count - 1]. Where an
+ * input is NULL its part of the output stays as it is.
+ */
 void cg_concat(const cg_concat_params *params, const void *const *inputs, void *output);
 
 /* A walk that copies blocks: steps are in bytes and may be negative or 0. */

@@ -12,7 +12,9 @@ void cg_concat(const cg_concat_params *params, const void *const *inputs, void *
         for (int32_t i = 0; i < params->count; i++) {
             const size_t bytes = (size_t)params->row_bytes[i];
             const uint8_t *const from = inputs[i];
-            memcpy(to, &from[(size_t)row * bytes], bytes);
+            if (from != NULL) {
+                memcpy(to, &from[(size_t)row * bytes], bytes);
+            }
             to += bytes;
         }
     }

@@ -20,6 +20,7 @@ from codegen.kernels.primfunc import (
     ConstantPointer,
     CStruct,
     LiteralArg,
+    NullArg,
     PrimFunc,
     ResultArg,
     StructArg,
@@ -42,7 +43,8 @@ _GUARD = 0xC3
 
 
 def sources() -> list[Path]:
-    return sorted((RUNTIME / "kernels").glob("*.c"))
+    """The portable kernels: what is for one instruction set says so in its name."""
+    return sorted(path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith("_dsp"))
 
 
 def compile_library(target: Path, *flags: str) -> Path:
@@ -199,6 +201,8 @@ class Library:
                     return self._address(function.constant(arg.role).data)
                 case LiteralArg():
                     return arg.value
+                case NullArg():
+                    return self._ffi.NULL
                 case ArrayArg():
                     array = self._ffi.new("const void *[]", [passed(item) for item in arg.items])
                     keep.append(array)

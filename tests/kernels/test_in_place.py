@@ -10,7 +10,9 @@ from tests.kernels.builders import depthwise_same_size, random_layer
 from tests.kernels.calling import ANY_TARGET, Library, bind, check_result
 from tests.kernels.layers import Layer
 
-[KERNEL] = [kernel for kernel in kernels_for("DEPTHWISE_CONV_2D") if kernel.is_in_place]
+[KERNEL] = [
+    kernel for kernel in kernels_for("DEPTHWISE_CONV_2D") if kernel.name == "depthwise_conv2d_s8_in_place"
+]
 
 
 def bound(layer: Layer) -> PrimFunc:

@@ -1,5 +1,7 @@
 """The simulation of blocks against brute force: rings element by element, distances byte by byte."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,6 +129,30 @@ def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         expected = _brute_force(planned, -1 - index, image)
         assert found == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_read_until_their_last_write_may_reach_less_far(seed: int) -> None:
+    """A last stage that reads its windows anew for every group of channels: all of a row is written before
+    the last read for it."""
+    prims = _prims(seed)[:1]
+    planned = fused.layout(prims)
+    [last] = planned.stages
+    if last.is_elementwise:
+        pytest.skip("the first layer slides no window")
+    [var] = fused.outside(prims)
+    image = Image(columns=var.type.shape[2], channels=var.type.shape[3])
+    grouped = (replace(last, reads_row_last=True),)
+    found = safe_distance(*accesses(grouped, planned.run, planned.stripes, -1, image))
+    worst: int | None = None
+    lowest: int | None = None
+    left = min(x for column in range(last.columns.count) for x in _taps(last, column, rows=False))
+    for row in reversed(range(last.rows.count)):
+        low = image.offset(min(_taps(last, row, rows=True)), left)
+        lowest = low if lowest is None else min(lowest, low)
+        end = (row + 1) * last.columns.count * last.channels
+        worst = end - lowest if worst is None else max(worst, end - lowest)
+    assert found == worst
 
 
 def test_distance_of_nothing_read_is_free() -> None:

@@ -25,12 +25,13 @@ from codegen.passes import (
     IoTypesInt8,
     Legalise,
     Pass,
+    Reduce,
     RemoveDead,
     run_passes,
 )
 from tests.ir.strategies import modules
 
-ALL: tuple[Pass, ...] = (FoldConstants(), FoldPad(), FuseActivations(), RemoveDead(), Legalise())
+ALL: tuple[Pass, ...] = (FoldConstants(), FoldPad(), FuseActivations(), RemoveDead(), Legalise(), Reduce())
 Q = Quantization(scales=(0.5,), zero_points=(-3,))
 IMAGE = TensorType(shape=(1, 5, 4, 2), dtype=DType.INT8, quantization=Q)
 

@@ -172,6 +172,9 @@ class _Machine:
             first = prim.view.offset_bytes
             self.true[result.name] = self.true[source.name][first : first + result.type.size_bytes]
             return
+        if prim.joined and not prim.is_call:
+            yield from self._joined(prim)
+            return
         for now in range(prim.sub_steps):
             for name, space, part in self._spaces(prim):
                 if space.start == now:
@@ -182,6 +185,13 @@ class _Machine:
                     yield from self._look(name, part)
             if now >= prim.result_start:
                 yield from self._look(result.name, self._place(result))
+
+    def _joined(self, prim: PrimFunc) -> Iterator[str]:
+        """Nothing runs: who reads the result later finds there what the arguments left."""
+        for arg, _ in prim.joins:
+            yield from self._look(arg.name, self._place(arg))
+        if all(arg.name in self.true for arg, _ in prim.joins):
+            self.true[prim.let.var.name] = np.concatenate([self.true[arg.name] for arg, _ in prim.joins])
 
     def _spaces(self, prim: PrimFunc) -> Iterator[tuple[str, Workspace, _Part]]:
         for space in prim.workspaces:
@@ -216,9 +226,27 @@ class _Machine:
             if part is None or arg.name not in self.true:
                 yield from self._look(arg.name, part)
                 continue
-            lost = _lost(prim, index, part, to)
+            lost = _copied_over(prim, part, to) if prim.joined else _lost(prim, index, part, to)
             yield from self._look(arg.name, part, self._differs(arg.name, part) | lost)
-        self._begin(result.name, to, result.type.size_bytes)
+        if prim.joined:
+            yield from self._fill(prim, to)
+        else:
+            self._begin(result.name, to, result.type.size_bytes)
+
+    def _fill(self, prim: PrimFunc, to: _Part | None) -> Iterator[str]:
+        """The kernel writes what is not joined; the rest of the result is what lies there."""
+        result = prim.let.var
+        cells = self._fresh(result.type.size_bytes)
+        free = _free(prim)
+        for arg, start in prim.joins:
+            if arg.name not in self.true:
+                return
+            cells[start : start + arg.type.size_bytes] = self.true[arg.name]
+        self.true[result.name] = cells
+        if to is not None:
+            memory = self.memory[to.pool][to.start : to.start + to.size]
+            memory[free] = cells[free]
+            yield from self._look(result.name, to)
 
 
 def _inside(part: _Part, other: _Part | None) -> np.ndarray:
@@ -227,6 +255,23 @@ def _inside(part: _Part, other: _Part | None) -> np.ndarray:
         return np.zeros(part.size, np.bool_)
     address = part.start + np.arange(part.size)
     return (address >= other.start) & (address < other.start + other.size)
+
+
+def _free(prim: PrimFunc) -> np.ndarray:
+    """Which cells of the result the kernel writes: those that hold no joined argument."""
+    free = np.ones(prim.let.var.type.size_bytes, np.bool_)
+    for arg, start in prim.joins:
+        free[start : start + arg.type.size_bytes] = False
+    return free
+
+
+def _copied_over(prim: PrimFunc, part: _Part, to: _Part | None) -> np.ndarray:
+    """Which argument cells a kernel that joins arguments writes to: it keeps to no order at all."""
+    found = _inside(part, to)
+    if to is not None:
+        inside = np.flatnonzero(found)
+        found[inside] = _free(prim)[part.start + inside - to.start]
+    return found
 
 
 def _lost(prim: PrimFunc, index: int, part: _Part, to: _Part | None) -> np.ndarray:

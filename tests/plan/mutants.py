@@ -11,6 +11,7 @@ from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
 from codegen.plan.greedy import greedy_by_size
 from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Conflict, Limits, Placement, Pool, Problem
+from codegen.plan.ties import ties
 from tests.plan.build import function, live, prim, var
 from tests.plan.execution import Case
 
@@ -21,7 +22,8 @@ POOLS = (
 
 
 def random_case(seed: int) -> Case:
-    """A random program (fan-out, views of views, sub-steps, workspaces, overlaps), planned greedily."""
+    """A random program (fan-out, views of views, joined arguments, sub-steps, workspaces, overlaps), planned
+    greedily."""
     rng = random.Random(seed)
     values = [var(f"x{i}", rng.randint(1, 24)) for i in range(rng.randint(1, 2))]
     params, prims = list(values), list[PrimFunc]()
@@ -32,6 +34,8 @@ def random_case(seed: int) -> Case:
             size = rng.randint(source.type.size_bytes // 2, source.type.size_bytes)
             offset = rng.randint(0, source.type.size_bytes - size)
             prims.append(prim(var(name, size), source, view=View(argument=0, offset_bytes=offset)))
+        elif rng.random() < 0.25:
+            prims.append(_join(rng, name, params, prims, values))
         else:
             args = [rng.choice(values[-3:]) for _ in range(rng.randint(1, 2))]
             size = args[0].type.size_bytes if rng.random() < 0.3 else rng.randint(0, 24)
@@ -41,11 +45,13 @@ def random_case(seed: int) -> Case:
     keep = rng.random() < 0.3
     for step, one in enumerate(prims):
         # Where the argument is as large and not needed any more, the result may replace it.
-        sizes = {arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)}
-        if one.view is None and len(one.let.call.args) == 1 and sizes == {one.let.var.type.size_bytes}:
+        sizes = [arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)]
+        if one.is_call and not one.joined and sizes == [one.let.var.type.size_bytes]:
             graph = function(params, prims, results)
             if may_replace(graph, prims, step, argument=0, keep_inputs=keep):
                 prims[step] = replace(one, in_place=0, sharing=())
+            if ties(graph, prims).faults:
+                prims[step] = one  # a joined argument would be a part of something larger
     found = live(params, prims, results, keep_inputs=keep, pools=[pool.name for pool in POOLS])
     problem = spread(found.problem(POOLS, Limits(effort=60)), rng)
     return Case(
@@ -67,6 +73,22 @@ def spread(problem: Problem, rng: random.Random) -> Problem:
         replace(b, pool_candidates=tuple(c)) for b, c in zip(problem.buffers, choices, strict=True)
     )
     return replace(problem, buffers=buffers)
+
+
+def _join(
+    rng: random.Random, name: str, params: list[Var], prims: list[PrimFunc], values: list[Var]
+) -> PrimFunc:
+    """Some of the latest values side by side, as many of them joined as can be and as luck will have it."""
+    args = rng.sample(values[-4:], k=min(len(values), rng.randint(1, 3)))
+    result = var(name, sum(arg.type.size_bytes for arg in args))
+    step = prim(result, *args)
+    for index in range(len(args)):
+        joined = (*step.joined, index)
+        more = replace(step, joined=joined, symbol="" if len(joined) == len(args) else "probe")
+        steps = [*prims, more]
+        if rng.random() < 0.8 and not ties(function(params, steps, []), steps).faults:
+            step = more
+    return step
 
 
 def _kernel(rng: random.Random, result: Var, args: list[Var]) -> PrimFunc:

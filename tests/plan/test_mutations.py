@@ -95,12 +95,12 @@ Change = Callable[[Case], Iterator[Case]]
 PLACEMENTS: tuple[Change, ...] = (mutants.shifted, mutants.stacked, mutants.moved)
 PROBLEMS: tuple[Change, ...] = (mutants.shrunk, mutants.dropped, mutants.deeper)
 COUNTS: dict[Change, int] = {
-    mutants.shifted: 90,
-    mutants.stacked: 190,
-    mutants.moved: 230,
-    mutants.shrunk: 420,
-    mutants.dropped: 190,
-    mutants.deeper: 310,
+    mutants.shifted: 140,
+    mutants.stacked: 290,
+    mutants.moved: 350,
+    mutants.shrunk: 620,
+    mutants.dropped: 330,
+    mutants.deeper: 500,
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base import Activation, Padding2D
 from codegen.ir.ops.parameters import (
@@ -35,6 +35,12 @@ def conv(
 ) -> np.ndarray:
     """CONV_2D: image NHWC, weights OHWI, grouped when I divides the image's C."""
     image, weights = _operands(values, args)
+    total = conv_sums(attrs, image, weights, result)
+    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+
+
+def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+    """CONV_2D's sums of products, of `result`'s shape, without bias; `image` is less its zero point."""
     outputs, rows, columns, inputs = weights.shape
     groups = image.shape[3] // inputs
     total = np.zeros(result.shape, image.dtype)
@@ -45,7 +51,7 @@ def conv(
             channels = slice(group * inputs, (group + 1) * inputs)
             chosen = slice(group * outputs // groups, (group + 1) * outputs // groups)
             _add_products(total[..., chosen], tap[..., channels], weights[chosen, row, column])
-    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+    return total
 
 
 def depthwise_conv(
@@ -56,12 +62,18 @@ def depthwise_conv(
 ) -> np.ndarray:
     """DEPTHWISE_CONV_2D: image NHWC, weights 1HWO."""
     image, weights = _operands(values, args)
+    total = depthwise_sums(attrs, image, weights, result)
+    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+
+
+def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+    """DEPTHWISE_CONV_2D's sums of products, as `conv_sums`."""
     image = np.repeat(image, attrs.multiplier, axis=3)
     total = np.zeros(result.shape, image.dtype)
     window = (weights.shape[1], weights.shape[2])
     for row, column, tap in _taps(image, window, attrs.stride, attrs.dilation, attrs.padding, result):
         total += tap * weights[0, row, column]
-    return _finish(total, attrs.activation, values, args, result, conv_multipliers)
+    return total
 
 
 def fully_connected(
@@ -72,11 +84,17 @@ def fully_connected(
 ) -> np.ndarray:
     """FULLY_CONNECTED: rows of I elements, weights [O, I]."""
     image, weights = _operands(values, args)
+    total = fully_connected_sums(image, weights)
+    finished = _finish(total, attrs.activation, values, args, result, fully_connected_multipliers)
+    return finished.reshape(result.shape)
+
+
+def fully_connected_sums(image: Reals, weights: Reals) -> Reals:
+    """FULLY_CONNECTED's sums of products, [rows, O], without bias; `image` is less its zero point."""
     rows = image.reshape(-1, weights.shape[1])
     total = np.zeros((rows.shape[0], weights.shape[0]), image.dtype)
     _add_products(total, rows, weights)
-    finished = _finish(total, attrs.activation, values, args, result, fully_connected_multipliers)
-    return finished.reshape(result.shape)
+    return total
 
 
 def _operands(values: Sequence[np.ndarray | None], args: Sequence[TensorType | None]) -> tuple[Reals, Reals]:
@@ -135,6 +153,17 @@ def _finish(
     sums = total.astype(np.int64)
     if bias is not None:
         sums = sums + bias.reshape(-1)
+    return requantized(sums, activation, args, result, multipliers)
+
+
+def requantized(
+    sums: Integers,
+    activation: Activation,
+    args: Sequence[TensorType | None],
+    result: TensorType,
+    multipliers: Multipliers,
+) -> np.ndarray:
+    """int8 results of `sums` [..., O], bias included; the sums wrap to 32 bits first, as in C."""
     scales = _scales(operand(args, 1, "weights").quantization)
     factors, shifts = multipliers(operand(args, 0, "image").scale, scales, result.scale)
     scaled = multiply_by_quantized_multiplier(wrap_int32(sums), factors, shifts) + result.zero_point

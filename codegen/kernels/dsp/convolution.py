@@ -1,0 +1,374 @@
+"""CONV_2D, DEPTHWISE_CONV_2D of one channel and FULLY_CONNECTED on cores with the DSP extension."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let, Target, Var
+from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops.parameters import activation_range, conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected
+from codegen.kernels.dsp.model import conv_instructions, row_instructions
+from codegen.kernels.dsp.packing import GROUP, Channels, groups, stream
+from codegen.kernels.dsp.tiles import (
+    patch_offsets,
+    reads_words,
+    table_reach_bytes,
+    tiled_below,
+    workspace_bytes,
+)
+from codegen.kernels.overlap import forward_sharing
+from codegen.kernels.portable import (
+    ConstantData,
+    PortableKernel,
+    arg_type,
+    arg_types,
+    constant_data,
+    row_kernel,
+)
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    ConstantPointer,
+    CStruct,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.registry import Kernel, register
+from codegen.kernels.walk import params
+from codegen.kernels.window import WindowShape, nhwc
+
+HEADER = "cg_conv_dsp.h"
+TILE_SOURCES = ("kernels/gather_s8_dsp.S", "kernels/requantize_s8_dsp.c", "kernels/tile_s8_dsp.S")
+REACH_BYTES = 32767
+"""Windows read by bytes go by a table of 16-bit offsets."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """What convolutions and rows of a fully connected layer have in common."""
+
+    window: WindowShape
+    activation: Activation
+    weights: NDArray[np.int8]
+    """[O, K]: per output channel the weights of a window, in the order in which its values are read."""
+    bias: NDArray[np.int64]
+    multipliers: NDArray[np.int32]
+    shifts: NDArray[np.int32]
+
+    def channels(self, let: Let) -> Channels:
+        """Everything of an output channel, as results of type `let.var.type` want it."""
+        image, result = arg_type(let, 0), let.var.type
+        count = len(self.weights)
+        folded = self.bias - image.zero_point * self.weights.sum(axis=1, dtype=np.int64)
+        return Channels(
+            weights=self.weights,
+            bias=wrap_int32(folded).astype(np.int32),
+            multipliers=np.broadcast_to(self.multipliers, count),
+            shifts=np.broadcast_to(self.shifts, count),
+            is_clamped=activation_range(self.activation, result) != result.dtype.limits,
+        )
+
+
+class _Dsp(Kernel):
+    """Shared by all: a core with the DSP extension, weights in a stream."""
+
+    portable: PortableKernel
+    """The kernel whose conditions hold here too."""
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without SMLAD, or numbers the kernel cannot apply."""
+        if "dsp" not in target.features:
+            return f"the kernel {self.name} needs a core with the DSP extension"
+        reason = self.portable.refusal(let, target)
+        if reason is None and not isinstance(let.call.args[0], Var):
+            reason = "the image is constant"
+        return self.other_reason(let) if reason is None else reason
+
+    @abstractmethod
+    def other_reason(self, let: Let) -> str | None:
+        """What the portable kernel can and this one cannot, or None."""
+
+
+def _weight_data(let: Let, constants: ConstantData) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    """(weights as the file has them, bias or zeros)."""
+    weights, bias = constant_data(let, 1, constants), constant_data(let, 2, constants)
+    if weights is None:
+        raise ValueError("the weights are missing")
+    if bias is None:
+        return weights, np.zeros(let.var.type.shape[-1], np.int64)
+    return weights, bias.reshape(-1).astype(np.int64)
+
+
+def _weight_scales(let: Let) -> tuple[float, ...]:
+    quantization = arg_type(let, 1).quantization
+    if quantization is None:
+        raise ValueError("the weights are int8 without a scale")
+    return quantization.scales
+
+
+class TiledConv(_Dsp):
+    """A convolution in tiles of `most` pixels."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.name = f"{self.stem}_dsp" if most == 4 else f"{self.stem}_dsp_{most}"
+
+    stem: str
+    """Of the name in the registry."""
+
+    @abstractmethod
+    def layer(self, let: Let, constants: ConstantData) -> Layer:
+        """The call as a convolution of one group."""
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        layer = self.layer(let, constants)
+        window = layer.window
+        by_words = reads_words(window)
+        is_padded = window.padding != Padding2D()
+        channels = layer.channels(let)
+        linked = [LinkedConstant(role="stream", data=stream(channels), alignment=4)]
+        if is_padded and by_words:
+            pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
+            linked.append(LinkedConstant(role="padding", data=pixel, alignment=4))
+        elif is_padded:
+            linked.append(LinkedConstant(role="offsets", data=patch_offsets(window, self.most), alignment=2))
+        roles = {constant.role for constant in linked}
+        space = Workspace(name="pixels", size_bytes=workspace_bytes(window, self.most))
+        rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
+        low, high = activation_range(layer.activation, let.var.type)
+        numbers = params(
+            "cg_conv_params",
+            ("window", window.fields),
+            ("groups", 1),
+            ("in_zero", arg_type(let, 0).zero_point),
+            ("out_zero", let.var.type.zero_point),
+            ("act_min", low),
+            ("act_max", high),
+        )
+        weights = CStruct(
+            suffix="weights",
+            c_type="cg_conv_weights_dsp",
+            fields=(
+                ("stream", ConstantPointer(role="stream")),
+                *(
+                    (role, ConstantPointer(role=role) if role in roles else None)
+                    for role in ("padding", "offsets")
+                ),
+                ("tile", self.most),
+            ),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_conv2d_s8_dsp",
+            sources=(*TILE_SOURCES, "kernels/conv2d_s8_dsp.c"),
+            headers=(HEADER,),
+            argument_alignment=4 if by_words else 1,
+            workspaces=(space,),
+            constants=tuple(linked),
+            sharing=forward_sharing(let, 0, tiled_below(window, self.most)),
+            structs=(numbers, weights),
+            call_args=(
+                StructArg(suffix="params"),
+                StructArg(suffix="weights"),
+                WorkspaceArg(name="pixels"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=conv_instructions(window, channels, self.most),
+            rows=None if rows is None else replace(rows, workspace=space),
+        )
+
+
+def _far(window: WindowShape, most: int) -> str | None:
+    if not reads_words(window) and table_reach_bytes(window, most) > REACH_BYTES:
+        return f"its window reaches over more than {REACH_BYTES} bytes"
+    return None
+
+
+class DspConv2D(TiledConv):
+    """CONV_2D, one group."""
+
+    op, stem = "CONV_2D", "conv2d_s8"
+    portable = Conv2D("conv2d_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several groups, or a window that is too large to be read by bytes."""
+        if arg_type(let, 1).shape[3] != arg_type(let, 0).shape[3]:
+            return f"the kernel {self.name} is for one group"
+        return _far(self._window(let), self.most)
+
+    def _window(self, let: Let) -> WindowShape:
+        attrs = narrow(let.call.attrs, ConvAttrs)
+        return _window(let, attrs, arg_type(let, 1).shape)
+
+    def layer(self, let: Let, constants: ConstantData) -> Layer:
+        """See `TiledConv.layer`."""
+        weights, bias = _weight_data(let, constants)
+        scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
+        multipliers, shifts = conv_multipliers(*scales)
+        return Layer(
+            window=self._window(let),
+            activation=narrow(let.call.attrs, ConvAttrs).activation,
+            weights=weights.reshape(len(weights), -1),
+            bias=bias,
+            multipliers=multipliers,
+            shifts=shifts,
+        )
+
+
+class DspDepthwise(TiledConv):
+    """DEPTHWISE_CONV_2D of an image of one channel: a convolution whose weights are transposed."""
+
+    op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1_s8"
+    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """More than one channel, or a window that is too large to be read by bytes."""
+        if arg_type(let, 0).shape[3] != 1:
+            return f"the kernel {self.name} is for images of one channel"
+        return _far(self._window(let), self.most)
+
+    def _window(self, let: Let) -> WindowShape:
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        return _window(let, attrs, arg_type(let, 1).shape)
+
+    def layer(self, let: Let, constants: ConstantData) -> Layer:
+        """See `TiledConv.layer`."""
+        weights, bias = _weight_data(let, constants)
+        scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
+        multipliers, shifts = conv_multipliers(*scales)
+        return Layer(
+            window=self._window(let),
+            activation=narrow(let.call.attrs, DepthwiseConvAttrs).activation,
+            weights=np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T),
+            bias=bias,
+            multipliers=multipliers,
+            shifts=shifts,
+        )
+
+
+def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, weights: tuple[int, ...]) -> WindowShape:
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=(weights[1], weights[2]),
+        stride=attrs.stride,
+        dilation=attrs.dilation,
+        padding=attrs.padding,
+    )
+
+
+def _fully_connected(let: Let, constants: ConstantData) -> Layer:
+    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
+    weights, bias = _weight_data(let, constants)
+    scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
+    multipliers, shifts = fully_connected_multipliers(*scales)
+    outputs, inputs = weights.shape
+    rows = arg_type(let, 0).elements // inputs
+    return Layer(
+        window=WindowShape(
+            image=(1, 1, rows, inputs),
+            result=(1, 1, rows, outputs),
+            window=(1, 1),
+            stride=(1, 1),
+            dilation=(1, 1),
+            padding=Padding2D(),
+        ),
+        activation=narrow(let.call.attrs, FullyConnectedAttrs).activation,
+        weights=weights,
+        bias=bias,
+        multipliers=multipliers,
+        shifts=shifts,
+    )
+
+
+class DspRows(TiledConv):
+    """FULLY_CONNECTED of several rows."""
+
+    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """A single row."""
+        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
+            return f"the kernel {self.name} is for several rows"
+        return None
+
+    def layer(self, let: Let, constants: ConstantData) -> Layer:
+        """See `TiledConv.layer`."""
+        return _fully_connected(let, constants)
+
+
+class DspFullyConnected(_Dsp):
+    """FULLY_CONNECTED of one row."""
+
+    op, name = "FULLY_CONNECTED", "fully_connected_s8_dsp"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several rows."""
+        if arg_type(let, 0).elements != arg_type(let, 1).shape[1]:
+            return f"the kernel {self.name} is for one row"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`. The input is read in sub-step 0, the result written in sub-step 1."""
+        layer = _fully_connected(let, constants)
+        channels = layer.channels(let)
+        outputs, inputs = layer.weights.shape
+        low, high = activation_range(layer.activation, let.var.type)
+        numbers = params(
+            "cg_fc_params",
+            ("rows", 1),
+            ("in_len", inputs),
+            ("out_len", outputs),
+            ("out_zero", let.var.type.zero_point),
+            ("act_min", low),
+            ("act_max", high),
+        )
+        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_fully_connected_s8_dsp",
+            sources=(*TILE_SOURCES, "kernels/fully_connected_s8_dsp.c"),
+            headers=(HEADER,),
+            sub_steps=2,
+            argument_stops=(1,) * len(let.call.args),
+            result_start=1,
+            argument_alignment=4 if inputs % GROUP == 0 else 1,
+            workspaces=(space,),
+            constants=(LinkedConstant(role="stream", data=stream(channels), alignment=4),),
+            structs=(numbers,),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                WorkspaceArg(name="inputs"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=row_instructions(channels),
+        )
+
+
+for most in (4, 2):
+    register(DspConv2D(most))
+    register(DspDepthwise(most))
+    register(DspRows(most))
+register(DspFullyConnected())

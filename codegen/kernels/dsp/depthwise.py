@@ -1,0 +1,243 @@
+"""DEPTHWISE_CONV_2D, 3x3, on cores with the DSP extension: through int16 lines of four channels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.dsp.depthwise_numbers import (
+    GROUP,
+    HEADER,
+    PORTABLE,
+    PORTABLE_IN_PLACE,
+    alignment,
+    channel_numbers,
+    common_refusal,
+    int16_pairs,
+    window_of,
+)
+from codegen.kernels.overlap import forward_sharing, striped_below
+from codegen.kernels.portable import arg_type, arg_types, row_kernel
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    RowKernel,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.registry import Kernel, register
+from codegen.kernels.walk import Fields, params
+from codegen.kernels.window import WindowShape
+
+BAND_ROWS = 4
+"""Result rows computed together at stride 1."""
+IN_PLACE_ROWS = 2
+"""Result rows computed together where they replace the image."""
+BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
+"""Image rows in the workspace: for a band, for one in place, for one row."""
+LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
+"""Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
+SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tile:
+    """Columns of the result at a time; bytes of one channel's lines for them, and of all in the workspace."""
+
+    columns: int
+    plane_bytes: int
+    workspace_bytes: int
+
+    @property
+    def fields(self) -> Fields:
+        """Fields of a `cg_dw_tile`."""
+        return (("columns", self.columns), ("plane_bytes", self.plane_bytes))
+
+
+def words(columns: int, stride: int) -> int:
+    """Words of a line that so many columns of results read, a pair at a time: `words_of` in C."""
+    return stride * -(-columns // 2) + 1
+
+
+def band_tile(window: WindowShape) -> Tile:
+    """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
+    height = min(BAND_ROWS, window.result[1])
+    missing = BAND_LINES - (2 * -(-height // 2) + 2)
+    return _tile(window, BAND_LINES, missing)
+
+
+def in_place_tile(window: WindowShape) -> Tile:
+    """For bands of two rows as wide as the image."""
+    return _tile(window, IN_PLACE_LINES, 0, whole=True)
+
+
+def row_tile(window: WindowShape) -> Tile:
+    """For single rows."""
+    return _tile(window, ROW_LINES, 0)
+
+
+def _tile(window: WindowShape, lines: int, missing_lines: int, *, whole: bool = False) -> Tile:
+    """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
+    width, stripes = window.result[2], 1
+    while True:
+        columns = -(-width // stripes // 4) * 4
+        plane_bytes = 4 * lines * words(min(columns, width), window.stride[1])
+        workspace_bytes = GROUP * plane_bytes - 4 * missing_lines
+        if whole or columns == 4 or workspace_bytes <= LIMIT_BYTES[lines]:
+            return Tile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
+        stripes += 1
+
+
+class Depthwise3x3(Kernel):
+    """3x3, stride 1 or 2, multiplier 1, at least four channels."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_dsp"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """As `common_refusal`; another window or stride."""
+        reason = common_refusal(let, target)
+        if reason is not None:
+            return reason
+        window = window_of(let)
+        if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
+            return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
+        if window.stride not in ((1, 1), (2, 2)):
+            return f"the kernel {self.name} is for strides 1 and 2"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        channels = packed(let, constants)
+        if channels is None:
+            return PORTABLE.bind(let, constants, name)
+        window = window_of(let)
+        is_banded = window.stride == (1, 1)
+        tile = band_tile(window) if is_banded else row_tile(window)
+        rows = BAND_ROWS if is_banded else 1
+        below = striped_below(window, rows=rows, columns=tile.columns, channels=GROUP)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise3x3_s8_dsp" if is_banded else "cg_depthwise3x3_rows_s8_dsp",
+            sources=SOURCES,
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            sharing=forward_sharing(let, 0, below),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
+            call_args=(*_LEADING, ValueArg(index=0), ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=_instructions(window, tile, rows),
+            rows=_row_kernel(let, window),
+        )
+
+
+class Depthwise3x3InPlace(Depthwise3x3):
+    """The same where the result replaces its image: stride 1, same size, no stripes."""
+
+    name = "depthwise3x3_s8_dsp_in_place"
+    is_in_place = True
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Besides: a result of another size than the image."""
+        return super().refusal(let, target) or PORTABLE_IN_PLACE.refusal(let, target)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Depthwise3x3.bind`."""
+        channels = packed(let, constants)
+        if channels is None:
+            return PORTABLE_IN_PLACE.bind(let, constants, name)
+        window = window_of(let)
+        tile = in_place_tile(window)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise3x3_in_place_s8_dsp",
+            sources=SOURCES,
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
+            call_args=(*_LEADING, ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=_in_place_instructions(window, tile),
+            in_place=0,
+        )
+
+
+_LEADING = (StructArg(suffix="params"), WorkspaceArg(name="lines"))
+
+
+def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+    """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+    numbers = channel_numbers(let, constants)
+    if numbers is None:
+        return None
+    doubled = 2 * numbers.weights.reshape(-1, 3, 3)
+    pairs = np.stack((int16_pairs(doubled[:, :, :2]), int16_pairs(doubled[:, :, 1:])), axis=2)
+    columns = (pairs.reshape(-1, 6), 2 * numbers.bias[:, None], numbers.multipliers[:, None])
+    table = np.concatenate((*columns, numbers.right_shifts[:, None]), axis=1).astype(np.int32)
+    return LinkedConstant(role="channels", data=table.reshape(-1), alignment=4)
+
+
+def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+    return (
+        ("window", window.fields),
+        ("channels", ConstantPointer(role="channels")),
+        ("in_zero", arg_type(let, 0).zero_point),
+        ("out_zero", let.var.type.zero_point),
+        ("band", band.fields),
+        ("line", row_tile(window).fields),
+    )
+
+
+def _row_kernel(let: Let, window: WindowShape) -> RowKernel | None:
+    found = row_kernel(let, "cg_depthwise3x3_s8_dsp_row", window)
+    if found is None:
+        return None
+    space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
+    return replace(found, workspace=space, reads_row_last=True)
+
+
+def _instructions(window: WindowShape, tile: Tile, rows: int) -> int:
+    """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
+    batch, height, width, depth = window.result
+    stride, groups = window.stride[0], -(-depth // GROUP)
+    down = window.axes[0]
+    total = 0
+    for left in range(0, width, tile.columns):
+        columns = min(tile.columns, width - left)
+        pairs = words(columns, stride)
+        for top in range(0, height, rows):
+            bottom = min(top + rows, height)
+            first, end = down.span(top, bottom)
+            lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
+            widened = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
+            each = 40 + -(-columns // 4) * 64
+            if rows > 1:
+                each = 19 + -(-(bottom - top) // 2) * (28 + 12 * (columns % 2) + -(-columns // 2) * 61)
+            total += 150 + groups * (50 + widened) + depth * each
+    return batch * total
+
+
+def _in_place_instructions(window: WindowShape, tile: Tile) -> int:
+    """Predicted for a call: every image row is widened once, two of four lines are kept."""
+    batch, height, width, depth = window.result
+    groups, pairs = -(-depth // GROUP), words(width, 1)
+    widened = (height + 2) * (36 + pairs * (15 if depth % GROUP == 0 else 21))
+    bands = -(-height // IN_PLACE_ROWS)
+    each = 19 + 28 + 12 * (width % 2) + -(-width // 2) * 61
+    return batch * groups * (widened + bands * (85 + 28 * pairs + GROUP * each))
+
+
+register(Depthwise3x3())
+register(Depthwise3x3InPlace())

@@ -1,0 +1,121 @@
+"""DEPTHWISE_CONV_2D, any window, on cores with the DSP extension: four channels, tap by tap."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.dsp.depthwise_numbers import (
+    GROUP,
+    HEADER,
+    PORTABLE,
+    ChannelNumbers,
+    alignment,
+    channel_numbers,
+    common_refusal,
+    int16_pairs,
+    window_of,
+)
+from codegen.kernels.overlap import forward_sharing, striped_below
+from codegen.kernels.portable import arg_type, arg_types, row_kernel
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+)
+from codegen.kernels.registry import Kernel, register
+from codegen.kernels.rows import Axis
+from codegen.kernels.walk import params
+from codegen.kernels.window import WindowShape
+
+UNROLLED_TAPS = 9
+MOST_TAPS = 49
+"""CG_DW_MOST_TAPS."""
+SOURCES = ("kernels/depthwise_taps_parts_dsp.S", "kernels/depthwise_taps_s8_dsp.c")
+
+
+class DepthwiseTaps(Kernel):
+    """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise_taps_s8_dsp"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """As `common_refusal`; a larger window."""
+        reason = common_refusal(let, target)
+        if reason is None and math.prod(window_of(let).window) > MOST_TAPS:
+            return f"the kernel {self.name} is for windows of at most {MOST_TAPS} taps"
+        return reason
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        numbers = channel_numbers(let, constants)
+        if numbers is None:
+            return PORTABLE.bind(let, constants, name)
+        window = window_of(let)
+        zero_point = arg_type(let, 0).zero_point
+        pad = np.full(window.image[3], zero_point, np.int8)
+        below = striped_below(window, rows=1, columns=1, channels=GROUP)
+        fields = (
+            ("window", window.fields),
+            ("weights", ConstantPointer(role="weights")),
+            ("pad", ConstantPointer(role="pad")),
+            ("out_zero", let.var.type.zero_point),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise_taps_s8_dsp",
+            sources=SOURCES,
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            constants=(
+                LinkedConstant(role="weights", data=packed(numbers), alignment=4),
+                LinkedConstant(role="pad", data=pad, alignment=4),
+            ),
+            sharing=forward_sharing(let, 0, below),
+            structs=(params("cg_dw_taps_params", *fields),),
+            call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=_instructions(window),
+            rows=row_kernel(let, "cg_depthwise_taps_s8_dsp_row", window),
+        )
+
+
+def packed(numbers: ChannelNumbers) -> np.ndarray:
+    """Words by group of four channels, the last group counted back from the last channel: see
+    `cg_dw_taps_params`."""
+    channels = len(numbers.bias)
+    words: list[np.ndarray] = []
+    for start in range(0, channels, GROUP):
+        group = slice(min(start, channels - GROUP), min(start, channels - GROUP) + GROUP)
+        weights = 2 * numbers.weights[group].T
+        pairs = np.stack((int16_pairs(weights[:, 0::2]), int16_pairs(weights[:, 1::2])), axis=1)
+        requantise = np.stack((numbers.multipliers[group], numbers.right_shifts[group]), axis=1)
+        words += [2 * numbers.bias[group], pairs.reshape(-1), requantise.reshape(-1)]
+    return np.concatenate(words).astype(np.int32)
+
+
+def _instructions(window: WindowShape) -> int:
+    """Predicted for a call: pixels at the border look for their taps, those inside share them."""
+    batch, height, width, depth = window.result
+    taps = math.prod(window.window)
+    each = 9 if depth % GROUP == 0 else 11
+    group = 34 + taps * each if taps == UNROLLED_TAPS else 40 + taps * (each + 2)
+    inside = [_inside(axis) for axis in window.axes]
+    runs = height * width - inside[0] * max(0, inside[1] - 1)
+    pixels = height * width * (9 + -(-depth // GROUP) * group)
+    return batch * (height * 90 + runs * (57 + 26 * taps) + pixels)
+
+
+def _inside(axis: Axis) -> int:
+    """Results whose taps are all inside the image."""
+    starts = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
+    return sum(start >= 0 and start + (axis.window - 1) * axis.dilation < axis.extent for start in starts)
+
+
+register(DepthwiseTaps())

@@ -1,0 +1,89 @@
+"""Weights as the DSP convolutions stream them: two output channels interleaved, ready for SXTB16.
+
+The layout is stated in runtime_c/include/cg_conv_dsp.h.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+GROUP = 4
+"""Weights of a channel in one word of the stream."""
+
+LONG, LEFT = 0x80, 0x40
+"""Bits of a byte of shifts: requantise the long way (said once a pair); the shift is to the left."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Channels:
+    """What every output channel needs, O channels of K weights each."""
+
+    weights: NDArray[np.int8]
+    """[O, K], in the order in which a window's values are read."""
+    bias: NDArray[np.int32]
+    """[O], the image's zero point folded in."""
+    multipliers: NDArray[np.int32]
+    """[O], 0 or in [2^30, 2^31)."""
+    shifts: NDArray[np.int32]
+    """[O], -31 to 30, positive to the left."""
+    is_clamped: bool
+    """Results are clamped to less than [-128, 127]."""
+
+
+def groups(values: int) -> int:
+    """Groups of four that hold `values`."""
+    return -(-values // GROUP)
+
+
+def stream(channels: Channels) -> NDArray[np.int32]:
+    """The stream of all channels, weights padded with zeros to `groups(K)` groups."""
+    count, values = channels.weights.shape
+    length = groups(values)
+    # A multiplier of 0 has no form here; no weights and no bias give the same result.
+    dead = channels.multipliers == 0
+    weights = np.zeros((count, length * GROUP), np.int8)
+    weights[:, :values] = np.where(dead[:, None], 0, channels.weights)
+    bias = np.where(dead, 0, channels.bias).astype(np.int32).view(np.uint32)[:, None]
+    doubled = (np.where(dead, 1 << 30, channels.multipliers).astype(np.int64) * 2).astype(np.uint32)[:, None]
+    codes, is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)
+    pairs, paired = count // 2, count // 2 * 2
+    words = (codes[0:paired:2] | codes[1::2] << 8) | np.where(is_long[0:paired:2] | is_long[1::2], LONG, 0)
+    found = np.concatenate(
+        [
+            bias[:paired].reshape(pairs, 2),
+            _interleaved(weights[:paired]),
+            doubled[:paired].reshape(pairs, 2),
+            words.astype(np.uint32)[:, None],
+        ],
+        axis=1,
+    ).reshape(-1)
+    if count % 2:
+        code = codes[-1:] | np.where(is_long[-1:], LONG, 0)
+        last = [bias[-1], weights[-1].view("<u4"), doubled[-1], code.astype(np.uint32)]
+        found = np.concatenate([found, *last])
+    return found.view(np.int32)
+
+
+def long_channels(channels: Channels) -> int:
+    """How many channels are requantised the long way, for themselves or for the other one of their pair."""
+    dead = channels.multipliers == 0
+    is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)[1]
+    paired = len(is_long) // 2 * 2
+    pairs = is_long[:paired].reshape(-1, 2).any(axis=1)
+    return 2 * int(pairs.sum()) + int(is_long[paired:].sum())
+
+
+def _interleaved(weights: NDArray[np.int8]) -> NDArray[np.uint32]:
+    """[pairs, words]: {a0 b0 a2 b2}, {a1 b1 a3 b3} for each group of a pair of channels a and b."""
+    count, values = weights.shape
+    parts = weights.reshape(count // 2, 2, values // GROUP, 2, 2)  # pair, channel, group, upper, odd
+    words = np.ascontiguousarray(parts.transpose(0, 2, 4, 3, 1))
+    return words.reshape(-1).view("<u4").reshape(count // 2, values // 2)
+
+
+def _shifts(shifts: NDArray[np.int32], is_clamped: bool) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Per channel its byte of shifts without `LONG`, and whether it needs the long way."""
+    left = shifts > 0
+    codes = np.where(left, LEFT | shifts, -shifts).astype(np.uint32)
+    return codes, (shifts >= 0) | is_clamped

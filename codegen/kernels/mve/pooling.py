@@ -1,0 +1,69 @@
+"""AVERAGE_POOL_2D and MAX_POOL_2D on int8 with Helium."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import DType, Let, Target, Var
+from codegen.ir.ops import PoolAttrs
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.mve.convolution import HEADER, reverse_of
+from codegen.kernels.overlap import window_sharing
+from codegen.kernels.pooling import Pool
+from codegen.kernels.portable import arg_type, row_kernel
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import Kernel, register
+from codegen.kernels.window import WindowShape, nhwc
+
+
+class PoolMve(Kernel):
+    """One of the pools: `channels` of a pixel at a time."""
+
+    def __init__(self, op: str, stem: str, channels: int) -> None:
+        self.op, self.name = op, f"{stem}_s8_mve"
+        self.symbol, self.channels = f"cg_{stem}_s8_mve", channels
+        self.reverse_symbol = f"cg_{stem}_reverse_s8_mve"
+        self.portable = Pool(op, f"{stem}_s8", DType.INT8)
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without Helium, a constant image, and what the portable kernel refuses."""
+        if "mve" not in target.features:
+            return f"the kernel {self.name} needs a core with Helium (MVE)"
+        reason = self.portable.refusal(let, target)
+        if reason is None and not isinstance(let.call.args[0], Var):
+            reason = "the image is constant"
+        return reason
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        prim = self.portable.bind(let, constants, name)
+        attrs = narrow(let.call.attrs, PoolAttrs)
+        window = WindowShape(
+            image=nhwc(arg_type(let, 0).shape),
+            result=nhwc(let.var.type.shape),
+            window=attrs.window,
+            stride=attrs.stride,
+            dilation=(1, 1),
+            padding=attrs.padding,
+        )
+        sharing = window_sharing(let, window, outputs=self.channels, inputs=self.channels, either_way=True)
+        batch, height, width, channels = window.result
+        taps = window.window[0] * window.window[1]
+        blocks = -(-channels // self.channels)
+        each = 30 + 6 * window.window[0] + 5 * taps + (80 if self.channels == 4 else 20)
+        prim = replace(
+            prim,
+            kernel=self.name,
+            symbol=self.symbol,
+            sources=("kernels/pool2d_s8_mve.c", "kernels/pool_taps_s8_mve.S"),
+            headers=(HEADER,),
+            sharing=sharing,
+            instructions=batch * height * width * (60 + blocks * each),
+            rows=row_kernel(let, f"{self.symbol}_row", window),
+        )
+        return replace(prim, reverse=reverse_of(prim, sharing, self.reverse_symbol))
+
+
+register(PoolMve("AVERAGE_POOL_2D", "avg_pool2d", 4))
+register(PoolMve("MAX_POOL_2D", "max_pool2d", 16))

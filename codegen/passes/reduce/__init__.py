@@ -1,0 +1,78 @@
+"""Exact network reduction: channels that are constant or unread are taken out, results stay bit-equal.
+
+Value ranges (`ranges`) show which channels are constant for every input; `flow` says which channels each
+step reads, and what constants add to the accumulators of the steps that read them; `needs` finds the least
+set of channels that must be computed; `rewrite` cuts weights, biases, scales and shapes down to it and folds
+the rest into biases. One run is the fixed point: what is constant depends only on what comes before, and
+needs only grow.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from codegen.ir import Function, Module
+from codegen.passes.reduce.account import Removal, Work, removals, work
+from codegen.passes.reduce.flow import flow
+from codegen.passes.reduce.needs import needs
+from codegen.passes.reduce.ranges import ranges
+from codegen.passes.reduce.rewrite import rewrite, surviving
+
+__all__ = ["Reduce", "Reduction", "Removal", "Work", "reduce"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reduction:
+    """A reduced module and what it lost."""
+
+    original: Module
+    """The module that was reduced: what its values are to be compared with."""
+    module: Module
+    removed: tuple[Removal, ...]
+    """Every step that lost channels, steps that are gone altogether too, in order."""
+    surviving: Mapping[str, tuple[int, ...]]
+    """For each value of `module` that shrank, the indices (last axis) of the channels it still has."""
+    before: Work
+    after: Work
+
+
+def reduce(module: Module) -> Reduction:
+    """`module` without what its results do not depend on. Inputs and results keep their shapes."""
+    reduced, removed, left = module, list[Removal](), dict[str, tuple[int, ...]]()
+    for function in module.functions.values():
+        reduced, lost, shrunk = _reduce(module, reduced, function)
+        removed += lost
+        left |= shrunk
+    return Reduction(
+        original=module,
+        module=reduced,
+        removed=tuple(removed),
+        surviving=left,
+        before=work(module),
+        after=work(reduced),
+    )
+
+
+def _reduce(
+    module: Module, reduced: Module, function: Function
+) -> tuple[Module, list[Removal], dict[str, tuple[int, ...]]]:
+    known = ranges(module, function)
+    flows = {let.var.name: flow(module, let, known) for let in function.body}
+    needed = needs(function, flows, known)
+    lost = list(removals(module, function, flows, known, needed))
+    names = [let.var.name for let in function.body if let.var.name in needed.computed]
+    return rewrite(reduced, function, flows, known, needed), lost, surviving(needed.kept, names)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reduce:
+    """The reduction as a pass; `tell` hears what was taken out."""
+
+    name: str = "reduce"
+    tell: Callable[[Reduction], None] | None = None
+
+    def run(self, module: Module) -> Module:
+        """The reduced module."""
+        reduction = reduce(module)
+        if self.tell is not None:
+            self.tell(reduction)
+        return reduction.module

@@ -1,0 +1,221 @@
+"""How channels run through a step: which channels of its arguments a channel of its result needs.
+
+A channel is an index of a value's last axis. An operator either moves channels along (`Link`), or mixes them
+with weights (`reads`), or needs and yields all of them (`whole`).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import ConstRef, Let, Module, TensorType, Var
+from codegen.ir.ops import (
+    ConcatAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    MeanAttrs,
+    PadAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
+from codegen.passes.reduce.ranges import Range, channels, is_foldable, sums_of_products
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Link:
+    """Channel `source[i]` of argument `argument` goes into channel `result[i]`.
+
+    `mutual`: the step can leave a channel out on both sides only (no operator selects channels).
+    """
+
+    argument: int
+    source: NDArray[np.intp]
+    result: NDArray[np.intp]
+    mutual: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Flow:
+    """Of one step. `reads` [C, O]: result channel o cannot do without channel c of argument 0.
+
+    What is not read contributes nothing, or `folds` [C, O] to the accumulator at every position alike.
+    """
+
+    links: tuple[Link, ...] = ()
+    reads: Mask | None = None
+    folds: NDArray[np.int64] | None = None
+    whole: bool = False
+
+
+WHOLE = Flow(whole=True)
+
+
+def flow(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
+    """How channels run through `let`, given the ranges of the values before it."""
+    if any(_per_channel(type_) for type_ in _activations(let)):
+        return WHOLE
+    if let.call.op.name in ("CONV_2D", "FULLY_CONNECTED"):
+        return _mixing(module, let, known)
+    rule = _LINKED.get(let.call.op.name)
+    links = None if rule is None else rule(let)
+    return WHOLE if links is None else Flow(links=links)
+
+
+def _activations(let: Let) -> list[TensorType]:
+    return [let.var.type, *(arg.type for arg in let.call.args if isinstance(arg, Var))]
+
+
+def _per_channel(type_: TensorType) -> bool:
+    return type_.elements == 0 or (type_.quantization is not None and type_.quantization.axis is not None)
+
+
+def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
+    """CONV_2D without groups and FULLY_CONNECTED on rows of whole channels."""
+    image, weights = let.call.args[0], let.call.args[1]
+    if not is_foldable(let) or not isinstance(image, Var) or not isinstance(weights, ConstRef):
+        return WHOLE
+    extent = channels(image.type.shape)
+    grouped = isinstance(let.call.attrs, ConvAttrs) and weights.type.shape[3] != extent
+    if grouped or not image.type.shape or weights.type.shape[-1] % extent:
+        return WHOLE
+    values = module.constants[weights.id].data.reshape(weights.type.shape)
+    reads = (_by_channel(values, extent) != 0).any(axis=0)
+    folds = np.zeros(reads.shape, np.int64)
+    given = known[image.name]
+    for channel in np.flatnonzero(given.constant):
+        only = _column(values, int(channel), extent)
+        level = np.zeros(image.type.shape)
+        level[..., channel] = given.low[..., channel].astype(np.float64) - image.type.zero_point
+        added = sums_of_products(let, level, only).reshape(-1, weights.type.shape[0])
+        # Under padding a constant that is not the zero point adds less at the border than inside.
+        alike = (added == added[0]).all(axis=0)
+        reads[channel] = ~alike
+        folds[channel] = np.where(alike, added[0], 0)
+    return Flow(reads=reads, folds=folds)
+
+
+def _by_channel(weights: np.ndarray, extent: int) -> np.ndarray:
+    """Weights as [rest, C, O]; columns of flattened images lie channel by channel."""
+    return np.moveaxis(weights, 0, -1).reshape(-1, extent, weights.shape[0])
+
+
+def _column(weights: np.ndarray, channel: int, extent: int) -> np.ndarray:
+    """The weights with those of all other channels cleared."""
+    only = np.zeros_like(weights)
+    only[..., channel::extent] = weights[..., channel::extent]
+    return only
+
+
+def _same(let: Let) -> tuple[Link, ...] | None:
+    """Channel c of every argument becomes channel c; a last extent of 1 is stretched."""
+    extent = channels(let.var.type.shape)
+    every = np.arange(extent)
+    found: list[Link] = []
+    for index, arg in enumerate(let.call.args):
+        if arg is None or not let.var.type.shape:
+            return None
+        own = channels(arg.type.shape)
+        if own not in (1, extent):
+            return None
+        if own == extent:
+            found.append(Link(argument=index, source=every, result=every))
+        else:
+            found.append(Link(argument=index, source=np.zeros_like(every), result=every, mutual=False))
+    return tuple(found)
+
+
+def _depthwise(let: Let) -> tuple[Link, ...] | None:
+    """All results of an image channel stay or go together: the multiplier is one for all."""
+    attrs = let.call.attrs
+    if not isinstance(attrs, DepthwiseConvAttrs) or not is_foldable(let):
+        return None
+    every = np.arange(channels(let.var.type.shape))
+    return (Link(argument=0, source=every // attrs.multiplier, result=every),)
+
+
+def _reshape(let: Let) -> tuple[Link, ...] | None:
+    """Element e is of channel e % C on one side and e % L on the other: one extent must divide the other."""
+    source = let.call.args[0]
+    if source is None or not source.type.shape or not let.var.type.shape:
+        return None
+    before, after = channels(source.type.shape), channels(let.var.type.shape)
+    if before % after and after % before:
+        return None
+    every = np.arange(max(before, after))
+    return (Link(argument=0, source=every % before, result=every % after),)
+
+
+def _mean(let: Let) -> tuple[Link, ...] | None:
+    attrs, source = let.call.attrs, let.call.args[0]
+    if not isinstance(attrs, MeanAttrs) or source is None or len(source.type.shape) - 1 in attrs.axes:
+        return None
+    return _same(let)
+
+
+def _transpose(let: Let) -> tuple[Link, ...] | None:
+    attrs = let.call.attrs
+    last = len(let.var.type.shape) - 1
+    return _same(let) if isinstance(attrs, TransposeAttrs) and attrs.permutation[-1:] == (last,) else None
+
+
+def _slice(let: Let) -> tuple[Link, ...] | None:
+    attrs, source = let.call.attrs, let.call.args[0]
+    if not isinstance(attrs, StridedSliceAttrs) or source is None or not attrs.begins:
+        return None
+    extent = channels(source.type.shape)
+    all_of_them = attrs.begins[-1] == 0 and attrs.strides[-1] == 1 and attrs.counts[-1] == extent
+    return _same(let) if all_of_them and attrs.shape[-1:] == (extent,) else None
+
+
+def _pad(let: Let) -> tuple[Link, ...] | None:
+    attrs, source = let.call.attrs, let.call.args[0]
+    if not isinstance(attrs, PadAttrs) or source is None or not attrs.paddings:
+        return None
+    every = np.arange(channels(source.type.shape))
+    return (Link(argument=0, source=every, result=every + attrs.paddings[-1][0]),)
+
+
+def _concatenation(let: Let) -> tuple[Link, ...] | None:
+    attrs = let.call.attrs
+    if not isinstance(attrs, ConcatAttrs) or attrs.axis != len(let.var.type.shape) - 1:
+        return _same(let)
+    found: list[Link] = []
+    start = 0
+    for index, arg in enumerate(let.call.args):
+        if arg is None:
+            return None
+        every = np.arange(channels(arg.type.shape))
+        found.append(Link(argument=index, source=every, result=every + start))
+        start += len(every)
+    return tuple(found)
+
+
+_ELEMENTWISE = (
+    "RELU",
+    "RELU6",
+    "LEAKY_RELU",
+    "LOGISTIC",
+    "TANH",
+    "QUANTIZE",
+    "DEQUANTIZE",
+    "ADD",
+    "SUB",
+    "MUL",
+)
+
+_LINKED: Mapping[str, Callable[[Let], tuple[Link, ...] | None]] = {
+    **dict.fromkeys(_ELEMENTWISE, _same),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _same),
+    "DEPTHWISE_CONV_2D": _depthwise,
+    "RESHAPE": _reshape,
+    "MEAN": _mean,
+    "TRANSPOSE": _transpose,
+    "STRIDED_SLICE": _slice,
+    "PAD": _pad,
+    "CONCATENATION": _concatenation,
+}
+"""Rules by operator; None: all channels are needed, as of SOFTMAX and whatever is not listed."""

@@ -1,0 +1,223 @@
+"""Value ranges: the smallest and largest integer that every element of every int8 value can hold.
+
+Bounds are per element, so that padding, positions and flattened columns need no special cases. They come from
+the operators' own reference arithmetic: exact tables for functions of one element, both ends for monotone
+operators, sums of products split by the weights' sign for operators with weights. Where an accumulator may
+wrap in 32 bits the result is only bounded by its clamp.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
+from codegen.ir.evaluate import evaluate_let
+from codegen.ir.fixed_point import INT32_MAX, INT32_MIN, Integers
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops import matmul as reference
+from codegen.ir.ops.parameters import (
+    activation_range,
+    conv_multipliers,
+    fully_connected_multipliers,
+    mean_multiplier,
+    mul_multiplier,
+)
+
+Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
+"""Attribute sets of the operators with weights."""
+
+_BYTES = np.arange(-128, 128, dtype=np.int8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Range:
+    """Bounds of a value: arrays of its shape and element type, both ends included."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def exact(self) -> bool:
+        """Whether every element is known."""
+        return bool(np.array_equal(self.low, self.high))
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """For each channel (index of the last axis; one for a scalar) whether all its elements are known."""
+        return (self.low == self.high).reshape(-1, channels(self.low.shape)).all(axis=0)
+
+
+def channels(shape: tuple[int, ...]) -> int:
+    """Extent of the last axis, 1 for a scalar."""
+    return shape[-1] if shape else 1
+
+
+def ranges(module: Module, function: Function) -> dict[str, Range]:
+    """Ranges of all variables that have one: int8 values, and whatever depends on no parameter."""
+    found = {param.name: limits(param.type) for param in function.params if param.type.dtype is DType.INT8}
+    for let in function.body:
+        given = [_known(module, arg, found) for arg in let.call.args]
+        result = _transfer(module, let, given)
+        if result is not None:
+            found[let.var.name] = result
+    return found
+
+
+def limits(type_: TensorType, activation: Activation = Activation.NONE) -> Range:
+    """What an int8 value can hold at all, under `activation`."""
+    ends = type_.dtype.limits if type_.quantization is None else activation_range(activation, type_)
+    low, high = (np.full(type_.shape, end, np.int8) for end in ends)
+    return Range(low=low, high=high)
+
+
+def _known(module: Module, arg: Arg | None, found: Mapping[str, Range]) -> Range | None:
+    if isinstance(arg, ConstRef):
+        data = module.constants[arg.id].data.reshape(arg.type.shape)
+        return Range(low=data, high=data)
+    return None if arg is None else found.get(arg.name)
+
+
+def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range | None:
+    """Range of the step's result, None if it is neither int8 nor known exactly."""
+    missing = [given is None for arg, given in zip(let.call.args, args, strict=True) if arg is not None]
+    if not any(missing) and all(given is None or given.exact for given in args):
+        data = evaluate_let(let, [None if given is None else given.low for given in args])
+        return Range(low=data, high=data)
+    if let.var.type.dtype is not DType.INT8:
+        return None
+    rule = _RULES.get(let.call.op.name)
+    bounded = None if rule is None or any(missing) else rule(let, [each for each in args if each is not None])
+    if bounded is not None:
+        return bounded
+    return limits(let.var.type, getattr(let.call.attrs, "activation", Activation.NONE))
+
+
+def _both_ends(let: Let, args: Sequence[Range]) -> Range:
+    """Operators of which no result falls when an argument grows: evaluated at both ends."""
+    low = evaluate_let(let, [each.low for each in args])
+    return Range(low=low, high=evaluate_let(let, [each.high for each in args]))
+
+
+def _mean(let: Let, args: Sequence[Range]) -> Range | None:
+    """MEAN is monotone unless its left shift wraps."""
+    argument = let.call.args[0]
+    if argument is None or argument.type.dtype is not DType.INT8:
+        return None
+    count = argument.type.elements // let.var.type.elements
+    _, shift = mean_multiplier(argument.type, let.var.type, count)
+    return _both_ends(let, args) if (255 * count) << max(shift, 0) <= INT32_MAX else None
+
+
+def _table(let: Let, args: Sequence[Range]) -> Range | None:
+    """Functions of one int8 element: the extremes of all results between both ends."""
+    argument = let.call.args[0]
+    if argument is None or argument.type.dtype is not DType.INT8:
+        return None
+    line = (len(_BYTES),)
+    types = (replace(argument.type, shape=line),)
+    results = let.call.op.evaluate(let.call.attrs, [_BYTES], types, replace(let.var.type, shape=line))
+    smallest, largest = (np.zeros((256, 256), np.int8) for _ in range(2))
+    for start in range(256):
+        smallest[start, start:] = np.minimum.accumulate(results[start:])
+        largest[start, start:] = np.maximum.accumulate(results[start:])
+    low, high = (end.astype(np.int64) + 128 for end in (args[0].low, args[0].high))
+    return Range(low=smallest[low, high], high=largest[low, high])
+
+
+def _corners(let: Let, args: Sequence[Range]) -> Range | None:
+    """ADD, SUB, MUL: monotone in each argument (either way), so the extremes are at the box's corners."""
+    first, second = let.call.args
+    if first is None or second is None:
+        return None
+    if let.call.op.name == "MUL":
+        _, shift = mul_multiplier(first.type, second.type, let.var.type)
+        if (255 * 255) << max(shift, 0) > INT32_MAX:
+            return None
+    ends = [
+        evaluate_let(let, [a, b]) for a in (args[0].low, args[0].high) for b in (args[1].low, args[1].high)
+    ]
+    return Range(low=np.minimum.reduce(ends), high=np.maximum.reduce(ends))
+
+
+def sums_of_products(let: Let, image: NDArray[np.float64], weights: np.ndarray) -> Integers:
+    """Exact sums of products of a step with int8 weights, bias left out, [..., O].
+
+    `image` is less its zero point (float64, in which these sums are exact).
+    """
+    attrs, wide = let.call.attrs, weights.astype(np.float64)
+    if isinstance(attrs, ConvAttrs):
+        sums = reference.conv_sums(attrs, image, wide, let.var.type)
+    elif isinstance(attrs, DepthwiseConvAttrs):
+        sums = reference.depthwise_sums(attrs, image, wide, let.var.type)
+    else:
+        sums = reference.fully_connected_sums(image, wide)
+    return sums.astype(np.int64)
+
+
+def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
+    """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias.
+
+    Negative weights take the image's other end. Requantisation is monotone (multipliers are not negative)
+    unless the accumulator or its left shift wraps; there only the clamp is left.
+    """
+    image, attrs = let.call.args[0], let.call.attrs
+    if image is None or not isinstance(attrs, Weighted) or not is_foldable(let):
+        return None
+    low, high = (end.astype(np.float64) - image.type.zero_point for end in (args[0].low, args[0].high))
+    weights = args[1].low
+    up, down = np.maximum(weights, 0), np.minimum(weights, 0)
+    bias = args[2].low.reshape(-1).astype(np.int64) if len(args) > 2 else np.int64(0)
+    least = sums_of_products(let, low, up) + sums_of_products(let, high, down)
+    most = sums_of_products(let, high, up) + sums_of_products(let, low, down)
+    return _requantized(let, attrs, least + bias, most + bias)
+
+
+def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:
+    types = [None if arg is None else arg.type for arg in let.call.args]
+    connected = isinstance(attrs, FullyConnectedAttrs)
+    rule = fully_connected_multipliers if connected else conv_multipliers
+    image, weights = types[0], types[1]
+    if image is None or weights is None or weights.quantization is None:
+        raise ValueError(f"{let.where}: a step with weights lacks them")
+    _, shifts = rule(image.scale, weights.quantization.scales, let.var.type.scale)
+    left = np.maximum(shifts, 0).astype(np.int64)
+    wraps = (least < -(-INT32_MIN >> left)) | (most > INT32_MAX >> left)
+    low, high = (
+        reference.requantized(sums, attrs.activation, types, let.var.type, rule) for sums in (least, most)
+    )
+    unknown = wraps & (least != most)
+    smallest, largest = activation_range(attrs.activation, let.var.type)
+    shape = let.var.type.shape
+    return Range(
+        low=np.where(unknown, np.int8(smallest), low).reshape(shape),
+        high=np.where(unknown, np.int8(largest), high).reshape(shape),
+    )
+
+
+def is_foldable(let: Let) -> bool:
+    """Whether the step has int8 image, constant int8 weights and a constant bias or none."""
+    args = let.call.args
+    if not isinstance(let.call.attrs, Weighted) or len(args) < 2 or args[0] is None:
+        return False
+    constant = all(arg is None or isinstance(arg, ConstRef) for arg in args[1:])
+    weights = args[1]
+    return (
+        constant
+        and weights is not None
+        and args[0].type.dtype is weights.type.dtype is let.var.type.dtype is DType.INT8
+    )
+
+
+_Rule = Callable[[Let, Sequence[Range]], Range | None]
+
+_RULES: Mapping[str, _Rule] = {
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), _weighted),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "PAD"), _both_ends),
+    **dict.fromkeys(("RESHAPE", "TRANSPOSE", "STRIDED_SLICE"), _both_ends),
+    **dict.fromkeys(("RELU", "RELU6", "LEAKY_RELU", "LOGISTIC", "TANH", "QUANTIZE"), _table),
+    **dict.fromkeys(("ADD", "SUB", "MUL"), _corners),
+    "MEAN": _mean,
+}
+"""Rules by operator; what is not listed (SOFTMAX) is bounded by its type alone."""

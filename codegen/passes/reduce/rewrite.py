@@ -1,0 +1,240 @@
+"""Rewrites a function to its kept channels: constants sliced, shapes shrunk, constant channels folded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import (
+    Arg,
+    Call,
+    Constant,
+    ConstRef,
+    DType,
+    Function,
+    Let,
+    Module,
+    Quantization,
+    TensorType,
+    Var,
+)
+from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops import (
+    OPS,
+    Attrs,
+    ConcatAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    PadAttrs,
+    ReshapeAttrs,
+    StridedSliceAttrs,
+)
+from codegen.passes.base import with_function
+from codegen.passes.reduce.flow import Flow, Link, Mask
+from codegen.passes.reduce.needs import Needs
+from codegen.passes.reduce.ranges import Range, channels
+
+
+def rewrite(
+    module: Module, function: Function, flows: Mapping[str, Flow], known: Mapping[str, Range], needed: Needs
+) -> Module:
+    """`module` with `function` reduced to what is needed."""
+    return _Rewriter(module, function, flows, known, needed).module()
+
+
+class _Rewriter:
+    def __init__(
+        self,
+        module: Module,
+        function: Function,
+        flows: Mapping[str, Flow],
+        known: Mapping[str, Range],
+        needed: Needs,
+    ) -> None:
+        self._module, self._function = module, function
+        self._flows, self._known, self._needed = flows, known, needed
+        self._added: list[Constant] = []
+        self._variables: dict[str, Var] = {param.name: param for param in function.params}
+
+    def module(self) -> Module:
+        """The rewritten module."""
+        body = [self._let(let) for let in self._function.body if let.var.name in self._needed.computed]
+        results = tuple(
+            self._variables[result.name] if isinstance(result, Var) else result
+            for result in self._function.results
+        )
+        function = replace(self._function, body=tuple(body), results=results)
+        return with_function(self._module, function, self._added)
+
+    def _let(self, let: Let) -> Let:
+        flow, kept = self._flows[let.var.name], self._needed.kept[let.var.name]
+        weighted = flow.reads is not None or isinstance(let.call.attrs, DepthwiseConvAttrs)
+        if weighted and not flow.whole:
+            call = self._weighted(let, flow, kept)
+        else:
+            call = self._linked(let, flow, kept)
+        types = tuple(None if arg is None else arg.type for arg in call.args)
+        var = replace(let.var, type=replace(let.var.type, shape=call.op.result_shape(call.attrs, types)))
+        self._variables[var.name] = var
+        return replace(let, var=var, call=call)
+
+    # Operators that move channels along, and those that keep all of them.
+
+    def _linked(self, let: Let, flow: Flow, kept: Mask) -> Call:
+        links = {link.argument: link for link in flow.links}
+        sources = [self._argument(let, index, links.get(index), kept) for index in range(len(let.call.args))]
+        if isinstance(let.call.attrs, ConcatAttrs) and flow.links:
+            # An argument that lost all its channels is no longer there.
+            sources = [arg for arg in sources if arg is not None and arg.type.elements]
+            if len(sources) == 1 and len(let.call.args) > 1:
+                attrs = ReshapeAttrs(shape=sources[0].type.shape)
+                return Call(op=OPS["RESHAPE"], args=tuple(sources), attrs=attrs)
+        return replace(let.call, args=tuple(sources), attrs=_attrs(let, flow, kept))
+
+    def _argument(self, let: Let, index: int, link: Link | None, kept: Mask) -> Arg | None:
+        """Argument `index` with the channels that are left of it."""
+        arg = let.call.args[index]
+        if arg is None:
+            return None
+        chosen = np.ones(channels(arg.type.shape), np.bool_)
+        if link is not None:
+            chosen[:] = False
+            chosen[link.source[kept[link.result]]] = True
+        if isinstance(arg, ConstRef):
+            data = self._module.constants[arg.id].data.reshape(arg.type.shape)
+            return arg if chosen.all() else self._slice(let, arg, arg.type, data[..., chosen])
+        if arg.name in self._needed.computed:
+            if not chosen.any():
+                # Only CONCATENATION has such an argument, and drops it.
+                return replace(arg, type=replace(arg.type, shape=(*arg.type.shape[:-1], 0)))
+            return self._variables[arg.name]
+        data = self._known[arg.name].low
+        data = data[..., chosen] if arg.type.shape else data
+        return self._constant(f"folded_{arg.name}", let, arg.type, self._stretched(let, arg, data))
+
+    def _stretched(self, let: Let, arg: Var, data: np.ndarray) -> np.ndarray:
+        """One pixel of `data` where all are alike and the other argument has the result's full shape."""
+        others = [other for other in let.call.args if other is not arg and other is not None]
+        if let.call.op.name not in ("ADD", "SUB", "MUL") or len(others) != 1 or data.ndim < 2:
+            return data
+        pixels = data.reshape(-1, data.shape[-1])
+        if others[0].type.shape != let.var.type.shape or not (pixels == pixels[0]).all():
+            return data
+        return pixels[:1].reshape((1,) * (data.ndim - 1) + data.shape[-1:])
+
+    def _constant(
+        self, stem: str, let: Let, type_: TensorType, data: np.ndarray, like: Constant | None = None
+    ) -> ConstRef:
+        """A new constant for `let`, of `type_` but for its shape; what else it needs is as in `like`."""
+        names = {*self._module.constants, *(constant.id for constant in self._added)}
+        name = base = f"{stem}_{let.var.name}"
+        number = 2
+        while name in names:
+            name, number = f"{base}_{number}", number + 1
+        held = replace(type_, shape=tuple(data.shape))
+        dense = data.copy(order="C")
+        if like is None:
+            scope = let.var.device.memory_scope
+            made = Constant(id=name, type=held, data=dense, origin=let.var.origin, memory_scope=scope)
+        else:
+            made = replace(like, id=name, type=held, data=dense)
+        self._added.append(made)
+        return ConstRef(id=name, type=held)
+
+    def _slice(self, let: Let, ref: ConstRef, type_: TensorType, data: np.ndarray) -> ConstRef:
+        """A part of the constant `ref`, or the constant itself if it is all of it."""
+        whole = self._module.constants[ref.id]
+        if np.array_equal(data.reshape(-1), whole.data.reshape(-1)):
+            return ref
+        return self._constant(ref.id, let, type_, data, whole)
+
+    # Operators with weights.
+
+    def _weighted(self, let: Let, flow: Flow, kept: Mask) -> Call:
+        image, weights, *rest = let.call.args
+        if not isinstance(image, Var) or not isinstance(weights, ConstRef):
+            return let.call
+        depthwise = isinstance(let.call.attrs, DepthwiseConvAttrs)
+        read = self._needed.kept[image.name]
+        if read.all() and kept.all():
+            return replace(let.call, args=(self._variables[image.name], weights, *rest))
+        if not read.any():
+            raise ValueError(f"{let.where}: nothing is left to read")
+        values = self._module.constants[weights.id].data.reshape(weights.type.shape)
+        if depthwise:
+            values, axis = values[..., kept], 3
+        else:
+            values, axis = values[kept], 0
+            values = values[..., np.resize(read, weights.type.shape[-1])]
+        type_ = replace(weights.type, quantization=_sliced(weights.type.quantization, kept, axis))
+        args = (
+            self._variables[image.name],
+            self._slice(let, weights, type_, values),
+            self._bias(let, flow, kept, ~read),
+        )
+        return replace(let.call, args=args)
+
+    def _bias(self, let: Let, flow: Flow, kept: Mask, folded: Mask) -> ConstRef | None:
+        """The kept biases plus what the folded image channels add, wrapped to 32 bits as accumulators are."""
+        given = let.call.args[2] if len(let.call.args) > 2 else None
+        added = np.zeros(len(kept), np.int64) if flow.folds is None else flow.folds[folded].sum(axis=0)
+        count = int(kept.sum())
+        if isinstance(given, ConstRef):
+            data = self._module.constants[given.id].data.reshape(-1).astype(np.int64)
+            scale = _sliced(given.type.quantization, kept, 0)
+            type_ = TensorType(shape=(count,), dtype=DType.INT32, quantization=scale)
+            return self._slice(let, given, type_, wrap_int32(data + added)[kept].astype(np.int32))
+        if not added[kept].any():
+            return None
+        type_ = TensorType(shape=(count,), dtype=DType.INT32, quantization=_bias_scale(let))
+        return self._constant("bias", let, type_, wrap_int32(added)[kept].astype(np.int32))
+
+
+def _bias_scale(let: Let) -> Quantization | None:
+    """Scale of a bias that the file left out; FULLY_CONNECTED with one scale checks it."""
+    image, weights = let.call.args[0], let.call.args[1]
+    single = isinstance(let.call.attrs, FullyConnectedAttrs)
+    if not single or image is None or weights is None or weights.type.quantization is None:
+        return None
+    if len(weights.type.quantization.scales) > 1:
+        return None
+    return Quantization(scales=(image.type.scale * weights.type.scale,), zero_points=(0,))
+
+
+def _sliced(quantization: Quantization | None, kept: Mask, axis: int) -> Quantization | None:
+    """Quantisation of the kept channels, along `axis` if it is per channel."""
+    if quantization is None or quantization.axis is None:
+        return quantization
+    if len(quantization.scales) == 1:
+        return replace(quantization, axis=axis)
+    chosen = np.flatnonzero(kept)
+    return Quantization(
+        scales=tuple(quantization.scales[channel] for channel in chosen),
+        zero_points=tuple(quantization.zero_points[channel] for channel in chosen),
+        axis=axis,
+    )
+
+
+def _attrs(let: Let, flow: Flow, kept: Mask) -> Attrs:
+    """The attributes that spell out channels, with those that are kept."""
+    attrs = let.call.attrs
+    if isinstance(attrs, ReshapeAttrs) and flow.links:
+        return replace(attrs, shape=(*attrs.shape[:-1], int(kept.sum())))
+    if isinstance(attrs, StridedSliceAttrs) and flow.links:
+        left = int(kept.sum())
+        return replace(attrs, counts=(*attrs.counts[:-1], left), shape=(*attrs.shape[:-1], left))
+    if isinstance(attrs, PadAttrs) and flow.links:
+        inside = flow.links[0].result
+        first, stop = int(inside[0]), int(inside[-1]) + 1
+        around = (int(kept[:first].sum()), int(kept[stop:].sum()))
+        return replace(attrs, paddings=(*attrs.paddings[:-1], around))
+    return attrs
+
+
+def surviving(kept: Mapping[str, Mask], names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Indices of the channels left of each value in `names` that lost some."""
+    return {
+        name: tuple(int(channel) for channel in np.flatnonzero(kept[name]))
+        for name in names
+        if not kept[name].all()
+    }

@@ -1,0 +1,75 @@
+/*
+ * cg_conv_dsp.h -- convolutions and fully connected layers for cores with the DSP extension
+ * (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ *
+ * Bit-equal to cg_conv2d_s8 and cg_fully_connected_s8. Pixels are widened to int16 in a workspace
+ * once, two or four pixels at a time; then two output channels are computed at a time by SMLAD
+ * from a stream of packed weights (kernels/tile_s8_dsp.S).
+ */
+#ifndef CG_CONV_DSP_H
+#define CG_CONV_DSP_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * `stream` holds, for a layer of K weights a channel, padded with zeros to 4 * groups of them:
+ *  - for each pair of channels (a, b): bias a, bias b; for each group of four weights the words
+ *    {a0 b0 a2 b2}, {a1 b1 a3 b3} (bytes, lowest address first); 2 * multiplier modulo 2^32 of a
+ *    and b; one word of shifts: a in the lowest byte, b in the next;
+ *  - where the number of channels is odd, for the last one: bias; {a0 a1 a2 a3} a group;
+ *    multiplier; shift.
+ * Biases hold the image's zero point folded over all taps. A byte of shifts is the shift right, 1
+ * to 31, where that and a range of [-128, 127] is all there is to requantising. Otherwise bit 7 of
+ * a's is set (for both), and then bit 6 says that the low bits are a shift left.
+ */
+typedef struct {
+    const int32_t *stream;
+    const int8_t *padding;  /* a pixel in the padding: in.c zero points; NULL if in.c % 4 != 0 */
+    const int16_t *offsets; /* of a window in a patch, see below; NULL if in.c % 4 == 0 */
+    int32_t tile;           /* pixels computed at once: 4 or 2 */
+} cg_conv_weights_dsp;
+
+/*
+ * Where in.c % 4 != 0 windows are read byte by byte, groups of four values in the order 0 2 1 3, by
+ * tables that say how far each value lies behind the first one. Windows that reach into the padding
+ * are copied together first: a patch of kernel_h lines, of cg_patch_line_dsp() bytes each.
+ */
+static inline int32_t cg_patch_line_dsp(const cg_window *window, int32_t pixels)
+{
+    const int32_t columns =
+        ((pixels - 1) * window->stride_w) + ((window->kernel_w - 1) * window->dilation_w) + 1;
+    return columns * window->in.c;
+}
+
+/*
+ * One group only. Where in.c % 4 == 0 the image is aligned to 4 bytes, else it may lie anywhere.
+ * Workspace, aligned to 4 bytes: 8 * tile * groups bytes for widened pixels; in front of them where
+ * in.c % 4 != 0 a table of 8 * groups bytes and, if there are `offsets`, a patch, its size rounded
+ * up to a multiple of 4.
+ * Overlap: the windows of one tile of a row (or of the image, where window and strides are 1) are
+ * read before its first result is written: `tiled_below` in codegen/kernels/dsp/tiles.py.
+ */
+void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                      void *workspace, const int8_t *input, int8_t *output);
+/* Result row y, columns [x_start, x_stop): `output` is where the first of these pixels goes. */
+void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                          void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                          int32_t x_start, int32_t x_stop);
+
+/*
+ * One row of inputs, aligned to 4 bytes where in_len % 4 == 0. Workspace, aligned to 4 bytes:
+ * 8 * groups bytes. The input is read before the first result is written: the output may overlap
+ * it in any way.
+ */
+void cg_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
+                               const int8_t *input, int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_CONV_DSP_H */

@@ -1,0 +1,71 @@
+/*
+ * cg_conv_dsp_parts.h -- what the C and assembly parts of the DSP convolutions share. Included by
+ * kernels only.
+ *
+ * Widened pixels: for each group of four values k0 k1 k2 k3 of a pixel the int16 pairs {k0, k2} of
+ * all pixels of the tile, then the pairs {k1, k3} of all of them: so SXTB16 leaves them.
+ */
+#ifndef CG_CONV_DSP_PARTS_H
+#define CG_CONV_DSP_PARTS_H
+
+#include "cg_conv_dsp.h"
+
+/* tile_s8_dsp.S knows these offsets. */
+typedef struct {
+    int32_t *pixels;          /* widened */
+    const int32_t *stream;    /* packed weights */
+    const int32_t *pairs_end; /* in the stream: behind the last pair of channels */
+    int32_t groups;           /* groups of four values a pixel */
+    int32_t out_zero;
+    int32_t is_odd; /* a single channel follows the pairs */
+    int32_t act_min;
+    int32_t act_max;
+} cg_tile_dsp;
+
+/* Words of the stream that a pair of channels takes. */
+static inline int32_t cg_pair_words_dsp(int32_t groups)
+{
+    return (2 * groups) + 5;
+}
+
+/* Place of value k of a pixel in a table of offsets: groups in the order 0 2 1 3. */
+static inline int32_t cg_place_dsp(int32_t k)
+{
+    return (k & ~3) + ((k & 1) * 2) + ((k >> 1) & 1);
+}
+
+/*
+ * All channels of four pixels. The first goes to `output`, the next two follow `step` bytes apart,
+ * the fourth `last_step` bytes behind the third: 0 where it is the third once more.
+ */
+void cg_tile4_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
+/* Of two pixels, `step` bytes apart. */
+void cg_tile2_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
+/* Of one pixel. */
+void cg_tile1_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+
+/*
+ * Requantises sums of one channel in place, all cases: what tiles call for a channel whose byte of
+ * shifts has bit 7 set (or whose neighbour's has). `shift` holds that byte, above it their number.
+ */
+void cg_requantize_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t doubled_multiplier,
+                          uint32_t shift);
+
+/*
+ * Four pixels, or two, widened to `pixels`: 4 * groups bytes each. They lie `step` bytes apart, the
+ * last of four `last_step` behind the third. Aligned to 4 bytes.
+ */
+void cg_gather4_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t step,
+                       int32_t last_step);
+void cg_gather2_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t step);
+/* Four pixels that lie anywhere. */
+void cg_gather4_apart_s8_dsp(const int8_t *const sources[4], int32_t *pixels, int32_t groups);
+/* One pixel of a tile of `tile_bytes / 4`; its first pair goes to `pixels`. Aligned to 4 bytes. */
+void cg_gather1_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t tile_bytes);
+/* The same byte by byte: value k lies offsets[k] behind the pixel, groups in the order 0 2 1 3. */
+void cg_gather4_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups, int32_t step,
+                             int32_t last_step, const int16_t *offsets);
+void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups,
+                             int32_t tile_bytes, const int16_t *offsets);
+
+#endif /* CG_CONV_DSP_PARTS_H */

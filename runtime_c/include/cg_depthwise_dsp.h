@@ -1,0 +1,154 @@
+/*
+ * cg_depthwise_dsp.h -- depthwise convolution, int8, on cores with the DSP extension (Cortex-M4,
+ * M7, M33): parameters, prototypes, contracts. What cg_kernels.h says of all kernels holds here.
+ *
+ * Images are read as words where C % 4 == 0: image and result are aligned to 4 bytes.
+ */
+#ifndef CG_DEPTHWISE_DSP_H
+#define CG_DEPTHWISE_DSP_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 3x3, stride 1 or 2, one output channel an input channel, at least four channels ----- */
+
+/*
+ * Words of a channel: six of weights, bias, multiplier, right shift. Weights are doubled int16
+ * pairs, per row of the window {w0, w1} and {w1, w2} (first one in the low half). The bias is
+ * 2 * (bias - in_zero * sum(w)), and no accumulator reaches 2^30, so that the requantisation is
+ * exact. 1 <= right shift <= 31, the activation's range is all of int8.
+ */
+#define CG_DW3X3_WORDS 9
+
+/* What the workspace holds of each channel. */
+typedef struct {
+    int32_t columns; /* result columns at a time, a multiple of 4 */
+    int32_t plane_bytes;
+} cg_dw_tile;
+
+typedef struct {
+    cg_window window;        /* pad_left <= 1, strides alike */
+    const int32_t *channels; /* CG_DW3X3_WORDS of each */
+    int32_t in_zero;
+    int32_t out_zero;
+    cg_dw_tile band; /* of six rows, of four where the result replaces its image */
+    cg_dw_tile line; /* of three rows */
+} cg_dw3x3_params;
+
+/*
+ * Stride 1: four result rows and four channels at a time. The workspace holds six rows of four
+ * channels as int16. Order of reads and writes: `striped_below` in codegen/kernels/overlap.py with
+ * bands of four rows.
+ */
+void cg_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace, const int8_t *input,
+                            int8_t *output);
+
+/*
+ * The same, two result rows at a time, the result replaces its image: one output pixel an input
+ * pixel, a band as wide as the image. The workspace holds four rows.
+ */
+void cg_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace, int8_t *image);
+
+/* Stride 1 or 2, one row after the other: the workspace holds three rows. */
+void cg_depthwise3x3_rows_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                 const int8_t *input, int8_t *output);
+
+/*
+ * Result row y, columns [x_start, x_stop). Four channels at a time: the row's windows are read
+ * until its last write.
+ */
+void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                int32_t x_stop);
+
+/* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
+
+#define CG_DW_MOST_TAPS 49
+
+/*
+ * weights: per group of four channels four biases as above, per tap doubled int16 pairs {channel 0,
+ * channel 2} and {1, 3}, per channel multiplier and right shift. If C % 4 != 0 the last group is
+ * that of the last four channels. pad: in.c times the image's zero point, aligned to 4 bytes.
+ */
+typedef struct {
+    cg_window window;
+    const int32_t *weights;
+    const int8_t *pad;
+    int32_t out_zero;
+} cg_dw_taps_params;
+
+/*
+ * Pixel after pixel, four channels at a time: `striped_below` with bands and stripes of one.
+ */
+void cg_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output);
+void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
+                                  int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+
+/* ---- the inner loops, in assembly: depthwise3x3_parts_dsp.S ----------------------------- */
+
+/* How rows of pixels become lines of words. */
+typedef struct {
+    const int8_t *rows[6]; /* each row's first pixel, channel 0; NULL: padding */
+    int32_t count;         /* of rows */
+    int32_t plane_bytes;
+    int32_t step;  /* bytes from pixel to pixel */
+    int32_t pairs; /* words of two pixels, the first one of padding and a pixel if `lead` */
+    int32_t rest;  /* words of padding behind */
+    int32_t lead;
+    int32_t odd;  /* a pixel is left for the first word of `rest` */
+    uint32_t pad; /* in_zero, four times */
+} cg_dw_lines;
+
+typedef struct {
+    int32_t count; /* channels */
+    int32_t plane_bytes;
+    int32_t columns; /* results a row */
+    int32_t rows;
+    int32_t step;       /* bytes from result to result */
+    int32_t line_bytes; /* bytes from a row of results to the next */
+    int32_t out_zero;
+} cg_dw_job;
+
+/* Four channels from `channel` on into planes of 6, 4 or 3 lines, from the line at `planes` on. */
+void cg_dw_widen6_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen6_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen4_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen4_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen3_words_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+void cg_dw_widen3_bytes_dsp(const cg_dw_lines *lines, int32_t channel, void *planes);
+
+void cg_dw3x3_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                            int8_t *output);
+void cg_dw3x3_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                            int8_t *output);
+void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                           int8_t *output);
+void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                           int8_t *output);
+
+/* ---- and those of depthwise_taps_parts_dsp.S -------------------------------------------- */
+
+/* The taps of a pixel's window; the next pixels' are `4 * groups - back + step` bytes further. */
+typedef struct {
+    int32_t count;
+    int32_t pixels;
+    int32_t groups; /* of four channels */
+    int32_t back;   /* channels that the last group begins earlier */
+    int32_t step;
+    int32_t out_zero;
+    const int8_t *tap[CG_DW_MOST_TAPS];
+} cg_dw_taps;
+
+void cg_dw_taps9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps9_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_DEPTHWISE_DSP_H */

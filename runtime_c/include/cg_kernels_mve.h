@@ -1,0 +1,203 @@
+/*
+ * cg_kernels_mve.h -- int8 kernels for Helium (M-profile vector extension, integer): parameters,
+ * prototypes, contracts.
+ *
+ * What holds for all of them:
+ *  - Results are bit-equal to the portable kernels. Zero points of images are folded into biases,
+ *    so a tap in the padding is read as the zero point.
+ *  - int8 tensors have any alignment: they are only accessed as bytes. Packed constants and
+ *    workspaces are aligned to 4 bytes.
+ *  - Nothing outside the tensors is read or written: loops are predicated by element.
+ *  - Constants are packed by codegen/kernels/mve/packing.py.
+ */
+#ifndef CG_KERNELS_MVE_H
+#define CG_KERNELS_MVE_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which requantisation is exact. */
+enum {
+    CG_CLAMPED_MVE = 0, /* no result below the zero point, no positive shift */
+    CG_NARROW_MVE = 1,  /* all shifts negative */
+    CG_WIDE_MVE = 2     /* any */
+};
+
+/*
+ * A matrix product with requantisation: `channels` dot products of `depth` bytes a pixel.
+ *
+ * weight: groups of two or four channels, each group its int32 biases, then its weights channel
+ * after channel, filled up to a multiple of 4 bytes; the channels left over are groups of one. The
+ * weights of two channels alternate every 16 bytes if the depth is a multiple of 16.
+ * multiplier and shift (negative: to the right) are per channel, and `chunk_step` is 16; or one
+ * for all: then 16 equal ones, and `chunk_step` is 0.
+ */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t channels;
+    int32_t depth;
+    int32_t chunk_step;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t rounding; /* one of the above, the least that holds */
+} cg_product_mve;
+
+/* Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. */
+typedef struct {
+    const int8_t *patch[3];
+    int8_t *output[3];
+} cg_group_mve;
+
+/* All channels of three pixels. Channels are written in chunks of 16, each after its sums. */
+void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels);
+/* All channels of one pixel: weights in groups of four. */
+void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
+
+typedef struct {
+    cg_window window;
+    int32_t in_zero;
+    int32_t is_padded; /* some window crosses an edge of the image */
+} cg_conv_params_mve;
+
+/*
+ * 1x1 convolution of one or two pixels, fully connected of one or two rows: weights in groups of
+ * four. Overlap: a pixel is written while it is read, its last chunk excepted.
+ */
+void cg_few_pixels_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                          const int8_t *input, int8_t *output);
+
+/*
+ * 1x1 convolution with stride 1, and many rows of fully connected: weights in groups of two. Three
+ * pixels at a time, written while they are read, their last chunks excepted; reverse: the groups
+ * are counted from the last pixel.
+ */
+void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                         const int8_t *input, int8_t *output);
+void cg_pointwise_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                                 const int8_t *input, int8_t *output);
+
+/*
+ * Any convolution without groups: weights in groups of two. Windows of three pixels are copied to
+ * the workspace, 3 * depth bytes, before any of them is written.
+ */
+void cg_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                      void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                              void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                          void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                          int32_t x_start, int32_t x_stop);
+
+/*
+ * A depthwise convolution with one output channel an input channel. stream: per 16 channels (the
+ * last 8 or fewer: per 8) int32 biases, one byte a channel for every tap, then per 4 channels int32
+ * multipliers and byte shifts; order of the channels: depthwise_pixels_s8_mve.S. Products of the
+ * two taps of a pair (those after the first, if `odd`) do not leave 16 bits together.
+ */
+typedef struct {
+    const int8_t *stream;
+    int32_t channels;
+    int32_t pairs;
+    int32_t odd;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t rounding;
+} cg_depthwise_mve;
+
+/* Pixels whose taps are the same bytes apart: tap t of the first one is at base + offsets[t]. */
+typedef struct {
+    const cg_s32 *offsets;
+    uintptr_t base;
+    int32_t step;        /* from pixel to pixel in the image */
+    int32_t output_step; /* from behind a pixel's results to the next one's */
+    int32_t pixels;
+    int8_t *output;
+} cg_depthwise_run_mve;
+
+void cg_depthwise_pixels_s8_mve(const cg_depthwise_mve *layer, const cg_depthwise_run_mve *run);
+
+/*
+ * Any window. Workspace: an int32 for every tap, then, if there is padding, a pixel. A pixel's
+ * channels are written 16 at a time, each after it was read.
+ */
+void cg_depthwise_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_depthwise_mve *layer,
+                                void *workspace, const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
+                                        const cg_depthwise_mve *layer, void *workspace,
+                                        const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_depthwise_mve *layer,
+                                    void *workspace, const cg_rows *input, int8_t *output,
+                                    int32_t y, int32_t x_start, int32_t x_stop);
+
+/* The taps of a window that are inside the image. */
+typedef struct {
+    int32_t step; /* from row to row */
+    int32_t wrap; /* rows until the ring begins again, `ring_bytes` back */
+    int32_t ring_bytes;
+    int32_t rows;
+    int32_t columns;
+    int32_t channels; /* from column to column */
+    int32_t act_min;
+    int32_t act_max;
+} cg_tap_grid_mve;
+
+/* Sums of the taps of 1 to 4 channels, and maxima of 1 to 16, in their range. */
+void cg_pool_sums_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, cg_s32 *sums,
+                         int32_t channels);
+void cg_pool_maxima_s8_mve(const cg_tap_grid_mve *grid, const int8_t *first, int8_t *maxima,
+                           int32_t channels);
+
+/*
+ * As the portable kernels; a pixel's channels are written 4 (average) or 16 (maximum) at a time,
+ * each after they were read.
+ */
+void cg_avg_pool2d_s8_mve(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_avg_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *input,
+                                  int8_t *output);
+void cg_avg_pool2d_s8_mve_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                              int32_t y, int32_t x_start, int32_t x_stop);
+void cg_max_pool2d_s8_mve(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_max_pool2d_reverse_s8_mve(const cg_pool_params *params, const int8_t *input,
+                                  int8_t *output);
+void cg_max_pool2d_s8_mve_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                              int32_t y, int32_t x_start, int32_t x_stop);
+
+/* An argument of ADD: (stored * scale + offset), then times multiplier and shift unless exact. */
+typedef struct {
+    int32_t scale;
+    int32_t offset;
+    int32_t multiplier;
+    int32_t shift; /* negative */
+} cg_add_argument_mve;
+
+/* exact: 0 none, 1 the left one, 2 the right one. */
+typedef struct {
+    int32_t count;
+    cg_add_argument_mve lhs;
+    cg_add_argument_mve rhs;
+    int32_t multiplier;
+    int32_t shift; /* negative */
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t exact;
+} cg_add_params_mve;
+
+/* Two tensors of one shape, four elements at a time, in place of either. */
+void cg_add_s8_mve(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
+                   int8_t *output);
+void cg_add_s8_mve_run(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
+                       int8_t *output, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_KERNELS_MVE_H */

@@ -1,0 +1,360 @@
+/*
+ * conv2d_s8_dsp.c -- 2-D convolution, int8, DSP extension: any window, stride, dilation, padding.
+ *
+ * This file brings the windows of two or four pixels into the workspace; tile_s8_dsp.S does the
+ * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
+ * tap lies in the padding, else tap by tap; others byte by byte, from the image or from a patch.
+ */
+#include "cg_conv_dsp_parts.h"
+#include "cg_kernel_parts.h"
+
+typedef struct {
+    cg_tile_dsp tile;
+    const cg_window *window;
+    int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
+    int32_t most;     /* pixels at once */
+    int32_t step;     /* bytes in the image from one pixel's window to the next one's */
+    int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
+    int32_t in_stop;  /* at the left or right */
+    const int8_t *padding;
+    int16_t *offsets; /* of a window in the image; NULL: by words */
+    const int16_t *patch_offsets;
+    int8_t *patch;
+    int32_t in_zero;
+} conv_layer;
+
+/* A row of results: which taps are inside, and where they are. */
+typedef struct {
+    cg_view view;
+    cg_tap_rows rows;
+    int32_t is_inside; /* no row of taps lies in the padding */
+} conv_row;
+
+static void start(conv_layer *layer, const cg_conv_params *params,
+                  const cg_conv_weights_dsp *weights, void *workspace)
+{
+    const cg_window *const window = &params->window;
+    const int32_t channels = window->in.c;
+    const int32_t reach = (window->kernel_w - 1) * window->dilation_w;
+    const int32_t last = window->in.w - 1 - reach + window->pad_left;
+    int8_t *place = (int8_t *)workspace;
+    int32_t groups = window->kernel_h * window->kernel_w * channels;
+    groups = (groups + 3) / 4;
+    layer->window = window;
+    layer->most = weights->tile;
+    layer->step = window->stride_w * channels;
+    layer->in_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
+    layer->in_stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
+    layer->padding = weights->padding;
+    layer->patch_offsets = weights->offsets;
+    layer->in_zero = params->in_zero;
+    layer->patch = place;
+    layer->offsets = NULL;
+    if ((channels % 4) != 0) {
+        if (layer->patch_offsets != NULL) {
+            const int32_t line = cg_patch_line_dsp(window, layer->most);
+            place += ((window->kernel_h * line) + 3) & ~3;
+        }
+        layer->offsets = (cg_s16 *)(void *)place;
+        place += 8 * groups;
+    }
+    layer->pixels = (int32_t *)(void *)place;
+    layer->tile.stream = weights->stream;
+    layer->tile.pairs_end = &weights->stream[(window->out.c / 2) * cg_pair_words_dsp(groups)];
+    layer->tile.groups = groups;
+    layer->tile.out_zero = params->out_zero;
+    layer->tile.is_odd = window->out.c % 2;
+    layer->tile.act_min = params->act_min;
+    layer->tile.act_max = params->act_max;
+}
+
+/* Pixels that are computed together with `count` of them to compute. */
+static int32_t tile_of(int32_t count)
+{
+    return (count > 2) ? 4 : count;
+}
+
+/* Where `count` pixels are widened to: at the end of the workspace, so that its end is used. */
+static int32_t *place_tile(conv_layer *layer, int32_t count)
+{
+    const int32_t fewer = layer->most - tile_of(count);
+    layer->tile.pixels = &layer->pixels[2 * layer->tile.groups * fewer];
+    return layer->tile.pixels;
+}
+
+/* The results of `count` widened pixels. */
+static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
+{
+    const int32_t step = layer->window->out.c;
+    if (count > 2) {
+        cg_tile4_s8_dsp(&layer->tile, output, step, (count == 4) ? step : 0);
+    } else if (count == 2) {
+        cg_tile2_s8_dsp(&layer->tile, output, step);
+    } else {
+        cg_tile1_s8_dsp(&layer->tile, output);
+    }
+}
+
+/* `groups` of each of `count` pixels, by words. A fourth one that is missing is the third. */
+static void widen(const int8_t *source, int32_t step, int32_t count, int32_t *pixels,
+                  int32_t groups)
+{
+    if (count > 2) {
+        cg_gather4_s8_dsp(source, pixels, groups, step, (count == 4) ? step : 0);
+    } else if (count == 2) {
+        cg_gather2_s8_dsp(source, pixels, groups, step);
+    } else {
+        cg_gather1_s8_dsp(source, pixels, groups, 4);
+    }
+}
+
+/* The same byte by byte. */
+static void widen_bytes(const int8_t *source, int32_t step, int32_t count, int32_t *pixels,
+                        int32_t groups, const int16_t *offsets)
+{
+    if (count > 2) {
+        const int32_t last_step = (count == 4) ? step : 0;
+        cg_gather4_bytes_s8_dsp(source, pixels, groups, step, last_step, offsets);
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        cg_gather1_bytes_s8_dsp(source, &pixels[i], groups, 4 * count, offsets);
+        source += step;
+    }
+}
+
+/* The row of taps `ky`, or NULL if it lies in the padding. */
+static const int8_t *tap_line(const conv_row *row, int32_t ky)
+{
+    if ((ky < row->view.rows.first) || (ky >= row->view.rows.stop)) {
+        return NULL;
+    }
+    const int32_t ring = (ky >= row->rows.wrap) ? row->rows.ring_bytes : 0;
+    return &row->rows.first[((ky - row->view.rows.first) * row->rows.step) - ring];
+}
+
+/* ---- windows inside the image --------------------------------------------------------- */
+
+/* x: column in the image of the first pixel's first tap. */
+static void widen_inside(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
+                         int32_t *pixels)
+{
+    const cg_window *const window = layer->window;
+    const int32_t channels = window->in.c;
+    const int8_t *line = &row->rows.first[(x - row->rows.x_origin) * channels];
+    if (layer->offsets != NULL) {
+        widen_bytes(line, layer->step, count, pixels, layer->tile.groups, layer->offsets);
+        return;
+    }
+    const int32_t is_run = window->dilation_w == 1;
+    const int32_t runs = is_run ? 1 : window->kernel_w;
+    const int32_t groups = (is_run ? (window->kernel_w * channels) : channels) / 4;
+    const int32_t words = 2 * groups * tile_of(count);
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        if (ky == row->rows.wrap) {
+            line -= row->rows.ring_bytes;
+        }
+        const int8_t *source = line;
+        for (int32_t run = 0; run < runs; run++) {
+            widen(source, layer->step, count, pixels, groups);
+            source += window->dilation_w * channels;
+            pixels += words;
+        }
+        line += row->rows.step;
+    }
+}
+
+/* Where the values of a window lie in the image, seen from its first one. */
+static void find_offsets(const conv_layer *layer, const conv_row *row)
+{
+    const cg_window *const window = layer->window;
+    const int32_t values = 4 * layer->tile.groups;
+    int32_t line = 0;
+    int32_t k = 0;
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        line -= (ky == row->rows.wrap) ? row->rows.ring_bytes : 0;
+        int32_t tap = line;
+        for (int32_t kx = 0; kx < window->kernel_w; kx++) {
+            for (int32_t c = 0; c < window->in.c; c++) {
+                layer->offsets[cg_place_dsp(k)] = (int16_t)(tap + c);
+                k++;
+            }
+            tap += window->dilation_w * window->in.c;
+        }
+        line += row->rows.step;
+    }
+    for (; k < values; k++) {
+        layer->offsets[cg_place_dsp(k)] = 0;
+    }
+}
+
+/* ---- windows that reach into the padding ---------------------------------------------- */
+
+/* By words, tap by tap. */
+static void widen_taps(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
+                       int32_t *pixels)
+{
+    const cg_window *const window = layer->window;
+    const int32_t channels = window->in.c;
+    const int32_t groups = channels / 4;
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        const int8_t *const line = tap_line(row, ky);
+        for (int32_t kx = 0; kx < window->kernel_w; kx++) {
+            const int8_t *sources[4] = {layer->padding, layer->padding, layer->padding,
+                                        layer->padding};
+            int32_t column = x + (kx * window->dilation_w);
+            for (int32_t i = 0; (line != NULL) && (i < 4); i++) {
+                if ((column >= 0) && (column < window->in.w)) {
+                    sources[i] = &line[(column - row->rows.x_origin) * channels];
+                }
+                column += ((i + 1) < count) ? window->stride_w : 0;
+            }
+            if (count > 2) {
+                cg_gather4_apart_s8_dsp(sources, pixels, groups);
+            } else {
+                for (int32_t i = 0; i < count; i++) {
+                    cg_gather1_s8_dsp(sources[i], &pixels[i], groups, 4 * count);
+                }
+            }
+            pixels += 2 * groups * tile_of(count);
+        }
+    }
+}
+
+static int8_t *fill(int8_t *to, int32_t value, int32_t count)
+{
+    for (; count > 0; count--) {
+        *to++ = (int8_t)value;
+    }
+    return to;
+}
+
+/* By bytes: what the windows cover is copied to the patch, with the padding around it. */
+static void widen_patch(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
+                        int32_t *pixels)
+{
+    const cg_window *const window = layer->window;
+    const int32_t channels = window->in.c;
+    const int32_t line_bytes = cg_patch_line_dsp(window, layer->most);
+    const int32_t stop = x + (cg_patch_line_dsp(window, count) / channels);
+    const int32_t first = (x < 0) ? 0 : x;
+    const int32_t end = (stop > window->in.w) ? window->in.w : stop;
+    const int32_t bytes = (end > first) ? ((end - first) * channels) : 0;
+    const int32_t before = (bytes > 0) ? ((first - x) * channels) : 0;
+    const int32_t behind = ((stop - x) * channels) - bytes - before;
+    int8_t *patch = layer->patch;
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        const int8_t *const line = tap_line(row, ky);
+        if (line == NULL) {
+            fill(patch, layer->in_zero, before + bytes + behind);
+        } else {
+            const int8_t *from = &line[(first - row->rows.x_origin) * channels];
+            int8_t *to = fill(patch, layer->in_zero, before);
+            for (int32_t i = 0; i < bytes; i++) {
+                *to++ = *from++;
+            }
+            fill(to, layer->in_zero, behind);
+        }
+        patch += line_bytes;
+    }
+    widen_bytes(layer->patch, layer->step, count, pixels, layer->tile.groups, layer->patch_offsets);
+}
+
+/* ---- rows ----------------------------------------------------------------------------- */
+
+static void find_row(conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
+{
+    cg_view_row(&row->view, window, y);
+    row->rows = cg_find_tap_rows(input, window, &row->view);
+    row->is_inside = (row->view.rows.stop - row->view.rows.first) == window->kernel_h;
+}
+
+static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int32_t x_start,
+                    int32_t x_stop)
+{
+    const cg_window *const window = layer->window;
+    int32_t count;
+    for (int32_t x = x_start; x < x_stop; x += count) {
+        count = ((x_stop - x) < layer->most) ? (x_stop - x) : layer->most;
+        const int32_t column = (x * window->stride_w) - window->pad_left;
+        int32_t *const pixels = place_tile(layer, count);
+        if (row->is_inside && (x >= layer->in_start) && ((x + count) <= layer->in_stop)) {
+            widen_inside(layer, row, column, count, pixels);
+        } else if (layer->offsets == NULL) {
+            widen_taps(layer, row, column, count, pixels);
+        } else {
+            widen_patch(layer, row, column, count, pixels);
+        }
+        run_tile(layer, output, count);
+        output += count * window->out.c;
+    }
+}
+
+void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                          void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                          int32_t x_start, int32_t x_stop)
+{
+    conv_layer layer;
+    conv_row row;
+    start(&layer, params, weights, workspace);
+    find_row(&row, layer.window, input, y);
+    if ((layer.offsets != NULL) && row.is_inside) {
+        find_offsets(&layer, &row);
+    }
+    run_row(&layer, &row, output, x_start, x_stop);
+}
+
+/* Window and strides 1, by words: all pixels, of all images, are one row. */
+static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = layer->window;
+    const int32_t out_step = layer->most * window->out.c;
+    const int32_t in_step = layer->most * layer->step;
+    int32_t left = window->batch * window->out.h * window->out.w;
+    int32_t *pixels = place_tile(layer, layer->most);
+    for (; left >= layer->most; left -= layer->most) {
+        widen(input, layer->step, layer->most, pixels, layer->tile.groups);
+        run_tile(layer, output, layer->most);
+        input += in_step;
+        output += out_step;
+    }
+    if (left > 0) {
+        pixels = place_tile(layer, left);
+        widen(input, layer->step, left, pixels, layer->tile.groups);
+        run_tile(layer, output, left);
+    }
+}
+
+static int32_t is_pointwise(const cg_window *window)
+{
+    return ((window->kernel_h * window->kernel_w) == 1) && (window->stride_h == 1) &&
+           (window->stride_w == 1) && (window->out.h == window->in.h) &&
+           (window->out.w == window->in.w);
+}
+
+void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                      void *workspace, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    conv_layer layer;
+    start(&layer, params, weights, workspace);
+    if (is_pointwise(window) && (layer.offsets == NULL)) {
+        run_pointwise(&layer, input, output);
+        return;
+    }
+    int32_t has_offsets = layer.offsets == NULL;
+    for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows(&window->in, input);
+        for (int32_t y = 0; y < window->out.h; y++) {
+            conv_row row;
+            find_row(&row, window, &rows, y);
+            if (!has_offsets && row.is_inside) {
+                find_offsets(&layer, &row);
+                has_offsets = 1;
+            }
+            run_row(&layer, &row, output, 0, window->out.w);
+            output += window->out.w * window->out.c;
+        }
+        input += cg_shape_elements(&window->in);
+    }
+}

@@ -1,0 +1,151 @@
+/*
+ * depthwise_taps_parts_dsp.S -- the inner loops of depthwise convolution with any window on cores
+ * with the DSP extension: four channels of a pixel, tap by tap, straight from the image.
+ *
+ * Why assembly: four accumulators, weights, pixels and four pointers are all fourteen registers;
+ * nine taps take 9 instructions each here, gcc 12 needs 13 and reloads the pointers.
+ *
+ * The weights of a group are read front to back: four biases (doubled), per tap the int16 pairs
+ * {channel 0, channel 2} and {1, 3} (doubled), per channel multiplier and right shift.
+ */
+    .syntax unified
+    .thumb
+
+/* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
+    .equ PUSHED, 36
+
+/* cg_dw_taps */
+    .equ TAPS_COUNT, 0
+    .equ TAPS_PIXELS, 4
+    .equ TAPS_GROUPS, 8
+    .equ TAPS_BACK, 12
+    .equ TAPS_STEP, 16
+    .equ TAPS_ZERO, 20
+    .equ TAPS_FIRST, 24
+
+    .equ F_ZERO, 0
+    .equ F_GROUPS, 4            /* groups to do of this pixel */
+    .equ F_PIXELS, 8            /* pixels to do */
+    .equ F_TAPS, 12             /* cg_dw_taps */
+    .equ F_WEIGHTS, 16
+    .equ F_END, 20              /* behind the last tap */
+    .equ FRAME, 24
+
+/* Accumulator (doubled) to int8: round(acc * multiplier / 2^32), rounding shift, zero point, clamp. */
+    .macro requantise acc
+    ldrd    r10, r11, [r1], #8
+    smmulr  \acc, \acc, r10
+    add     \acc, \acc, \acc, asr #31
+    asrs    \acc, \acc, r11
+    adc     \acc, \acc, r12
+    ssat    \acc, #8, \acc
+    strb    \acc, [r0], #1
+    .endm
+
+/* The tap at r12 (of words: plus r3), weights at r1. */
+    .macro products bytewise
+    .if \bytewise
+    add     r12, r12, r3
+    ldrsb   r8, [r12]
+    ldrsb   r9, [r12, #1]
+    ldrd    r10, r11, [r1], #8
+    smlabb  r4, r8, r10, r4
+    smlabb  r5, r9, r11, r5
+    ldrsb   r8, [r12, #2]
+    ldrsb   r9, [r12, #3]
+    smlabt  r6, r8, r10, r6
+    smlabt  r7, r9, r11, r7
+    .else
+    ldr     r8, [r12, r3]
+    ldrd    r10, r11, [r1], #8
+    sxtb16  r9, r8, ror #8
+    sxtb16  r8, r8
+    smlabb  r4, r8, r10, r4
+    smlabb  r5, r9, r11, r5
+    smlatt  r6, r8, r10, r6
+    smlatt  r7, r9, r11, r7
+    .endif
+    .endm
+
+/*
+ * void name(const cg_dw_taps *taps, const int32_t *weights, int8_t *output)
+ * `pixels` results, each of `groups` groups of four channels, the last group `back` channels back.
+ */
+    .macro taps name, unrolled, bytewise
+    .section .text.\name, "ax", %progbits
+    .balign 4
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+    push    {r4-r11, lr}
+    sub     sp, sp, #FRAME
+    ldr     r4, [r0, #TAPS_ZERO]
+    str     r4, [sp, #F_ZERO]
+    ldr     r4, [r0, #TAPS_PIXELS]
+    str     r4, [sp, #F_PIXELS]
+    strd    r0, r1, [sp, #F_TAPS]
+    ldr     r4, [r0, #TAPS_COUNT]
+    add     r4, r0, r4, lsl #2
+    adds    r4, r4, #TAPS_FIRST
+    str     r4, [sp, #F_END]
+    mov     lr, r0
+    mov     r0, r2
+    movs    r3, #0
+1:
+    /* A pixel: lr is the taps. */
+    ldr     r1, [sp, #F_WEIGHTS]
+    ldr     r2, [lr, #TAPS_GROUPS]
+    str     r2, [sp, #F_GROUPS]
+2:
+    .if \bytewise
+    cmp     r2, #1
+    bne     3f
+    ldr     r2, [lr, #TAPS_BACK]
+    subs    r3, r3, r2
+    subs    r0, r0, r2
+3:
+    .endif
+    ldm     r1!, {r4-r7}
+    .if \unrolled
+    .set tap, 0
+    .rept \unrolled
+    ldr     r12, [lr, #(TAPS_FIRST + 4 * tap)]
+    products \bytewise
+    .set tap, tap + 1
+    .endr
+    .else
+    add     r2, lr, #TAPS_FIRST
+    ldr     lr, [sp, #F_END]
+4:
+    ldr     r12, [r2], #4
+    products \bytewise
+    cmp     r2, lr
+    bne     4b
+    ldr     lr, [sp, #F_TAPS]
+    .endif
+    ldrd    r12, r2, [sp, #F_ZERO]
+    requantise r4
+    requantise r5
+    requantise r6
+    requantise r7
+    adds    r3, r3, #4
+    subs    r2, r2, #1
+    str     r2, [sp, #F_GROUPS]
+    bne     2b
+    ldr     r2, [lr, #TAPS_STEP]
+    ldr     r4, [sp, #F_PIXELS]
+    add     r3, r3, r2
+    subs    r4, r4, #1
+    str     r4, [sp, #F_PIXELS]
+    bne     1b
+    add     sp, sp, #FRAME
+    pop     {r4-r11, pc}
+    .size \name, . - \name
+    .set cg_frame_\name, FRAME + PUSHED
+    .endm
+
+    taps    cg_dw_taps9_words_dsp, 9, 0
+    taps    cg_dw_taps9_bytes_dsp, 9, 1
+    taps    cg_dw_taps_words_dsp, 0, 0
+    taps    cg_dw_taps_bytes_dsp, 0, 1

@@ -1,0 +1,35 @@
+/*
+ * fully_connected_s8_dsp.c -- one row of inputs times a weight matrix, int8, DSP extension.
+ */
+#include "cg_conv_dsp_parts.h"
+
+/* Any alignment; from `count` on zeros, which meet weights that are zero, up to `values`. */
+static void widen_bytes(const int8_t *input, int32_t count, cg_s16 *pixels, int32_t values)
+{
+    for (int32_t k = 0; k < values; k++) {
+        pixels[cg_place_dsp(k)] = (int16_t)((k < count) ? input[k] : 0);
+    }
+}
+
+void cg_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
+                               const int8_t *input, int8_t *output)
+{
+    const int32_t groups = (params->in_len + 3) / 4;
+    const cg_tile_dsp tile = {
+        .pixels = (int32_t *)workspace,
+        .stream = stream,
+        .pairs_end = &stream[(params->out_len / 2) * cg_pair_words_dsp(groups)],
+        .groups = groups,
+        .out_zero = params->out_zero,
+        .is_odd = params->out_len % 2,
+        .act_min = params->act_min,
+        .act_max = params->act_max,
+    };
+    const int32_t words = ((params->in_len % 4) == 0) ? (params->in_len / 4) : 0;
+    if (words > 0) {
+        cg_gather1_s8_dsp(input, tile.pixels, words, 4);
+    }
+    widen_bytes(&input[4 * words], params->in_len - (4 * words), (cg_s16 *)&tile.pixels[2 * words],
+                4 * (groups - words));
+    cg_tile1_s8_dsp(&tile, output);
+}
