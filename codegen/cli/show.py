@@ -8,11 +8,13 @@ from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, work_text
+from codegen.driver.curve import Curve, ways_text
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
+from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import Program
@@ -24,9 +26,26 @@ def show_plan(planned: Planned) -> None:
     click.echo(f"{program.name}: {len(program.prim_funcs)} steps, {planned.macs:,} multiply-accumulates\n")
     click.echo(program_map(program))
     click.echo()
-    _pools(program, planned.macs)
+    _pools(program, planned.own_macs)
     _constants(program)
     _reduction(planned)
+
+
+def show_curve(found: Curve) -> None:
+    """One row a plan: what it takes, what it costs, how it runs."""
+    click.echo(f"{found.programs[0].name}: {found.macs:,} multiply-accumulates, each layer once\n")
+    rows = [
+        [
+            f"{point.peak_bytes:,}",
+            f"{point.macs:,}",
+            f"+{point.extra_percent:.1f}",
+            "yes" if program.plan.proved_optimal else "no",
+            ways_text(program),
+        ]
+        for program, point in zip(found.programs, found.points, strict=True)
+    ]
+    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "in blocks, row by row"]
+    table("", columns, rows)
 
 
 def show_lines(lines: Sequence[str]) -> None:
@@ -39,7 +58,7 @@ def show_build(built: Built, options: Options) -> None:
     """What was made, where it is, how large it is."""
     for planned in built.models:
         _headline(planned, built.board, options)
-        _pools(planned.program, planned.macs)
+        _pools(planned.program, planned.own_macs)
         _constants(planned.program)
         _reduction(planned)
     _sizes(built)
@@ -53,7 +72,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
     _headline(planned, built.board, options)
     click.echo(program_map(program))
     click.echo()
-    _pools(program, planned.macs, measured)
+    _pools(program, planned.own_macs, measured)
     _outputs(program, cases, measured)
     first = measured.result.cases[0]
     if first.stack_peak_bytes is not None:
@@ -89,28 +108,52 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
 
 
 def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bool) -> None:
-    """A bare problem's plan: peak against bound, and every offset."""
-    pool = problem.pools[0]
-    peak, bound = peak_bytes(problem, plan, pool.name), plan.lower_bounds[pool.name]
-    offsets = {buffer.id: plan.placements[buffer.id].offset for buffer in problem.buffers}
+    """A bare problem's plan: peaks against bounds, and every place."""
+    names = [pool.name for pool in problem.pools]
+    peaks = {name: peak_bytes(problem, plan, name) for name in names}
+    peak, bound = sum(peaks.values()), sum(plan.lower_bounds[name] for name in names)
+    places = {buffer.id: plan.placements[buffer.id] for buffer in problem.buffers}
     if as_json:
+        pools = [
+            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
+            for name in names
+        ]
         summary = {
             "planner": plan.planner,
             "solver": plan.solver,
             "proved_optimal": plan.proved_optimal,
             "peak_bytes": peak,
             "lower_bound_bytes": bound,
+            "access_cost": access_cost(problem, plan),
+            "access_cost_bound": plan.access_cost_bound,
             "reproducible": plan.reproducible,
+            "pools": pools,
         }
-        click.echo(to_json({"schema": 1, "plan": summary, "offsets": offsets}), nl=False)
+        offsets = {id_: place.offset for id_, place in places.items()}
+        in_pools = {id_: place.pool for id_, place in places.items()}
+        document = {"schema": 1, "plan": summary, "offsets": offsets, "in_pools": in_pools}
+        click.echo(to_json(document), nl=False)
     elif not quiet:
-        table(
-            "",
-            ["buffer", "offset", "bytes"],
-            [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers],
-        )
+        rows = [
+            [b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers
+        ]
+        table("", ["buffer", "pool", "offset", "bytes"], rows)
+        if len(names) > 1:
+            click.echo()
+            for name in names:
+                click.echo(
+                    f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}"
+                )
+            click.echo(f"access {_access(problem, plan)}")
         proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+
+
+def _access(problem: Problem, plan: MemoryPlan) -> str:
+    """The access cost, and how far that is from the best choice of pools."""
+    cost, bound = access_cost(problem, plan), plan.access_cost_bound
+    gap = "no choice of pools costs less" if cost == bound else f"no choice costs less than {bound:,}"
+    return f"{cost:,} weighted byte accesses an inference; {gap}"
 
 
 def _headline(planned: Planned, board: Board, options: Options) -> None:
@@ -135,16 +178,22 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
             f"{workspaces:,}",
             f"{pool.limit_bytes:,}",
         ]
+        if len(program.problem.pools) > 1:
+            row.append(f"{pool_access_cost(program.problem, program.plan, name):,}")
         if measured is not None:
             row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
         rows.append(row)
     columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
+    if len(program.problem.pools) > 1:
+        columns.append("access cost")
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
     click.echo(f"plan      {proof_text(program)}")
     click.echo(f"order     {order_text(program.order)}")
     click.echo(f"work      {work_text(program, macs)}")
+    if len(program.problem.pools) > 1:
+        click.echo(f"access    {_access(program.problem, program.plan)}")
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:

@@ -24,7 +24,7 @@ def certificate(program: Program) -> dict[str, object]:
             "file_peak_bytes": order.file_peak_bytes,
             "lower_bound_bytes": order.lower_bound_bytes,
         },
-        "blocks": [_block(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
+        "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
     }
 
 
@@ -40,7 +40,8 @@ def closed_by(program: Program) -> str | None:
     return "bound" if met else "search"
 
 
-def _block(step: int, prim: PrimFunc) -> dict[str, object]:
+def block_report(step: int, prim: PrimFunc) -> dict[str, object]:
+    """One block of a report: the layers of step `step`, its stripes, what it costs."""
     assert prim.block is not None, "asked for blocks only"
     return {
         "step": step,

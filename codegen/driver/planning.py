@@ -22,9 +22,12 @@ def plan_only(path: Path, options: Options) -> Planned:
 
     Raises CodegenError as import, search and the board's catalogue do.
     """
-    if options.board:
-        return plan_model(path, boards.load_board(options.board), options)
-    return plan_model(path, _roomy(boards.load_board("stm32")), options)
+    return plan_model(path, planning_board(options), options)
+
+
+def planning_board(options: Options) -> Board:
+    """The board that was named; if none was, `stm32` with one roomy pool. Raises CodegenError E25x."""
+    return boards.load_board(options.board) if options.board else _roomy(boards.load_board("stm32"))
 
 
 def _roomy(board: Board) -> Board:

@@ -1,6 +1,6 @@
 """Which of several attempts to take: what `--optimize` asks for, what a limit demands, all that pay."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from codegen.plan.budget import Budgets, smallest_budgets
@@ -31,7 +31,7 @@ def best_attempt(planning: Planning, optimize: str) -> Attempt:
     DoesNotFit, with the peak and the buffers of the least plan found and the smallest budgets that do.
     """
     found = _fitting(planning, optimize)
-    return found if isinstance(found, Attempt) else _smallest(planning, optimize, found)
+    return planning.finished(found if isinstance(found, Attempt) else _smallest(planning, optimize, found))
 
 
 def _fitting(planning: Planning, optimize: str) -> Attempt | DoesNotFit:
@@ -58,11 +58,14 @@ def _asked_for(planning: Planning, optimize: str) -> Iterator[Way]:
         yield from capped(planning, planning.macs * EXTRA_PERCENT // 100)
 
 
-def _preferred(found: Iterable[Attempt], optimize: str) -> Attempt:
-    """The least peak; with size also one a little above it, if that saves work."""
-    least = min(attempt.peak_bytes for attempt in found)
+def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
+    """Of those whose buffers are in the best pools, the least peak; with size also one a little above it,
+    if that saves work."""
+    cost = min(attempt.extra_cost for attempt in found)
+    cheap = [attempt for attempt in found if attempt.extra_cost == cost]
+    least = min(attempt.peak_bytes for attempt in cheap)
     percent = NEAR_PERCENT if optimize == "size" else 0
-    near = [attempt for attempt in found if attempt.peak_bytes * 100 <= least * (100 + percent)]
+    near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= least * (100 + percent)]
     return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes))
 
 
@@ -79,7 +82,8 @@ class _Tried:
         if (way.planning, way.segments) in self._seen:
             return False
         self._seen.add((way.planning, way.segments))
-        useful = [other.peak_bytes for other in self.found if other.macs <= way.macs]
+        # Whoever must use dear pools can be beaten by a plan that is no lower.
+        useful = [each.peak_bytes for each in self.found if each.macs <= way.macs and not each.extra_cost]
         if self._failed:
             # One failure is told well enough; what cannot fit need not be planned to see it.
             useful.append(sum(pool.limit_bytes for pool in way.planning.pools) + 1)
@@ -111,8 +115,12 @@ def frontier(planning: Planning, progress: Progress) -> list[Attempt]:
     progress(len(ways), len(ways))
     if not tried.found:
         raise tried.nearest()
+    return _undominated([planning.finished(point) for point in _undominated(tried.found)])
+
+
+def _undominated(attempts: Sequence[Attempt]) -> list[Attempt]:
     points: list[Attempt] = []
-    for attempt in sorted(tried.found, key=lambda attempt: (attempt.macs, attempt.peak_bytes)):
+    for attempt in sorted(attempts, key=lambda attempt: (attempt.macs, attempt.peak_bytes)):
         if not points or attempt.peak_bytes < points[-1].peak_bytes:
             points.append(attempt)
     return points
