@@ -168,6 +168,31 @@ def test_json_failure_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> N
     assert document["schema"] == 1
     assert document["error"]["exit"] == 4
     assert document["error"]["messages"][0]["code"] == "E401"
+    (short,) = document["error"]["shortages"]
+    assert (short["pool"], short["limit_bytes"]) == ("sram", 100)
+    assert short["missing_bytes"] == short["needed_bytes"] - 100
+    assert short["peak_step"].startswith("op ")
+    assert all(buffer["size_bytes"] > 0 for buffer in short["alive"])
+    budget = short["smallest_budget_bytes"]
+    assert call("plan", str(example_model()), "--board", "host", "--pool", f"sram={budget}", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["peak_bytes"] <= budget
+
+
+def test_a_bare_problem_that_does_not_fit_names_its_smallest_budget(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\nb,1,3,20\nc,2,4,10\n")
+    assert call("plan", "p.csv", "--pool", "ram=25") == 4
+    assert capsys.readouterr().err.splitlines() == [
+        "error[E401] pool ram: lacks 5 bytes: the best plan found needs 30 bytes, the limit is 25",
+        "  most is alive at time 1:",
+        "           20 bytes  b (activation)",
+        "           10 bytes  a (activation)",
+        "  these buffers need at least 30 bytes in any plan",
+        "  the smallest budget for which a plan was found is 30 bytes",
+        "help: try --pool ram=30, a board with that many bytes, a smaller model",
+    ]
+    assert call("plan", "p.csv", "--pool", "ram=30", "-q") == 0
 
 
 def test_a_failed_build_leaves_the_old_folder_alone(capsys: pytest.CaptureFixture[str]) -> None:
