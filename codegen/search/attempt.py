@@ -2,7 +2,7 @@
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
@@ -19,11 +19,12 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
-from codegen.search import in_place, views
+from codegen.search import in_place, lean, views
 from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
+from codegen.search.select import fastest
 from codegen.search.sharing import SharingMode, permitted, replacing
 from codegen.search.tiling import Lifetimes, Tiler
 
@@ -227,6 +228,11 @@ class Planning:
         if below_bytes is not None:
             ways = [prims, in_place.replaced(prims, others)] if others else [prims]
             ways += [in_place.replaced(way, self._replacing(function, way)) for way in ways]
+            ways += [
+                way
+                for first in (prims, in_place.replaced(prims, others))
+                for way in self._leanest(function, first)
+            ]
             if min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
                 return None
         return self._lowest(function, prims, others)
@@ -246,13 +252,55 @@ class Planning:
             prims = first.prim_funcs
         except DoesNotFit as error:
             first = error
-        lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
-        if isinstance(first, DoesNotFit) or lower.extra_cost <= first.extra_cost:
+        try:
+            lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
+        except DoesNotFit as error:
+            return self._lean(function, prims, planner, error)
+        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
+            # The peaks' sum is lower because dear pools hold more.
+            lower = first
+        if self._choices.optimize != "size":
             return lower
-        # The peaks' sum is lower because dear pools hold more.
-        return first
+        other = self._lean(function, prims, planner, lower)
+        cheap = other.extra_cost <= lower.extra_cost
+        return other if cheap and lean.is_worth(other.peak_bytes, lower.peak_bytes) else lower
 
-    def _replacing(self, function: Function, prims: Sequence[PrimFunc]) -> dict[int, PrimFunc]:
+    def _lean(
+        self,
+        function: Function,
+        prims: Sequence[PrimFunc],
+        planner: in_place.Planner[Attempt],
+        fast: Attempt | DoesNotFit,
+    ) -> Attempt:
+        """The lowest plan with lean kernels, as few as that takes; `fast` if none is lower. Raises DoesNotFit
+        if neither fits."""
+        best = fast
+        for way in self._leanest(function, prims):
+            found = planner.fitting(way)
+            if isinstance(found, DoesNotFit):
+                continue
+            if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
+                best = found
+        if isinstance(best, DoesNotFit):
+            raise best
+        return best if best is fast else lean.restored(best, prims, planner)
+
+    def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
+        """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
+        before RAM."""
+        if self._choices.optimize != "size" and not self._freely:
+            return []
+        others = lean.alternatives(prims, self._data, self._board.target)
+        apart = in_place.replaced(prims, others)
+        replacing = self._replacing(function, apart, lean.leanest)
+        return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
+
+    def _replacing(
+        self,
+        function: Function,
+        prims: Sequence[PrimFunc],
+        best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
+    ) -> dict[int, PrimFunc]:
         """By step: the kernel made to replace its argument."""
         if self._choices.sharing == "none":
             return {}
@@ -265,6 +313,7 @@ class Planning:
             keep_inputs=self._choices.keep_inputs,
             io=self._choices.io,
             streamed=self.streamed,
+            best=best,
         )
 
     def finished(self, attempt: Attempt) -> Attempt:

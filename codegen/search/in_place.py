@@ -23,6 +23,11 @@ class Planned(Protocol):
     """What a way of planning gives."""
 
     @property
+    def prim_funcs(self) -> tuple[PrimFunc, ...]:
+        """The steps planned."""
+        ...
+
+    @property
     def peak_bytes(self) -> int:
         """Sum of the pools' peaks."""
         ...
@@ -56,11 +61,12 @@ def alternatives(
     keep_inputs: bool,
     io: IoMode,
     streamed: str | None,
+    best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 
     None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
-    be taken together, and any part of them.
+    be taken together, and any part of them. `best` chooses where a step has several.
     """
     fixed_inputs = keep_inputs or io is IoMode.CALLER
     found: dict[int, PrimFunc] = {}
@@ -74,7 +80,7 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    chosen = fastest([found[step], bound] if step in found else [bound])
+                    chosen = best([found[step], bound] if step in found else [bound])
                     prims = replaced(prim_funcs, {**found, step: chosen})
                     if not broken(function, prims, io=io, streamed=streamed):
                         found[step] = chosen
