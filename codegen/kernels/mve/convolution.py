@@ -284,7 +284,7 @@ class Windows(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
-        space = _space(window)
+        space = _space(window, self.source.layer(let).pixels)
         leading = (WorkspaceArg(name=space.name),)
         prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), leading)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=True)
@@ -298,9 +298,9 @@ class Windows(_Product):
         )
 
 
-def _space(window: WindowShape) -> Workspace:
+def _space(window: WindowShape, pixels: int) -> Workspace:
     depth = window.window[0] * window.window[1] * window.image[3]
-    return Workspace(name="windows", size_bytes=GROUP * depth, alignment=1)
+    return Workspace(name="windows", size_bytes=min(GROUP, pixels) * depth, alignment=1)
 
 
 def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:
@@ -313,7 +313,7 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
 def _rows(let: Let, window: WindowShape) -> RowKernel | None:
     """Rows of a block always copy: they must have read a group before they write it."""
     found = row_kernel(let, "cg_conv2d_s8_mve_row", window)
-    return None if found is None else replace(found, workspace=_space(window))
+    return None if found is None else replace(found, workspace=_space(window, window.result[2]))
 
 
 for _source in (ConvSource(), FullyConnectedSource()):
