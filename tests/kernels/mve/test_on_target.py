@@ -97,7 +97,7 @@ def chains(count: int, *stream: int) -> Iterator[Model]:
         value = drawing.conv(x, window, wide)
         inner = Window(
             image=(*window.image[:2], wide),
-            kernel=(int(rng.integers(1, 5)), int(rng.integers(1, 5))),
+            kernel=(int(rng.integers(2, 5)), int(rng.integers(2, 5))),
             stride=(int(rng.integers(1, 3)), int(rng.integers(1, 3))),
             padding="SAME",
         )
