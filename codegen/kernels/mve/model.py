@@ -69,3 +69,17 @@ def axis_inside(axis: Axis) -> list[bool]:
         result * axis.stride >= axis.pad and result * axis.stride + axis.reach < axis.extent
         for result in range(axis.count)
     ]
+
+
+def small_instructions(window: WindowShape, stripe: int) -> int:
+    """A whole depthwise convolution through interleaved columns, in stripes of so many pixels."""
+    batch, height, width, channels = window.result
+    span = (window.window[1] - 1) * window.dilation[1] + 1
+    blocks = _blocks(channels, CHUNK)
+    quads = _blocks(channels, 4)
+    row = 60
+    for left in range(0, width, stripe):
+        pixels = min(stripe, width - left)
+        columns = (pixels - 1) * window.stride[1] + span
+        row += 170 + blocks * (60 + 12 * columns + 10 * pixels) + quads * 25 * pixels
+    return batch * height * row
