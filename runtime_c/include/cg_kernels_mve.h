@@ -48,14 +48,21 @@ typedef struct {
     int32_t rounding; /* one of the above, the least that holds */
 } cg_product_mve;
 
-/* Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. */
+/*
+ * Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. `count` such
+ * groups, each patch_step from the one before; output_step is from behind the results, counted in
+ * whole fours.
+ */
 typedef struct {
     const int8_t *patch[3];
     int8_t *output[3];
+    int32_t count;
+    int32_t patch_step;
+    int32_t output_step;
 } cg_group_mve;
 
 /* All channels of three pixels. Channels are written in chunks of 16, each after its sums. */
-void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels);
+void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *group);
 /* All channels of one pixel: weights in groups of four. */
 void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
 

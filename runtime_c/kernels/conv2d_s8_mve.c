@@ -31,7 +31,7 @@ static patch_queue begin(const cg_conv_params_mve *params, const cg_product_mve 
 {
     const cg_window *const window = &params->window;
     int8_t *const bytes = workspace;
-    patch_queue patches = {.params = params, .product = product};
+    patch_queue patches = {.params = params, .product = product, .group = {.count = 1}};
     patches.workspace = &bytes[(most(held) - most(pixels)) * product->depth];
     if (window->dilation_w == 1) {
         cg_inside_mve(window, &patches.inside_start, &patches.inside_stop);
