@@ -13,8 +13,12 @@ from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
 from codegen.kernels.mve.groups import grouped_sharing
-from codegen.kernels.mve.model import few_pixels_instructions, window_instructions
-from codegen.kernels.mve.packing import Channels, folded, product_constants, product_struct
+from codegen.kernels.mve.model import (
+    few_pixels_instructions,
+    pointwise_instructions,
+    windows_instructions,
+)
+from codegen.kernels.mve.packing import Channels, folded, product_constants, product_struct, rounding_of
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.primfunc import (
     CallArg,
@@ -188,6 +192,11 @@ class _Product(Kernel):
             shifts=shifts,
         )
 
+    def rounding(self, let: Let) -> int:
+        """Which requantisation the kernel takes."""
+        low, _ = activation_range(self.source.layer(let).activation, let.var.type)
+        return rounding_of(self.source.portable.multipliers(let)[1], let.var.type.zero_point, low)
+
     def call(
         self,
         let: Let,
@@ -241,10 +250,8 @@ class FewPixels(_Product):
         rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
         return replace(
             prim,
-            sharing=tuple(
-                Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None
-            ),
-            instructions=few_pixels_instructions(layer.window),
+            sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
+            instructions=few_pixels_instructions(layer.window, self.rounding(let)),
         )
 
 
@@ -267,7 +274,7 @@ class Pointwise(_Product):
             prim,
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
-            instructions=window_instructions(window, is_copied=False),
+            instructions=pointwise_instructions(window, self.rounding(let)),
             rows=_rows(let, window),
         )
 
@@ -293,7 +300,7 @@ class Windows(_Product):
             workspaces=(space,),
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_conv2d_reverse_s8_mve"),
-            instructions=window_instructions(window, is_copied=True),
+            instructions=windows_instructions(window, self.rounding(let)),
             rows=_rows(let, window),
         )
 

@@ -21,6 +21,7 @@ from codegen.kernels.mve.packing import (
     depthwise_struct,
     fits_pairs,
     folded,
+    rounding_of,
     small_stream,
     small_struct,
 )
@@ -104,9 +105,7 @@ class _Depthwise(Kernel):
         rows = row_kernel(let, f"{prim.symbol}_row", window)
         if rows is not None:
             rows = replace(rows, workspace=space, reads_row_last=packed.reads_row_last)
-        return replace(
-            prim, rows=rows, reverse=reverse_of(prim, prim.sharing, f"cg_{stem}_reverse_s8_mve")
-        )
+        return replace(prim, rows=rows, reverse=reverse_of(prim, prim.sharing, f"cg_{stem}_reverse_s8_mve"))
 
 
 class Depthwise(_Depthwise):
@@ -129,7 +128,7 @@ class Depthwise(_Depthwise):
             stream=depthwise_stream(channels),
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
             sharing=window_sharing(let, window, outputs=CHUNK, inputs=CHUNK, either_way=True),
-            instructions=depthwise_instructions(window),
+            instructions=depthwise_instructions(window, _rounding(let)),
         )
         space = Workspace(name="taps", size_bytes=size)
         return self.call(let, name, "depthwise_conv2d", packed, space)
@@ -166,11 +165,16 @@ class DepthwiseSmall(_Depthwise):
             stream=small_stream(channels, window.window),
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
             sharing=striped_sharing(let, window, stripe),
-            instructions=small_instructions(window, stripe),
+            instructions=small_instructions(window, stripe, _rounding(let)),
             reads_row_last=True,
         )
         size = COLUMN_BYTES * columns + (16 if window.is_padded else 0)
         return self.call(let, name, "depthwise_small", packed, Workspace(name="columns", size_bytes=size))
+
+
+def _rounding(let: Let) -> int:
+    low, _ = activation_range(narrow(let.call.attrs, DepthwiseConvAttrs).activation, let.var.type)
+    return rounding_of(PORTABLE.multipliers(let)[1], let.var.type.zero_point, low)
 
 
 def _span(window: WindowShape) -> int:

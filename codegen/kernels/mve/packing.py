@@ -32,14 +32,15 @@ class Channels:
         count = len(self.weights)
         return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
 
-    def rounding(self, out_zero: int, act_min: int) -> int:
-        """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
-        Halves below zero may round either way where everything below zero is clamped.
-        """
-        if act_min >= out_zero and bool((self.shifts <= 0).all()):
-            return CLAMPED
-        return NARROW if bool((self.shifts < 0).all()) else WIDE
+def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
+    """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+
+    Halves below zero may round either way where everything below zero is clamped.
+    """
+    if act_min >= out_zero and bool((shifts <= 0).all()):
+        return CLAMPED
+    return NARROW if bool((shifts < 0).all()) else WIDE
 
 
 def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point: int) -> NDArray[np.int64]:
@@ -94,7 +95,7 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("rounding", channels.rounding(out_zero, limits[0])),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
         ),
     )
 
@@ -148,7 +149,7 @@ def depthwise_struct(channels: Channels, out_zero: int, limits: tuple[int, int])
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("rounding", channels.rounding(out_zero, limits[0])),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
         ),
     )
 
@@ -187,7 +188,7 @@ def small_struct(channels: Channels, out_zero: int, limits: tuple[int, int], str
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("rounding", channels.rounding(out_zero, limits[0])),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
             ("stripe", stripe),
         ),
     )

@@ -47,9 +47,7 @@ class PoolMve(Kernel):
             dilation=(1, 1),
             padding=attrs.padding,
         )
-        sharing = window_sharing(
-            let, window, outputs=self.channels, inputs=self.channels, either_way=True
-        )
+        sharing = window_sharing(let, window, outputs=self.channels, inputs=self.channels, either_way=True)
         batch, height, width, channels = window.result
         taps = window.window[0] * window.window[1]
         blocks = -(-channels // self.channels)

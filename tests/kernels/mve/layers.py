@@ -211,7 +211,9 @@ def _outcome(plan: Planned, measured: int | None) -> Outcome:
 def random_window(rng: Generator, channels: int, *, dilated: bool = True, largest: int = 5) -> Window:
     """A window that fits its image, any stride and dilation."""
     kernel = (int(rng.integers(1, largest + 1)), int(rng.integers(1, largest + 1)))
-    dilation = (int(rng.integers(1, 4)), int(rng.integers(1, 4))) if dilated and rng.random() < 0.2 else (1, 1)
+    dilation = (1, 1)
+    if dilated and rng.random() < 0.2:
+        dilation = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     span = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
     strides = (1, 1) if max(dilation) > 1 else (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     return Window(
