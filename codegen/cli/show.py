@@ -12,6 +12,7 @@ from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
+from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import Program
@@ -91,28 +92,52 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
 
 
 def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bool) -> None:
-    """A bare problem's plan: peak against bound, and every offset."""
-    pool = problem.pools[0]
-    peak, bound = peak_bytes(problem, plan, pool.name), plan.lower_bounds[pool.name]
-    offsets = {buffer.id: plan.placements[buffer.id].offset for buffer in problem.buffers}
+    """A bare problem's plan: peaks against bounds, and every place."""
+    names = [pool.name for pool in problem.pools]
+    peaks = {name: peak_bytes(problem, plan, name) for name in names}
+    peak, bound = sum(peaks.values()), sum(plan.lower_bounds[name] for name in names)
+    places = {buffer.id: plan.placements[buffer.id] for buffer in problem.buffers}
     if as_json:
+        pools = [
+            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
+            for name in names
+        ]
         summary = {
             "planner": plan.planner,
             "solver": plan.solver,
             "proved_optimal": plan.proved_optimal,
             "peak_bytes": peak,
             "lower_bound_bytes": bound,
+            "access_cost": access_cost(problem, plan),
+            "access_cost_bound": plan.access_cost_bound,
             "reproducible": plan.reproducible,
+            "pools": pools,
         }
-        click.echo(to_json({"schema": 1, "plan": summary, "offsets": offsets}), nl=False)
+        offsets = {id_: place.offset for id_, place in places.items()}
+        in_pools = {id_: place.pool for id_, place in places.items()}
+        document = {"schema": 1, "plan": summary, "offsets": offsets, "in_pools": in_pools}
+        click.echo(to_json(document), nl=False)
     elif not quiet:
-        table(
-            "",
-            ["buffer", "offset", "bytes"],
-            [[b.id, str(offsets[b.id]), str(b.size_bytes)] for b in problem.buffers],
-        )
+        rows = [
+            [b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers
+        ]
+        table("", ["buffer", "pool", "offset", "bytes"], rows)
+        if len(names) > 1:
+            click.echo()
+            for name in names:
+                click.echo(
+                    f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}"
+                )
+            click.echo(f"access {_access(problem, plan)}")
         proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+
+
+def _access(problem: Problem, plan: MemoryPlan) -> str:
+    """The access cost, and how far that is from the best choice of pools."""
+    cost, bound = access_cost(problem, plan), plan.access_cost_bound
+    gap = "no choice of pools costs less" if cost == bound else f"no choice costs less than {bound:,}"
+    return f"{cost:,} weighted byte accesses an inference; {gap}"
 
 
 def _headline(planned: Planned, board: Board, options: Options) -> None:
@@ -137,10 +162,14 @@ def _pools(program: Program, measured: Measured | None) -> None:
             f"{workspaces:,}",
             f"{pool.limit_bytes:,}",
         ]
+        if len(program.problem.pools) > 1:
+            row.append(f"{pool_access_cost(program.problem, program.plan, name):,}")
         if measured is not None:
             row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
         rows.append(row)
     columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
+    if len(program.problem.pools) > 1:
+        columns.append("access cost")
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
@@ -150,6 +179,8 @@ def _pools(program: Program, measured: Measured | None) -> None:
         else "not proved optimal"
     )
     click.echo(f"plan      {program.plan.planner}: {proof}")
+    if len(program.problem.pools) > 1:
+        click.echo(f"access    {_access(program.problem, program.plan)}")
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:

@@ -6,7 +6,7 @@ from codegen import toolchain
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.plan.image import Image
-from codegen.plan.problem import peak_bytes
+from codegen.plan.problem import peak_bytes, pool_alignment
 from codegen.plan.program import Program
 
 FRAME_BYTES = 128
@@ -15,7 +15,8 @@ FRAME_BYTES = 128
 
 def check_image(image: Image, board: Board, programs: Sequence[Program]) -> None:
     """Raise CodegenError if a pool is not where the plan says (E507) or the stack is short (E405)."""
-    toolchain.check_pools(image, board, {name: size for each in programs for name, size in _pools(each)})
+    planned = {name: pool for each in programs for name, pool in _pools(each).items()}
+    toolchain.check_pools(image, board, planned)
     bound = image.sizes.stack_bound_bytes
     if bound is not None and bound + FRAME_BYTES > board.stack_bytes:
         missing = bound + FRAME_BYTES - board.stack_bytes
@@ -30,11 +31,13 @@ def check_image(image: Image, board: Board, programs: Sequence[Program]) -> None
         )
 
 
-def _pools(program: Program) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
+def _pools(program: Program) -> dict[str, tuple[int, int]]:
+    """Symbol -> (bytes, alignment) of each pool with bytes in it."""
+    found: dict[str, tuple[int, int]] = {}
     for pool in program.problem.pools:
         peak = peak_bytes(program.problem, program.plan, pool.name)
         if peak:
             size = -(-peak // pool.alignment) * pool.alignment
-            found.append((f"{program.name}_{pool.name}_pool", size))
+            alignment = pool_alignment(program.problem, program.plan, pool.name)
+            found[f"{program.name}_{pool.name}_pool"] = (size, alignment)
     return found

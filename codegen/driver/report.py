@@ -7,8 +7,9 @@ import msgspec
 from codegen.driver.compare import Comparison
 from codegen.driver.reduction import reduction_report
 from codegen.passes import Reduction
+from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
-from codegen.plan.problem import Buffer, BufferKind, peak_bytes
+from codegen.plan.problem import Buffer, BufferKind, peak_bytes, pool_alignment
 from codegen.plan.program import Program
 
 SCHEMA = 1
@@ -87,11 +88,12 @@ def _plan(program: Program) -> dict[str, object]:
                 "name": pool.name,
                 "region": pool.region,
                 "section": pool.section,
-                "alignment_bytes": pool.alignment,
+                "alignment_bytes": pool_alignment(program.problem, plan, pool.name),
                 "peak_bytes": peak,
                 "size_bytes": -(-peak // pool.alignment) * pool.alignment,
                 "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
+                "access_cost": pool_access_cost(program.problem, plan, pool.name),
             }
         )
     return {
@@ -100,6 +102,8 @@ def _plan(program: Program) -> dict[str, object]:
         "proved_optimal": plan.proved_optimal,
         "peak_bytes": sum(int(str(pool["peak_bytes"])) for pool in pools),
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
+        "access_cost": access_cost(program.problem, plan),
+        "access_cost_bound": plan.access_cost_bound,
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
         "certificate": {

@@ -7,7 +7,7 @@ from codegen.emit.literals import POOL_TYPES
 from codegen.emit.names import c_name, pool_array
 from codegen.emit.text import hexadecimal
 from codegen.ir import DType, Var
-from codegen.plan.problem import Buffer, Placement, peak_bytes
+from codegen.plan.problem import Buffer, Placement, peak_bytes, pool_alignment
 from codegen.plan.program import IoMode, Program
 from codegen.plan.ties import ties
 
@@ -100,7 +100,7 @@ class Places:
         return (alive[0], alive[-1]) if alive else (0, 0)
 
     def overwritten_from(self, place: PoolBytes) -> int | None:
-        """First step in which another buffer may write to `place`, None if none ever does."""
+        """First step in which something else may be written to `place`, None if nothing ever is."""
         own = self.buffers[place.buffer]
         births = [
             self.alive_steps(other.id)[0]
@@ -110,7 +110,17 @@ class Places:
             and other.start >= own.start
             and self._bytes(other).overlaps(place)
         ]
+        # A result that replaces an argument has no buffer of its own.
+        births += [
+            step
+            for step, prim in enumerate(self.program.prim_funcs)
+            if prim.in_place is not None and self._lies_in(prim.let.var.name, place)
+        ]
         return min(births, default=None)
+
+    def _lies_in(self, name: str, place: PoolBytes) -> bool:
+        found = self.value(name)
+        return isinstance(found, PoolBytes) and found.overlaps(place)
 
     def _bytes(self, buffer: Buffer) -> PoolBytes:
         place = self.placement(buffer.id)
@@ -154,12 +164,10 @@ def used_pools(program: Program) -> tuple[PoolSize, ...]:
 def _pool_size(program: Program, name: str) -> PoolSize:
     pool = next(pool for pool in program.problem.pools if pool.name == name)
     peak = peak_bytes(program.problem, program.plan, name)
-    here = (b.alignment for b in program.problem.buffers if program.plan.placements[b.id].pool == name)
-    alignment = max(pool.alignment, *here, 1)
     return PoolSize(
         name=name,
         section=pool.section or f".bss.cg.{name}",
-        alignment=alignment,
+        alignment=pool_alignment(program.problem, program.plan, name),
         peak_bytes=peak,
         size_bytes=(peak + pool.alignment - 1) // pool.alignment * pool.alignment,
         lower_bound_bytes=program.plan.lower_bounds.get(name, 0),

@@ -12,6 +12,9 @@ MAX_TENSOR_BYTES = 128 << 20
 MAX_RANK = 8
 """Dimensions of a tensor (TFLite's own kernels stop at 6 or 8)."""
 
+MAX_PARTS = 1024
+"""Parts that one SPLIT_V lists."""
+
 MAX_TENSORS = 8192
 MAX_OPERATORS = 4096
 MAX_BUFFERS = 16384

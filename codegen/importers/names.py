@@ -24,8 +24,8 @@ _RESERVED = frozenset(
 )
 """Keywords of C23 and C++23, names from headers that generated code includes, macros of some compilers."""
 
-_COMPUTED = re.compile(r"^[a-z]+\d+$")
-"""Form of the names of computed variables (`conv0`), see `codegen.ir.ops.base.Op.short`."""
+_COMPUTED = re.compile(r"^([a-z]+)\d+(_\d+)?$")
+"""Form of the names of computed variables (`conv0`, `slice3_1`), see `codegen.ir.ops.base.Op.short`."""
 
 
 def printable(text: str) -> str:
@@ -37,14 +37,15 @@ def printable(text: str) -> str:
 def identifiers(names: Iterable[str], stems: Iterable[str]) -> tuple[str, ...]:
     """C and C++ identifiers for graph inputs, in order: at most 32 characters, unlike even in upper case.
 
-    None of them can be the name of a computed variable, which is one of `stems` and a number.
+    None of them can be the name of a computed variable, which is one of `stems` and numbers.
     """
     reserved_stems = frozenset(stems)
     taken: set[str] = set()
     found: list[str] = []
     for index, name in enumerate(names):
         wanted = _identifier(name, f"input{index}")
-        if wanted in _RESERVED or (_COMPUTED.match(wanted) and wanted.rstrip("0123456789") in reserved_stems):
+        computed = _COMPUTED.match(wanted)
+        if wanted in _RESERVED or (computed and computed[1] in reserved_stems):
             wanted = f"x_{wanted}"[:_MAX_IDENTIFIER]
         unique = _unique(wanted, taken)
         taken.add(unique.lower())

@@ -1,5 +1,6 @@
 """Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -87,6 +88,7 @@ class _Weighted(PortableKernel):
         *,
         fold: bool,
         window: WindowShape | None = None,
+        image_reads: float = 1.0,
     ) -> Parts:
         """The call (params, weights, image, result); rows of an image if it has a `window`."""
         image, extra = value_argument(let, 0, "image", constants)
@@ -103,6 +105,7 @@ class _Weighted(PortableKernel):
             constants=(*linked, *extra),
             sharing=sharing,
             rows=None if window is None else row_kernel(let, f"{self.symbol}_row", window),
+            image_reads=image_reads,
         )
 
 
@@ -166,7 +169,9 @@ class Conv2D(_Weighted):
         sharing = window_sharing(
             let, window, outputs=outputs // groups, inputs=inputs, either_way=bool(self.reverse_stem)
         )
-        return self.assemble(let, constants, numbers, sharing, fold=True, window=window)
+        # Every output channel goes over the window again.
+        reads = window.reads(outputs * inputs)
+        return self.assemble(let, constants, numbers, sharing, fold=True, window=window, image_reads=reads)
 
 
 class DepthwiseConv2D(_Weighted):
@@ -187,7 +192,8 @@ class DepthwiseConv2D(_Weighted):
         sharing = window_sharing(
             let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
         )
-        return self.assemble(let, constants, numbers, sharing, fold=False, window=window)
+        reads = window.reads(window.result[3])
+        return self.assemble(let, constants, numbers, sharing, fold=False, window=window, image_reads=reads)
 
 
 class DepthwiseInPlace(_Weighted):
@@ -212,7 +218,17 @@ class DepthwiseInPlace(_Weighted):
         window = window_of(let, attrs)
         parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
         rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
-        ring = Workspace(name="ring", size_bytes=(rows + 1) * (window.image[2] + columns), alignment=1)
+        size = (rows + 1) * (window.image[2] + columns)
+        batch, height, width, channels = window.image
+        # Channel by channel: padded rows are cleared, image rows copied into them, windows read from there.
+        written = batch * channels * ((height + rows) * (width + columns) + height * width)
+        ring = Workspace(
+            name="ring",
+            size_bytes=size,
+            alignment=1,
+            reads=math.prod(window.image) * math.prod(window.window) / size,
+            writes=written / size,
+        )
         call = (
             StructArg(suffix="params"),
             StructArg(suffix="weights"),
@@ -248,7 +264,9 @@ class FullyConnected(_Weighted):
         else:
             limits = activation_range(activation, let.var.type)
             numbers = params("cg_fc_params", *sizes, *_integer_fields(let, limits))
-        return self.assemble(let, constants, numbers, forward_sharing(let, 0, below), fold=True)
+        # Every output goes over its row again.
+        sharing = forward_sharing(let, 0, below)
+        return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))
 
 
 register(Conv2D("conv2d_s8", DType.INT8))

@@ -201,6 +201,18 @@ def macs(prims: Sequence[PrimFunc], planned: Layout) -> int:
     return total
 
 
+def _reads(prims: Sequence[PrimFunc], planned: Layout, streamed: str | None) -> dict[str, float]:
+    """Bytes of each value that the steps of a block read in one run, recomputed columns each time."""
+    found: dict[str, float] = {}
+    for stage, prim in enumerate(prims, start=0 if streamed is None else 1):
+        _, height, width, _ = nhwc(prim.let.var.type.shape)
+        share = planned.pixels(stage) / (height * width)
+        for arg, reads in zip(prim.let.call.args, prim.reads, strict=True):
+            if isinstance(arg, Var):
+                found[arg.name] = found.get(arg.name, 0.0) + share * reads * arg.type.size_bytes
+    return found
+
+
 def _instructions(prims: Sequence[PrimFunc], planned: Layout) -> int | None:
     """Predicted instructions: those of the steps alone, in proportion to the pixels computed."""
     total = 0
@@ -230,6 +242,7 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
     if streamed is not None:
         delivery = BlockStage(name=streamed, op="", kernel=None, rows=planned.run.counts[0])
         stages = (delivery, *stages)
+    reads = _reads(prims, planned, streamed)
     constants = [
         _constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants
     ]
@@ -244,15 +257,20 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
         sources=tuple(dict.fromkeys(source for prim in prims for source in prim.sources)),
         headers=tuple(dict.fromkeys(header for prim in prims for header in ("cg_kernels.h", *prim.headers))),
         argument_alignment=max(prim.argument_alignment for prim in prims),
+        reads=tuple(
+            reads[arg.name] / arg.type.size_bytes if isinstance(arg, Var) and arg.name in reads else 0.0
+            for arg in let.call.args
+        ),
         workspaces=tuple(
             Workspace(
-                name=line.place.name,
-                size_bytes=max(1, line.columns * line.channels * line.ring_rows),
+                name=line.name,
+                size_bytes=size,
                 alignment=max(prim.argument_alignment for prim in prims),
                 is_activation=True,
+                reads=reads.get(line.name, 0.0) / size,
+                writes=planned.pixels(stage) * line.channels / size,
             )
-            for line in lines
-            if isinstance(line.place, WorkspaceArg)
+            for stage, (line, size) in enumerate(zip(lines, planned.line_bytes, strict=False))
         )
         + spaces,
         constants=tuple(constants),

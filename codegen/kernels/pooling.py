@@ -54,6 +54,7 @@ class Pool(PortableKernel):
             constants=linked,
             sharing=window_sharing(let, window, outputs=1, inputs=1, either_way=bool(self.reverse_stem)),
             rows=row_kernel(let, f"{self.symbol}_row", window),
+            image_reads=window.reads(window.image[3]),
         )
 
 
@@ -104,11 +105,20 @@ class MeanS8(PortableKernel):
             ("out_zero", let.var.type.zero_point),
         )
         value, linked = value_argument(let, 0, "argument", constants)
+        # A sum is cleared, takes each of its terms, and is read once more at the end.
+        sums = Workspace(
+            name="sums",
+            size_bytes=mean_s8_workspace_bytes(let),
+            start=0,
+            stop=2,
+            reads=_count(let) + 1.0,
+            writes=_count(let) + 1.0,
+        )
         return Parts(
             structs=(numbers,),
             call_args=(StructArg(suffix="params"), value, ResultArg(), WorkspaceArg(name="sums")),
             constants=linked,
-            workspaces=(Workspace(name="sums", size_bytes=mean_s8_workspace_bytes(let), start=0, stop=2),),
+            workspaces=(sums,),
             sub_steps=2,
             argument_stops=(1,),
             result_start=1,

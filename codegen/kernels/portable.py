@@ -45,6 +45,8 @@ class Parts:
     result_start: int = 0
     rows: RowKernel | None = None
     in_place: int | None = None
+    image_reads: float = 1.0
+    """How often each byte of argument 0 is read; every other argument is read once."""
 
 
 class PortableKernel(Kernel):
@@ -104,6 +106,7 @@ class PortableKernel(Kernel):
             argument_stops=parts.argument_stops,
             result_start=parts.result_start,
             argument_alignment=_alignment(let),
+            reads=tuple(parts.image_reads if i == 0 else 1.0 for i in range(len(let.call.args))),
             workspaces=parts.workspaces,
             constants=parts.constants,
             sharing=parts.sharing,

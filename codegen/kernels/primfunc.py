@@ -19,6 +19,10 @@ class Workspace:
     stop: int = 1
     is_activation: bool = False
     """It holds (part of) a value of the model, as the lines of a block do: no workspace in reports."""
+    reads: float = 1.0
+    """How often each byte is read in one run, on average."""
+    writes: float = 1.0
+    """How often each byte is written."""
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
@@ -239,6 +243,9 @@ class PrimFunc:
     result_start: int = 0
     argument_alignment: int = 1
     """Alignment in bytes the kernel demands of every run-time argument and of the result."""
+    reads: tuple[float, ...] = ()
+    """How often each byte of argument i is read in one run, on average (default: once), as the C code loads
+    it. Result bytes count as written once."""
     workspaces: tuple[Workspace, ...] = ()
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
@@ -268,6 +275,10 @@ class PrimFunc:
         arity = len(self.let.call.args)
         if not self.argument_stops:
             object.__setattr__(self, "argument_stops", (self.sub_steps,) * arity)
+        if not self.reads:
+            object.__setattr__(self, "reads", (1.0,) * arity)
+        if len(self.reads) != arity:
+            raise ValueError(f"{self.name}: {len(self.reads)} numbers of reads for {arity} arguments")
         if len(self.argument_stops) != arity or not 0 <= self.result_start < self.sub_steps:
             raise ValueError(f"{self.name}: sub-steps of arguments or result are wrong")
         if any(space.stop > self.sub_steps for space in self.workspaces):

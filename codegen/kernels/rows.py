@@ -50,6 +50,16 @@ class Axis:
             found.append(min(found[-1], first))
         return tuple(reversed(found))
 
+    @cached_property
+    def taps(self) -> int:
+        """Taps inside the extent, of all results together."""
+        found = 0
+        for origin in range(-self.pad, self.count * self.stride - self.pad, self.stride):
+            first = max(0, -(origin // self.dilation))
+            stop = min(self.window, -((origin - self.extent) // self.dilation))
+            found += max(stop - first, 0)
+        return found
+
     def most_at_once(self, start: int, stop: int) -> int:
         """The most positions from the first to the last one that one of the results [start, stop) reads."""
         return max((self.lasts[result] - self.firsts[result] + 1 for result in range(start, stop)), default=0)

@@ -1,5 +1,6 @@
 """Windows that slide over images: the geometry that convolutions and pools share."""
 
+import math
 from dataclasses import dataclass
 
 from codegen.ir.ops import Padding2D
@@ -57,6 +58,12 @@ class WindowShape:
         """Some window reaches beyond an edge of the image."""
         ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)
         return any(axis.pad > 0 for axis in self.axes) or any(ends)
+
+    def reads(self, per_tap: int) -> float:
+        """How often each image element is loaded, on average, if every tap inside loads `per_tap` elements
+        a result pixel."""
+        rows, columns = self.axes
+        return self.image[0] * rows.taps * columns.taps * per_tap / math.prod(self.image)
 
 
 def _shape(image: tuple[int, int, int, int]) -> Fields:

@@ -9,6 +9,7 @@ are never alive together are left out (a relaxation: the bound stays valid).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.plan.access import preferred_pools
 from codegen.plan.conflicts import intersecting
 from codegen.plan.problem import Buffer, MemoryPlan, Problem
 
@@ -80,12 +81,13 @@ def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
 def proved_optimal(
     problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int], bounds: Mapping[str, int]
 ) -> bool:
-    """Whether no plan is better by the stated objective: preferred pools first, then the peaks.
+    """Whether no plan is better by the stated objective (`access.py`).
 
-    True only if every buffer lies in its first candidate and every pool is at its bound; once a
-    buffer had to leave its first candidate nothing is claimed.
+    True only if every buffer lies in the pool it prefers and every pool is at its bound: what follows once a
+    buffer had to go elsewhere only a search can tell.
     """
-    preferred = all(plan_pools[b.id] == b.pool_candidates[0] for b in problem.buffers)
+    best = preferred_pools(problem)
+    preferred = all(plan_pools[b.id] == best[b.id] for b in problem.buffers if b.size_bytes)
     return preferred and all(peaks[pool.name] == bounds[pool.name] for pool in problem.pools)
 
 

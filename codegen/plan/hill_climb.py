@@ -8,6 +8,7 @@ is no worse than the cost some moves ago, so the search leaves plateaus without 
 import random
 import time
 
+from codegen.plan.access import preferred_pools
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.greedy import order_by_conflicts, order_by_size
 from codegen.plan.placing import UNPLACED, Instance, Layout, memory_plan
@@ -55,9 +56,8 @@ class _Search:
         self.cut_short = False
         self.best: list[tuple[int, int]] = []
         self.best_cost: _Cost | None = None
-        # No plan can be better than every buffer in its first candidate pool, each pool at its bound.
-        first = {buffer.id: buffer.pool_candidates[0] for buffer in problem.buffers}
-        self.target = sum(lower_bounds(problem, first).values())
+        # No plan can be better than every buffer in the pool it prefers, each pool at its bound.
+        self.target = sum(lower_bounds(problem, preferred_pools(problem)).values())
         self.no_choice = all(len(pools) == 1 for pools in self.instance.candidates)
 
     def consider(self, layout: Layout, order: list[int]) -> _Cost:
@@ -117,7 +117,7 @@ class _Search:
             rank[index] = position
         moved = [i for i, pools in enumerate(self.instance.candidates) if layout.pools[i] != pools[0]]
         if moved and self.random.random() < 0.5:
-            # Give a buffer that found no room in its first pool the place of one that did.
+            # Give a buffer that found no room in its preferred pool the place of one that did.
             member = self.random.choice(moved)
             pool = self.instance.candidates[member][0]
         else:

@@ -7,7 +7,7 @@ are in use when.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message, Messages
@@ -18,6 +18,7 @@ from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Pro
 from codegen.plan.program import BufferSlice, IoMode
 from codegen.plan.stays import Stay, conflicts
 from codegen.plan.ties import Ties, demands, foreign_joins, misfits, part_outputs, ties
+from codegen.plan.touches import touches
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""
@@ -98,7 +99,15 @@ def liveness(
     kept = _kept(function, keep_inputs)
     spans = _spans(prim_funcs, function, times, kept)
     planned = [root for root in values.members if root not in owned_by_caller]
-    buffers = [_value_buffer(root, values, spans, pool_candidates, minimum_alignment) for root in planned]
+    touched = touches(prim_funcs, function, values.anchors)
+    buffers = [
+        replace(
+            _value_buffer(root, values, spans, pool_candidates, minimum_alignment),
+            reads=touched[root][0],
+            writes=touched[root][1],
+        )
+        for root in planned
+    ]
     stays = {root: values.stays(root, spans) for root in planned}
     workspaces: dict[tuple[str, str], str] = {}
     for prim, (start, _) in zip(prim_funcs, times, strict=True):
@@ -298,6 +307,8 @@ def _workspace_buffers(
                 alignment=max(space.alignment, minimum_alignment),
                 pool_candidates=_pools(pool_candidates, id_, kind, None),
                 kind=kind,
+                reads=space.reads,
+                writes=space.writes,
             ),
             space.name,
         )

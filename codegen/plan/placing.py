@@ -1,11 +1,12 @@
 """Buffers as integers, and the one placing rule all ordered planners share.
 
 A buffer goes to the lowest offset that no conflict with an already placed neighbour forbids (gaps are
-filled), in its first candidate pool where it fits.
+filled), in the cheapest of its candidate pools where it fits.
 """
 
 from collections.abc import Sequence
 
+from codegen.plan.access import least_access_cost, prices
 from codegen.plan.bounds import lower_bounds, proved_optimal
 from codegen.plan.problem import MemoryPlan, Placement, Problem
 from codegen.plan.shortage import shortage
@@ -22,7 +23,15 @@ class Instance:
         pools = {pool.name: i for i, pool in enumerate(problem.pools)}
         self.sizes = [buffer.size_bytes for buffer in problem.buffers]
         self.alignments = [buffer.alignment for buffer in problem.buffers]
-        self.candidates = [tuple(pools[name] for name in b.pool_candidates) for b in problem.buffers]
+        rows = prices(problem).rows
+        self.candidates = [tuple(pools[name] for name in row) for row in rows]
+        """Of each buffer, the preferred pool first."""
+        self.extras: list[tuple[int, dict[int, int]]] = []
+        """Of buffers with a choice: (buffer, pool -> by how much its price exceeds the preferred pool's)."""
+        for index, row in enumerate(rows):
+            if len(row) > 1:
+                least = min(row.values())
+                self.extras.append((index, {pools[name]: price - least for name, price in row.items()}))
         self.limits = [pool.limit_bytes for pool in problem.pools]
         self.neighbours: list[list[tuple[int, int, int]]] = [[] for _ in problem.buffers]
         """Of buffer b: (n, d_bn, d_nb): offset(b) + d_bn <= offset(n) or offset(n) + d_nb <= offset(b)."""
@@ -48,7 +57,7 @@ class Layout:
     def lay(self, order: Sequence[int], start: int = 0) -> None:
         """Place `order[start:]` anew, in order, on top of `order[:start]`, which stay where they are.
 
-        A buffer that fits in none of its candidate pools goes over the limit of its first one.
+        A buffer that fits in none of its candidate pools goes over the limit of the one it prefers.
         """
         for index in order[start:]:
             self.pools[index] = UNPLACED
@@ -97,17 +106,11 @@ class Layout:
         return peaks
 
     def cost(self) -> tuple[int, int, int]:
-        """What planners minimise, in this order: bytes over limits, bytes outside preferred pools, peaks."""
+        """What planners minimise, in this order: bytes over limits, price above the least, sum of peaks."""
         peaks = self.peaks()
         over = sum(max(peak - limit, 0) for peak, limit in zip(peaks, self.instance.limits, strict=True))
-        moved = sum(
-            size * candidates.index(pool)
-            for size, candidates, pool in zip(
-                self.instance.sizes, self.instance.candidates, self.pools, strict=True
-            )
-            if pool != candidates[0]
-        )
-        return over, moved, sum(peaks)
+        price = sum(extra[self.pools[index]] for index, extra in self.instance.extras)
+        return over, price, sum(peaks)
 
 
 def memory_plan(
@@ -140,6 +143,7 @@ def memory_plan(
         solver=solver,
         lower_bounds=bounds,
         proved_optimal=proved_optimal(problem, pools, peaks, bounds),
+        access_cost_bound=least_access_cost(problem),
         reproducible=reproducible,
         seconds=seconds,
     )

@@ -1,6 +1,7 @@
 """The planning problem and its solution: buffers, conflicts, pools -> placements. It never sees the IR."""
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,7 +18,10 @@ class BufferKind(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Buffer:
-    """Bytes needed during the live interval `[start, stop)`, in one of `pool_candidates` (best first)."""
+    """Bytes needed during the live interval `[start, stop)`, in one of `pool_candidates`.
+
+    Of these the one where its accesses cost least is best, of several the one that is listed first.
+    """
 
     id: str
     size_bytes: int
@@ -26,8 +30,14 @@ class Buffer:
     alignment: int = 1
     pool_candidates: tuple[str, ...] = ()
     kind: BufferKind = BufferKind.ACTIVATION
+    reads: float = 1.0
+    """How often each byte is read in one inference, on average."""
+    writes: float = 1.0
+    """How often each byte is written."""
 
     def __post_init__(self) -> None:
+        if not (_is_amount(self.reads) and _is_amount(self.writes)):
+            raise ValueError(f"buffer {self.id}: {self.reads} reads, {self.writes} writes")
         if self.size_bytes < 0 or self.stop < self.start:
             interval = f"[{self.start}, {self.stop})"
             raise ValueError(f"buffer {self.id}: size {self.size_bytes}, interval {interval}")
@@ -63,7 +73,8 @@ class Conflict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
-    """A named range of bytes inside one region. `limit_bytes` is hard."""
+    """A named range of bytes inside one region. `limit_bytes` is hard; costs are those of an access to one
+    byte, relative to other pools."""
 
     name: str
     region: str
@@ -73,6 +84,14 @@ class Pool:
     read_cost: float = 1.0
     write_cost: float = 1.0
     targets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (_is_amount(self.read_cost) and _is_amount(self.write_cost)):
+            raise ValueError(f"pool {self.name}: access costs {self.read_cost}, {self.write_cost}")
+
+
+def _is_amount(number: float) -> bool:
+    return math.isfinite(number) and number >= 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,6 +148,9 @@ class MemoryPlan:
     lower_bounds: Mapping[str, int]
     """Lower bound in bytes of each pool's peak, given which buffers the plan put there."""
     proved_optimal: bool
+    """No plan is better by the whole objective (`access.py`), which includes the choice of pools."""
+    access_cost_bound: int = 0
+    """No plan of the problem has a lower access cost; where it is reached, the choice of pools is proved."""
     reproducible: bool = True
     seconds: float = 0.0
 
@@ -145,3 +167,9 @@ def peak_bytes(problem: Problem, plan: MemoryPlan, pool: str) -> int:
         if plan.placements[buffer.id].pool == pool and buffer.size_bytes
     )
     return max(ends, default=0)
+
+
+def pool_alignment(problem: Problem, plan: MemoryPlan, name: str) -> int:
+    """Alignment in bytes of the base of pool `name`: its own, or that of a buffer in it if it is larger."""
+    own = next(pool.alignment for pool in problem.pools if pool.name == name)
+    return max(own, *(b.alignment for b in problem.buffers if plan.placements[b.id].pool == name), 1)

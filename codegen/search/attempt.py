@@ -10,6 +10,7 @@ from typing import Literal
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.access import access_cost, least_access_cost
 from codegen.plan.bounds import covered_bytes, lower_bound
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
@@ -67,6 +68,11 @@ class Attempt:
     def peak_bytes(self) -> int:
         """Sum of the pools' peaks."""
         return sum(peak_bytes(self.problem, self.plan, pool.name) for pool in self.problem.pools)
+
+    @property
+    def extra_cost(self) -> int:
+        """Access cost beyond every buffer in its cheapest pool: 0 wherever there is one pool."""
+        return access_cost(self.problem, self.plan) - least_access_cost(self.problem)
 
     @property
     def macs(self) -> int:
@@ -240,7 +246,7 @@ def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt
         tried.add(tiler.least(recompute=True).segments)
         _recompute(tried, planning)
     if tried.found:
-        return min(tried.found, key=lambda attempt: (attempt.peak_bytes, attempt.macs))
+        return min(tried.found, key=lambda attempt: (attempt.extra_cost, attempt.peak_bytes, attempt.macs))
     for way in _smaller(planning, tiler, limit_bytes):
         if tried.add(way.segments, way.planning):
             return tried.found[-1]
@@ -310,7 +316,8 @@ class _Tried:
         if (planning, tuple(segments)) in self._seen:
             return False
         self._seen.add((planning, tuple(segments)))
-        least = min((attempt.peak_bytes for attempt in self.found), default=None)
+        # Whoever must use dear pools can be beaten by a plan that is no lower.
+        least = min((each.peak_bytes for each in self.found if not each.extra_cost), default=None)
         try:
             attempt = planning.attempt_below(segments, least)
         except DoesNotFit as error:

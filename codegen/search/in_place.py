@@ -66,9 +66,10 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    prims = replaced(prim_funcs, {**found, step: bound})
+                    chosen = fastest([found[step], bound] if step in found else [bound])
+                    prims = replaced(prim_funcs, {**found, step: chosen})
                     if not broken(function, prims, io=io, streamed=streamed):
-                        found[step] = fastest([found[step], bound] if step in found else [bound])
+                        found[step] = chosen
     return found
 
 

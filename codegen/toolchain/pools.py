@@ -9,6 +9,7 @@ from codegen.plan.image import Image
 from codegen.toolchain.elf import Elf
 
 Symbols = Mapping[str, tuple[int, int]]
+"""Symbol -> two numbers; of an image: address and bytes."""
 
 
 def check_placed(elf: Elf, board: Board, models: Iterable[str]) -> None:
@@ -30,21 +31,26 @@ def check_placed(elf: Elf, board: Board, models: Iterable[str]) -> None:
     messages.raise_if_any()
 
 
-def check_pools(image: Image, board: Board, pool_sizes: Mapping[str, int]) -> None:
-    """Check that each planned pool is in the image with its size, in its region.
+def check_pools(image: Image, board: Board, planned: Symbols) -> None:
+    """Check that each planned pool is in the image with its size and alignment, in its region.
 
-    `pool_sizes`: symbol `<model>_<pool>_pool` -> planned bytes, rounded up to the pool's alignment.
+    `planned`: symbol `<model>_<pool>_pool` -> (bytes, rounded up to the pool's alignment; bytes of which its
+    address must be a multiple).
     On `host` pools have no regions. Raises CodegenError E507 with all that differ.
     """
     messages = Messages()
-    for name, size_bytes in pool_sizes.items():
+    for name, (size_bytes, alignment) in planned.items():
         found = image.symbols.get(name)
         if found is None:
             messages.add("E507", "is not in the image", where=f"pool {name}")
         elif found[1] != size_bytes:
             text = f"has {found[1]} bytes in the image, {size_bytes} in the plan"
             messages.add("E507", text, where=f"pool {name}")
-    present = {name: image.symbols[name] for name in pool_sizes if name in image.symbols}
+        elif found[0] % alignment:
+            text = f"lies at 0x{found[0]:08x}, not at a multiple of {alignment} bytes"
+            help_ = "the linker script must keep the alignment of .bss.cg sections"
+            messages.add("E507", text, where=f"pool {name}", help=help_)
+    present = {name: image.symbols[name] for name in planned if name in image.symbols}
     _check_apart(present, messages)
     _check_regions(present, board, messages)
     messages.raise_if_any()

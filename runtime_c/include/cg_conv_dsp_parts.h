@@ -12,7 +12,7 @@
 
 /* tile_s8_dsp.S knows these offsets. */
 typedef struct {
-    int32_t *pixels;          /* widened */
+    const int32_t *pixels;    /* widened */
     const int32_t *stream;    /* packed weights */
     const int32_t *pairs_end; /* in the stream: behind the last pair of channels */
     int32_t groups;           /* groups of four values a pixel */
@@ -41,8 +41,9 @@ static inline int32_t cg_place_dsp(int32_t k)
 void cg_tile4_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
 /* Of two pixels, `step` bytes apart. */
 void cg_tile2_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
-/* Of one pixel. */
+/* Of one pixel; of one that is not widened, where `pixels` are its bytes. */
 void cg_tile1_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+void cg_tile1_narrow_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
 /*
  * Requantises sums of one channel in place, all cases: what tiles call for a channel whose byte of

@@ -69,9 +69,11 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
 #define CG_DW_MOST_TAPS 49
 
 /*
- * weights: per group of four channels four biases as above, per tap doubled int16 pairs {channel 0,
- * channel 2} and {1, 3}, per channel multiplier and right shift. If C % 4 != 0 the last group is
- * that of the last four channels. pad: in.c times the image's zero point, aligned to 4 bytes.
+ * weights: per group of four channels four biases as above, per two taps a and b doubled int16
+ * pairs {a, b} of each channel, per channel multiplier and right shift. An odd number of taps other
+ * than nine ends with one of weight 0; of nine taps the last one's pairs are {channel 0, channel 2}
+ * and {1, 3}. If C % 4 != 0 the last group is that of the last four channels. pad: in.c times the
+ * image's zero point, aligned to 4 bytes.
  */
 typedef struct {
     cg_window window;
@@ -139,7 +141,7 @@ typedef struct {
     int32_t back;   /* channels that the last group begins earlier */
     int32_t step;
     int32_t out_zero;
-    const int8_t *tap[CG_DW_MOST_TAPS];
+    const int8_t *tap[CG_DW_MOST_TAPS + 1]; /* nine, or an even number */
 } cg_dw_taps;
 
 void cg_dw_taps9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);

@@ -78,8 +78,9 @@ static int32_t tile_of(int32_t count)
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
     const int32_t fewer = layer->most - tile_of(count);
-    layer->tile.pixels = &layer->pixels[2 * layer->tile.groups * fewer];
-    return layer->tile.pixels;
+    int32_t *const pixels = &layer->pixels[2 * layer->tile.groups * fewer];
+    layer->tile.pixels = pixels;
+    return pixels;
 }
 
 /* The results of `count` widened pixels. */

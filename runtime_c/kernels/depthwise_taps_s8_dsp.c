@@ -4,6 +4,8 @@
  */
 #include "cg_depthwise_dsp.h"
 
+#define NINE 9 /* taps of a 3x3 window, which has loops of its own */
+
 /* A row of results: where its windows' rows begin (NULL: padding), and the taps of one window. */
 typedef struct {
     const cg_dw_taps_params *params;
@@ -35,6 +37,7 @@ static void find_taps(tap_row *self, int32_t x)
         }
         at_y += window->dilation_h;
     }
+    *tap = self->params->pad; /* counts where the taps are odd and not nine: weight 0 */
 }
 
 /* Results from column x on whose windows are inside the image, at least 1: they share their taps.
@@ -65,7 +68,8 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
     self.input = input;
     self.y = y;
     self.is_inside = (first >= 0) && (last < window->in.h);
-    self.taps.count = window->kernel_h * window->kernel_w;
+    const int32_t taps = window->kernel_h * window->kernel_w;
+    self.taps.count = (taps == NINE) ? taps : (taps + (taps % 2));
     self.taps.groups = groups;
     self.taps.back = (4 * groups) - channels;
     self.taps.step = (window->stride_w - 1) * channels;
@@ -74,12 +78,12 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
         find_taps(&self, x);
         self.taps.pixels = run_length(&self, x, x_stop);
         if ((channels % 4) == 0) {
-            if (self.taps.count == 9) {
+            if (taps == NINE) {
                 cg_dw_taps9_words_dsp(&self.taps, params->weights, output);
             } else {
                 cg_dw_taps_words_dsp(&self.taps, params->weights, output);
             }
-        } else if (self.taps.count == 9) {
+        } else if (taps == NINE) {
             cg_dw_taps9_bytes_dsp(&self.taps, params->weights, output);
         } else {
             cg_dw_taps_bytes_dsp(&self.taps, params->weights, output);

@@ -3,8 +3,9 @@
 @ Assembly, because the inner loop of four pixels by two channels needs all fourteen registers:
 @ eight sums, two words of pixels, two of weights, two addresses. 13 instructions for 16
 @ multiply-accumulates (0.81 each); gcc 12 spills sums and takes 1.3. Two pixels: 14 for 16
-@ (0.875), one pixel: 18 for 16 (1.125), with LDM. Multiply-accumulates aside, a pair of channels
-@ takes 61 instructions for four pixels, 37 for two, 22 for one (and what loops cost).
+@ (0.875), one pixel: 18 for 16 (1.125), with LDM; 22 (1.375) where it is widened on the way.
+@ Multiply-accumulates aside, a pair of channels takes 59 instructions for four pixels, 36 for
+@ two, 21 for one, and 2 or 3 a turn of the loop.
 @
 @ Contract, stream and layout of pixels: cg_conv_dsp.h, cg_conv_dsp_parts.h. No word or halfword
 @ access but to the stream, the widened pixels, the description of the tile and the stack.
@@ -359,7 +360,8 @@
     .size   cg_tile2_s8_dsp, . - cg_tile2_s8_dsp
 
 @ ---- one pixel ----------------------------------------------------------------------------
-@ r0 pixels, r1 stream, r2 r3 sums, r4-r7 r12 weights, r8-r11 pixels, lr end of the pixels.
+@ r0 pixel, r1 stream, r2 r3 sums, r4-r7 r12 weights, r8-r11 pixel, lr end of the pixel.
+@ Twice the same function: for a widened pixel, and for one that is read as it is.
 
     @ Frame. The first four words are loaded together.
     .set F1_PIXELS, 0
@@ -373,29 +375,39 @@
     .set F1_PIXELS_END, 36
     .set F1_BYTES, 44
 
-    .macro eight_values_of_one
-    ldm.w   r1!, {r4-r7}
-    ldm     r0!, {r8-r11}
-    sxtb16  r12, r4
-    sxtb16  r4, r4, ror #8
-    smlad   r2, r8, r12, r2
-    smlad   r3, r8, r4, r3
-    sxtb16  r12, r5
-    sxtb16  r5, r5, ror #8
-    smlad   r2, r9, r12, r2
-    smlad   r3, r9, r5, r3
-    sxtb16  r12, r6
-    sxtb16  r6, r6, ror #8
-    smlad   r2, r10, r12, r2
-    smlad   r3, r10, r6, r3
-    sxtb16  r12, r7
-    sxtb16  r7, r7, ror #8
-    smlad   r2, r11, r12, r2
-    smlad   r3, r11, r7, r3
+    @ Four values, or eight, to r8 and on: {k0, k2}, {k1, k3}.
+    .macro load_four is_wide
+    .if     \is_wide
+    ldrd    r8, r9, [r0], #8
+    .else
+    ldr     r8, [r0], #4
+    sxtb16  r9, r8, ror #8
+    sxtb16  r8, r8
+    .endif
     .endm
 
-    frame cg_frame_cg_tile1_s8_dsp, F1_BYTES
-    function cg_tile1_s8_dsp
+    .macro load_eight is_wide
+    .if     \is_wide
+    ldm     r0!, {r8-r11}
+    .else
+    ldrd    r8, r10, [r0], #8
+    sxtb16  r9, r8, ror #8
+    sxtb16  r11, r10, ror #8
+    sxtb16  r8, r8
+    sxtb16  r10, r10
+    .endif
+    .endm
+
+    .macro two_values_of_one values, weights
+    sxtb16  r12, \weights
+    sxtb16  \weights, \weights, ror #8
+    smlad   r2, \values, r12, r2
+    smlad   r3, \values, \weights, r3
+    .endm
+
+    .macro one_pixel name, is_wide
+    frame   cg_frame_\name, F1_BYTES
+    function \name
     push    {r4-r11, lr}
     sub     sp, sp, #F1_BYTES
     str     r0, [sp, #F1_TILE]
@@ -404,83 +416,82 @@
     ldm     r12, {r0, r1, r5, r6, r7}       @ pixels, stream, pairs_end, groups, out_zero
     strd    r0, r7, [sp, #F1_PIXELS]
     strd    r2, r5, [sp, #F1_OUTPUT]
-    add     lr, r0, r6, lsl #3
+    add     lr, r0, r6, lsl #(2 + \is_wide)
     str     lr, [sp, #F1_PIXELS_END]
     ubfx    r8, r6, #1, #3                  @ pairs of groups in the first turn
-    adr.w   r9, .Lcheck1
-    movs    r10, #(.Lcheck1 - .Lloop1) / UNROLL
+    adr.w   r9, .Lcheck_\name
+    movs    r10, #(.Lcheck_\name - .Lloop_\name) / UNROLL
     mls     r9, r8, r10, r9
     adds    r9, r9, #1
     mov     r8, r9
     lsls    r6, r6, #31                     @ an odd number of groups: one in front of the loop
     it      ne
-    adrne.w r8, .Lgroup1
+    adrne.w r8, .Lgroup_\name
     it      ne
     addne   r8, r8, #1
     strd    r8, r9, [sp, #F1_ENTRY]
     cmp     r1, r5
-    beq.w   .Lodd1
-.Lpair1:
+    beq.w   .Lodd_\name
+.Lpair_\name:
     ldrd    r2, r3, [r1], #8
     ldr     pc, [sp, #F1_ENTRY]
-.Lgroup1:
+.Lgroup_\name:
     ldrd    r4, r5, [r1], #8
-    ldrd    r8, r9, [r0], #8
-    sxtb16  r12, r4
-    sxtb16  r4, r4, ror #8
-    smlad   r2, r8, r12, r2
-    smlad   r3, r8, r4, r3
-    sxtb16  r12, r5
-    sxtb16  r5, r5, ror #8
-    smlad   r2, r9, r12, r2
-    smlad   r3, r9, r5, r3
+    load_four \is_wide
+    two_values_of_one r8, r4
+    two_values_of_one r9, r5
     ldr     pc, [sp, #F1_LOOP_ENTRY]
-.Lloop1:
+.Lloop_\name:
     .rept   UNROLL
-    eight_values_of_one
+    ldm.w   r1!, {r4-r7}
+    load_eight \is_wide
+    two_values_of_one r8, r4
+    two_values_of_one r9, r5
+    two_values_of_one r10, r6
+    two_values_of_one r11, r7
     .endr
-.Lcheck1:
+.Lcheck_\name:
     cmp     r0, lr
-    bne.w   .Lloop1
+    bne.w   .Lloop_\name
     ldm     r1!, {r4, r5, r6}
     ldm     sp, {r0, r8, r9, r10}           @ pixels, out_zero, output, pairs_end
     lsrs    r7, r6, #8
-    bcs     .Lany1
+    bcs     .Lany_\name
     requantize r2, r4, r6, r8
     requantize r3, r5, r7, r8
-.Lstore1:
+.Lstore_\name:
     strb    r2, [r9], #1
     strb    r3, [r9], #1
     str     r9, [sp, #F1_OUTPUT]
     cmp     r1, r10
-    bne     .Lpair1
-.Lodd1:
+    bne.w   .Lpair_\name
+.Lodd_\name:
     ldr     r2, [sp, #F1_TILE]
     ldr     r2, [r2, #TILE_IS_ODD]
     cmp     r2, #0
-    beq     .Ldone1
+    beq     .Ldone_\name
     ldr     r2, [r1], #4
-.Lloop_odd1:
+.Lloop_odd_\name:
     ldr     r4, [r1], #4
-    ldrd    r8, r9, [r0], #8
+    load_four \is_wide
     sxtb16  r12, r4
     sxtb16  r4, r4, ror #8
     smlad   r2, r8, r12, r2
     smlad   r2, r9, r4, r2
     cmp     r0, lr
-    bne     .Lloop_odd1
+    bne     .Lloop_odd_\name
     ldm     r1!, {r4, r6}
     ldrd    r8, r9, [sp, #F1_OUT_ZERO]      @ and F1_OUTPUT
     lsrs    r7, r6, #8
-    bcs     .Lany_odd1
+    bcs     .Lany_odd_\name
     requantize r2, r4, r6, r8
-.Lstore_odd1:
+.Lstore_odd_\name:
     strb    r2, [r9]
-.Ldone1:
+.Ldone_\name:
     add     sp, sp, #F1_BYTES
     pop     {r4-r11, pc}
 
-.Lany1:
+.Lany_\name:
     strd    r2, r3, [sp, #F1_SUMS]
     mov     r8, r0
     mov     r11, r1
@@ -490,10 +501,14 @@
     mov     r1, r11
     ldrd    r2, r3, [sp, #F1_SUMS]
     ldr     lr, [sp, #F1_PIXELS_END]
-    b       .Lstore1
-.Lany_odd1:
+    b       .Lstore_\name
+.Lany_odd_\name:
     str     r2, [sp, #F1_SUMS]
     requantize_any F1_TILE, F1_SUMS, r4, r6, 1
     ldr     r2, [sp, #F1_SUMS]
-    b       .Lstore_odd1
-    .size   cg_tile1_s8_dsp, . - cg_tile1_s8_dsp
+    b       .Lstore_odd_\name
+    .size   \name, . - \name
+    .endm
+
+    one_pixel cg_tile1_s8_dsp, 1
+    one_pixel cg_tile1_narrow_s8_dsp, 0

@@ -186,3 +186,33 @@ def test_telling_verbs(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip()
     assert call(verb, "--json") in (0, 5)
     assert json.loads(capsys.readouterr().out)["schema"] == 1
+
+
+def test_plan_of_a_problem_with_several_pools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two buffers of 8 at once, room for one in the fast pool: the one that is read more often stays."""
+    two = {"start": 0, "stop": 1, "size_bytes": 8, "pool_candidates": ["slow", "fast"]}
+    document = {
+        "schema": 1,
+        "buffers": [{"id": "a", "reads": 2, **two}, {"id": "b", "reads": 9, **two}],
+        "conflicts": [{"first": "a", "second": "b", "first_below": 8, "second_below": 8}],
+        "pools": [
+            {"name": "slow", "region": "S", "limit_bytes": 100, "read_cost": 4, "write_cost": 4},
+            {"name": "fast", "region": "F", "limit_bytes": 12},
+        ],
+    }
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps(document))
+    assert call("plan", str(path), "--planner", "optimal", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["in_pools"] == {"a": "slow", "b": "fast"}
+    # a: 8 * (2 * 4 + 4); b: 8 * (9 + 1).
+    assert (found["plan"]["access_cost"], found["plan"]["access_cost_bound"]) == (176, 176)
+    assert [pool["peak_bytes"] for pool in found["plan"]["pools"]] == [8, 8]
+    assert found["plan"]["proved_optimal"] and found["plan"]["peak_bytes"] == 16
+    assert call("plan", str(path), "--planner", "optimal") == 0
+    text = capsys.readouterr().out
+    assert "pool fast: peak 8 bytes, lower bound 8" in text
+    assert "access 176 weighted byte accesses an inference; no choice of pools costs less" in text
+    assert call("plan", str(path), "--planner", "greedy_by_size") == 0
+    # It knows only what everything would cost in the fast pool: 8 * 3 + 8 * 10.
+    assert "no choice costs less than 104" in capsys.readouterr().out

@@ -88,8 +88,12 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
         [prim] = select(planned.module.main, constants, board.target)
         [rule] = prim.sharing
         assert rule.below is not None
-        assert rule.above is not None
-        for side, distance, nearer in (("below", -rule.below, 1), ("above", rule.above, -1)):
+        sides = [("below", -rule.below, 1)]
+        if rule.above is None:
+            assert prim.kernel.endswith(("_dsp", "_dsp_2")), "only these go forwards alone"
+        else:
+            sides.append(("above", rule.above, -1))
+        for side, distance, nearer in sides:
             for exact in (True, False):
                 name = f"m{number}_{side}_{'at' if exact else 'nearer'}"
                 place = distance if exact else distance + nearer
@@ -105,6 +109,9 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
         image.buffer: Placement(pool=pool, offset=BASE),
         result.buffer: Placement(pool=pool, offset=BASE + distance),
     }
+    spaces = [each for each in program.plan.placements if each not in places]
+    for number, space in enumerate(spaces, start=2):
+        places[space] = Placement(pool=pool, offset=number * BASE)
     if reverse:
         assert prim.reverse is not None
         prim = replace(prim, symbol=prim.reverse.symbol, sources=prim.reverse.sources)

@@ -30,7 +30,8 @@ def measured(options: Options, folder: Path) -> tuple[int, int]:
     ("optimize", "peak", "most_macs"), [("balanced", 49_152, MACS), ("size", 35_840, MACS * 1.036)]
 )
 def test_whole_tensors_in_place(optimize: Optimize, peak: int, most_macs: float, tmp_path: Path) -> None:
-    options = Options(board="mps2-an386", optimize=optimize, blocks=False, sharing="in-place")
+    # A core whose kernels need no workspace: the figures are those of the values alone.
+    options = Options(board="mps2-an385", optimize=optimize, blocks=False, sharing="in-place")
     found, macs = measured(options, tmp_path / "build")
     assert found == peak
     assert MACS <= macs <= most_macs

@@ -8,8 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.board import load_board
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.constants import constant_views
+from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import CStruct, ValueArg
 from codegen.plan.program import ConstantMember, ConstantPool, IoMode
 from tests.emit import samples
@@ -88,6 +92,21 @@ def test_headers_say_when_an_inputs_bytes_are_lost() -> None:
     header = render((samples.mixed(io=IoMode.POOL),)).files["mixed.h"]
     assert " *   double_: overwritten from step 3 (quantize3) on\n" in header
     assert " *   int8_t_: nothing overwrites it\n" in header
+
+
+def test_headers_say_when_an_input_is_replaced(tmp_path: Path) -> None:
+    """A depthwise step that writes over the graph input in its place is the first to do so."""
+    model = ModelBuilder()
+    x, y = (model.tensor(name, (1, 6, 6, 4), "int8", scale=0.5) for name in "xy")
+    w = model.tensor("w", (1, 3, 3, 4), "int8", scale=0.1, data=np.ones((1, 3, 3, 4), np.int8))
+    model.op("DEPTHWISE_CONV_2D", [x, w, None], [y], padding="SAME")
+    model.inputs(x)
+    model.outputs(y)
+    path = tmp_path / "net.tflite"
+    path.write_bytes(model.build())
+    program = plan_model(path, load_board("host"), Options(board="host", optimize="size")).program
+    assert [prim.in_place for prim in program.prim_funcs] == [0]
+    assert " *   x: overwritten from step 0 (dw0) on\n" in render((program,)).files["net.h"]
 
 
 def test_merged_constants_and_padding_show_in_the_layout() -> None:

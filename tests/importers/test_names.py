@@ -22,6 +22,7 @@ STEMS = ("conv", "add")
         ("int", "x_int"),
         ("class", "x_class"),
         ("conv0", "x_conv0"),
+        ("conv0_1", "x_conv0_1"),
         ("convex0", "convex0"),
         ("", "input0"),
         ("éà", "input0"),
@@ -49,7 +50,7 @@ def test_identifiers_are_valid_and_unlike(names: list[str]) -> None:
     assert len(found) == len(names)
     assert len({name.upper() for name in found}) == len(found)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,31}", name) for name in found)
-    assert not any(re.fullmatch(r"(conv|add)\d+", name) for name in found)
+    assert not any(re.fullmatch(r"(conv|add)\d+(_\d+)?", name) for name in found)
 
 
 def test_printable_text() -> None:

@@ -1,5 +1,7 @@
 """What each operator becomes: resolved attributes, types, constants."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from codegen.importers import load
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import ConstRef, DType, Quantization
+from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import (
     Activation,
     BinaryAttrs,
@@ -268,3 +271,66 @@ def test_per_channel_bias_has_one_axis_whatever_the_file_says() -> None:
     biases = [let.call.args[2] for let in module.main.body if len(let.call.args) == 3]
     axes = {bias.type.quantization.axis for bias in biases if bias is not None and bias.type.quantization}
     assert axes == {0}
+
+
+def splitting(name: str, shape: tuple[int, ...], parts: list[tuple[int, ...]], *constants: object) -> bytes:
+    """A model of one SPLIT (`constants`: axis) or SPLIT_V (sizes, axis) with all its parts as outputs."""
+    model = ModelBuilder()
+    x = model.tensor("x", shape, "float32")
+    further = [model.constant(f"k{i}", np.asarray(value, np.int32)) for i, value in enumerate(constants)]
+    outputs = [model.tensor(f"y{i}", part, "float32") for i, part in enumerate(parts)]
+    inputs = [*further, x] if name == "SPLIT" else [x, *further]
+    model.op(name, inputs, outputs, num_splits=len(parts))
+    model.inputs(x)
+    model.outputs(*outputs)
+    return model.build()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "sizes"),
+    [((1, 12), 1, [4, 4, 4]), ((6, 2), -2, [3, 3]), ((2, 3, 4), 2, [1, 1, 1, 1]), ((5,), 0, [5])],
+)
+def test_split_is_numpys(shape: tuple[int, ...], axis: int, sizes: list[int]) -> None:
+    source = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    wanted = np.split(source, len(sizes), axis=axis)
+    module = imported(splitting("SPLIT", shape, [part.shape for part in wanted], axis))
+    assert [let.var.name for let in module.main.body] == [f"slice0_{i}" for i in range(len(sizes))]
+    assert [str(let.source) for let in module.main.body] == [f'op 0 SPLIT "y{i}"' for i in range(len(sizes))]
+    for got, part in zip(evaluate(module, module.main, [source]), wanted, strict=True):
+        np.testing.assert_array_equal(got, part)
+
+
+@pytest.mark.parametrize("left_out", [None, 0, 2])
+def test_split_v_is_numpys(left_out: int | None) -> None:
+    source = np.arange(24, dtype=np.float32).reshape(2, 12)
+    wanted = np.split(source, [3, 8], axis=1)
+    sizes = [-1 if i == left_out else size for i, size in enumerate((3, 5, 4))]
+    module = imported(splitting("SPLIT_V", (2, 12), [part.shape for part in wanted], sizes, [-1]))
+    for got, part in zip(evaluate(module, module.main, [source]), wanted, strict=True):
+        np.testing.assert_array_equal(got, part)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "constants", "text"),
+    [
+        ("SPLIT", [(1, 6), (1, 6)], (2,), "axis [2] is not one of 2 dimensions"),
+        ("SPLIT", [(1, 5), (1, 5)], (1,), "result shape is [1, 5], the operator gives [1, 6]"),
+        ("SPLIT", [(1, 3)] * 5, (1,), "axis 1 has 12 elements, not to be split into 5 equal parts"),
+        (
+            "SPLIT_V",
+            [(1, 6), (1, 6)],
+            ([6, 5], 1),
+            "sizes [6, 5] do not split axis 1 (12 elements) into 2 outputs",
+        ),
+        ("SPLIT_V", [(1, 6), (1, 6)], ([-1, -1], 1), "sizes [-1, -1] do not split"),
+        ("SPLIT_V", [(1, 12)], ([6, 6], 1), "sizes [6, 6] do not split axis 1 (12 elements) into 1 outputs"),
+        ("SPLIT_V", [(1, 12), (1, 1)], ([12, 0], 1), "a part of axis 1 is empty"),
+        ("SPLIT_V", [(1, 12), (1, 1)], ([13, -1], 1), "sizes [13, -1] do not split"),
+    ],
+)
+def test_splits_that_make_no_sense(
+    name: str, parts: list[tuple[int, ...]], constants: tuple[object, ...], text: str
+) -> None:
+    found = complaint(splitting(name, (1, 12), parts, *constants))
+    assert f'op 0 {name} "y0": ' in found
+    assert text in found

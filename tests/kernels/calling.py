@@ -44,7 +44,8 @@ _GUARD = 0xC3
 
 def sources() -> list[Path]:
     """The portable kernels: what is for one instruction set says so in its name."""
-    return sorted(path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith("_dsp"))
+    special = ("_dsp", "_mve")
+    return sorted(path for path in (RUNTIME / "kernels").glob("*.c") if not path.stem.endswith(special))
 
 
 def compile_library(target: Path, *flags: str) -> Path:

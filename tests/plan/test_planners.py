@@ -227,7 +227,8 @@ def test_buffers_go_to_the_first_candidate_that_has_room(name: str) -> None:
     found = problem(buffer("a", 90, 0, 2, pools=two), buffer("b", 80, 0, 2, pools=two), pools=pools)
     plan = planners.find(name)(found)
     assert (plan.placements["a"].pool, plan.placements["b"].pool) in (two, two[::-1])
-    assert not plan.proved_optimal, "b had to move: which choice of pools is best is not proved"
+    # One had to move: only a search over the choices can know that no other one is better.
+    assert plan.proved_optimal == (name == "optimal")
     alone = problem(buffer("a", 90, 0, 1, pools=two), buffer("b", 80, 1, 2, pools=two), pools=pools)
     plan = planners.find(name)(alone)
     assert {place.pool for place in plan.placements.values()} == {"fast"}

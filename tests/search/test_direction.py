@@ -57,7 +57,11 @@ def test_other_pools_lie_apart() -> None:
 
 def test_one_direction_must_suit_all_arguments() -> None:
     two = replace(
-        step(), let=prim(Y, X, X).let, argument_stops=(), sharing=(Sharing(argument=0), Sharing(argument=1))
+        step(),
+        let=prim(Y, X, X).let,
+        argument_stops=(),
+        reads=(),
+        sharing=(Sharing(argument=0), Sharing(argument=1)),
     )
     with pytest.raises(ValueError, match="one rule, for one argument"):
         directed([two], live([X], [step()], [Y]).slices, placed(x=0, y=100))

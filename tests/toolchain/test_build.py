@@ -109,7 +109,7 @@ def test_two_pools_on_one_another_are_refused(tmp_path: Path) -> None:
         check_pools(
             dataclasses.replace(image, symbols=symbols),
             fake_model.arm_board(),
-            {"tiny_sram_pool": 64, "tiny_ccm_pool": 16},
+            {"tiny_sram_pool": (64, 16), "tiny_ccm_pool": (16, 16)},
         )
 
 
@@ -183,12 +183,25 @@ def test_a_pool_outside_its_region_is_refused(tmp_path: Path) -> None:
 def test_pools_are_compared_with_the_plan(tmp_path: Path) -> None:
     board = fake_model.arm_board()
     image = built(tmp_path, board)
-    check_pools(image, board, {"tiny_sram_pool": 64})
+    check_pools(image, board, {"tiny_sram_pool": (64, 16)})
     with pytest.raises(CodegenError) as raised:
-        check_pools(image, board, {"tiny_sram_pool": 80, "tiny_ccm_pool": 16})
+        check_pools(image, board, {"tiny_sram_pool": (80, 16), "tiny_ccm_pool": (16, 16)})
     assert str(raised.value).splitlines() == [
         "error[E507] pool tiny_sram_pool: has 64 bytes in the image, 80 in the plan",
         "error[E507] pool tiny_ccm_pool: is not in the image",
+    ]
+
+
+def test_the_base_of_a_pool_is_as_aligned_as_its_buffers_need(tmp_path: Path) -> None:
+    board = fake_model.arm_board()
+    image = built(tmp_path, board)
+    moved = dataclasses.replace(image, symbols={**image.symbols, "tiny_sram_pool": (0x20000020, 64)})
+    check_pools(moved, board, {"tiny_sram_pool": (64, 32)})
+    with pytest.raises(CodegenError) as raised:
+        check_pools(moved, board, {"tiny_sram_pool": (64, 64)})
+    assert str(raised.value).splitlines() == [
+        "error[E507] pool tiny_sram_pool: lies at 0x20000020, not at a multiple of 64 bytes",
+        "help: the linker script must keep the alignment of .bss.cg sections",
     ]
 
 

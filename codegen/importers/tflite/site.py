@@ -85,10 +85,14 @@ class Site:
     """An operator being translated. Methods raise `Refused` when nothing sensible can follow."""
 
     def __init__(
-        self, operator: FileOperator, values: Values, report: Report, result: TensorType | None
+        self,
+        operator: FileOperator,
+        values: Values,
+        report: Report,
+        results: Sequence[TensorType | None],
     ) -> None:
         self.operator = operator
-        self._result = result
+        self._results = results
         self._values = values
         self._report = report
         self._where = where(operator, values.tensors)
@@ -96,10 +100,16 @@ class Site:
 
     @property
     def result(self) -> TensorType:
-        """Type of the result as the file declares it; raises AlreadyReported if it cannot be imported."""
-        if self._result is None:
+        """Type of the first result as the file declares it; AlreadyReported if it cannot be imported."""
+        return self.results[0]
+
+    @property
+    def results(self) -> tuple[TensorType, ...]:
+        """Types of all results as the file declares them; AlreadyReported if one cannot be imported."""
+        found = tuple(result for result in self._results if result is not None)
+        if len(found) != len(self._results):
             raise AlreadyReported
-        return self._result
+        return found
 
     @property
     def complained(self) -> bool:
@@ -221,10 +231,10 @@ def where(operator: FileOperator, tensors: Tensors) -> str:
     return str(source(operator, tensors))
 
 
-def source(operator: FileOperator, tensors: Tensors) -> Source:
-    """Where an operator is in the file."""
+def source(operator: FileOperator, tensors: Tensors, output: int = 0) -> Source:
+    """Where an operator is in the file, named by one of its outputs."""
     try:
-        name = tensors.tensor(operator.outputs[0]).name if operator.outputs else ""
+        name = tensors.tensor(operator.outputs[output]).name if operator.outputs else ""
     except Refused:
         name = ""
     return Source(op_index=operator.index, op_name=operator.name, tensor_name=name)

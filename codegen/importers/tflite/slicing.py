@@ -1,11 +1,14 @@
-"""STRIDED_SLICE: masks and negative numbers resolved to first index, step and count per axis."""
+"""STRIDED_SLICE, SPLIT, SPLIT_V: all resolved to first index, step and count per axis."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tflite.StridedSliceOptions import StridedSliceOptions
 
+from codegen.importers.limits import MAX_PARTS
 from codegen.importers.tflite.report import Refused
 from codegen.importers.tflite.site import Site, Translated
+from codegen.ir import Arg
 from codegen.ir.ops import StridedSliceAttrs
 
 _Axis = tuple[int, int, int]
@@ -83,3 +86,55 @@ def _range(axis: int, extent: int, numbers: tuple[int, int, int], masks: tuple[b
 
 def _clamped(index: int, extent: int, low: int, high: int) -> int:
     return min(max(index + extent if index < 0 else index, low), high)
+
+
+def split(site: Site) -> tuple[Translated, ...]:
+    """SPLIT into as many equal parts as there are outputs, each a STRIDED_SLICE."""
+    site.need_inputs(2, 2)
+    value, count = site.arg(1), len(site.operator.outputs)
+    axis = _split_axis(site, 0, value)
+    extent = value.type.shape[axis]
+    if not count or extent % count:
+        raise Refused("E303", f"axis {axis} has {extent} elements, not to be split into {count} equal parts")
+    return _parts(value, axis, [extent // count] * count)
+
+
+def split_v(site: Site) -> tuple[Translated, ...]:
+    """SPLIT_V into parts of given extents, one of which may be -1: what the others leave."""
+    site.need_inputs(3, 3)
+    value, count = site.arg(0), len(site.operator.outputs)
+    axis = _split_axis(site, 2, value)
+    extent = value.type.shape[axis]
+    listed = site.numbers(1, "the list of sizes", MAX_PARTS)
+    rest = extent - sum(size for size in listed if size != -1)
+    sizes = [rest if size == -1 else size for size in listed]
+    if len(sizes) != count or listed.count(-1) > 1 or min(sizes, default=0) < 0 or sum(sizes) != extent:
+        raise Refused(
+            "E303", f"sizes {list(listed)} do not split axis {axis} ({extent} elements) into {count} outputs"
+        )
+    return _parts(value, axis, sizes)
+
+
+def _split_axis(site: Site, position: int, value: Arg) -> int:
+    rank = len(value.type.shape)
+    listed = site.numbers(position, "the axis")
+    if len(listed) != 1 or not -rank <= listed[0] < rank:
+        raise Refused("E303", f"axis {list(listed)} is not one of {rank} dimensions")
+    return listed[0] % rank
+
+
+def _parts(value: Arg, axis: int, sizes: Sequence[int]) -> tuple[Translated, ...]:
+    """One slice a part along `axis`, the other axes whole."""
+    shape = value.type.shape
+    ones, zeros = (1,) * len(shape), (0,) * len(shape)
+    found: list[Translated] = []
+    begin = 0
+    for size in sizes:
+        if size == 0:
+            raise Refused("E303", f"a part of axis {axis} is empty")
+        counts = (*shape[:axis], size, *shape[axis + 1 :])
+        begins = (*zeros[:axis], begin, *zeros[axis + 1 :])
+        attrs = StridedSliceAttrs(begins=begins, strides=ones, counts=counts, shape=counts)
+        found.append(Translated(op="STRIDED_SLICE", args=(value,), attrs=attrs))
+        begin += size
+    return tuple(found)

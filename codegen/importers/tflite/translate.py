@@ -49,6 +49,11 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
 )
 """Operators of a file that are imported, by TFLite's name."""
 
+SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
+    {"SPLIT": slicing.split, "SPLIT_V": slicing.split_v}
+)
+"""Those with several outputs: one step each."""
+
 _CONTROL_FLOW = ("CALL", "CALL_ONCE", "IF", "WHILE")
 _OPS_HELP = "`codegen ops` lists the supported operators"
 
@@ -153,28 +158,25 @@ class _Translation:
     def _step(self, operator: FileOperator) -> None:
         """Translate one operator; whatever comes of it, its results are defined for those that follow."""
         origin = source(operator, self.tensors)
-        translator = TRANSLATORS.get(operator.name)
-        if translator is None:
+        known = operator.name in TRANSLATORS or operator.name in SPLITTERS
+        if not known:
             self._unsupported(operator, str(origin))
-        elif len(operator.outputs) != 1:
+        elif operator.name in TRANSLATORS and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
             self._report.add("E303", text, where=str(origin))
+            known = False
         kinds = [self._new_value(index, str(origin)) for index in operator.outputs]
-        let: Let | None = None
-        if translator is not None and len(kinds) == 1:
-            site = Site(operator, self._values, self._report, kinds[0])
-            let = self._translated(site, translator)
-        self._define(operator, kinds, let)
+        lets = self._translated(Site(operator, self._values, self._report, kinds)) if known else None
+        self._define(operator, kinds, lets)
 
-    def _define(self, operator: FileOperator, kinds: list[TensorType | None], let: Let | None) -> None:
+    def _define(self, operator: FileOperator, kinds: list[TensorType | None], lets: list[Let] | None) -> None:
         from_inputs = any(self._values.depends_on_inputs(index) for index in operator.inputs)
-        if let is not None:
-            self._body.append(let)
-        for index, kind in zip(operator.outputs, kinds, strict=True):
+        self._body.extend(lets or ())
+        for position, (index, kind) in enumerate(zip(operator.outputs, kinds, strict=True)):
             if self._values.is_computed(index):
                 continue
-            stand_in = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
-            self._values.define(index, stand_in if let is None else let.var, from_inputs=from_inputs)
+            value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
+            self._values.define(index, lets[position].var if lets else value, from_inputs=from_inputs)
 
     def _unsupported(self, operator: FileOperator, where: str) -> None:
         if operator.custom_name or operator.name == "CUSTOM":
@@ -185,25 +187,32 @@ class _Translation:
             text = f"operator {operator.name} is not supported"
         self._report.add("E301", text, where=where, advice=_OPS_HELP)
 
-    def _translated(self, site: Site, translator: Callable[[Site], Translated]) -> Let | None:
-        """The operator's step, None if it was refused (and that reported)."""
+    def _translated(self, site: Site) -> list[Let] | None:
+        """The operator's steps, one an output; None if it was refused (and that reported)."""
+        name = site.operator.name
         try:
-            found = translator(site)
-            result = site.result
+            found = SPLITTERS[name](site) if name in SPLITTERS else (TRANSLATORS[name](site),)
+            results = site.results
         except Refused as refused:
             site.complain(*refused.message)
             return None
         except AlreadyReported:
             return None
-        op = OPS[found.op]
-        try:
-            op.check(found.attrs, [None if arg is None else arg.type for arg in found.args], result)
-        except ValueError as error:
-            site.complain("E306", str(error))
+        for part, result in zip(found, results, strict=True):
+            types = [None if arg is None else arg.type for arg in part.args]
+            try:
+                OPS[part.op].check(part.attrs, types, result)
+            except ValueError as error:
+                site.complain("E306", str(error))
         if site.complained:
             return None
-        origin = source(site.operator, self.tensors)
-        var = Var(name=f"{op.short}{site.operator.index}", type=result, origin=origin.tensor_name)
+        return [self._let(site, i, part, results[i]) for i, part in enumerate(found)]
+
+    def _let(self, site: Site, position: int, found: Translated, result: TensorType) -> Let:
+        origin = source(site.operator, self.tensors, position)
+        op, operator = OPS[found.op], site.operator
+        name = f"{op.short}{operator.index}" + (f"_{position}" if operator.name in SPLITTERS else "")
+        var = Var(name=name, type=result, origin=origin.tensor_name)
         return Let(var=var, call=Call(op=op, args=found.args, attrs=found.attrs), source=origin)
 
     def _results(self) -> tuple[Var, ...]:

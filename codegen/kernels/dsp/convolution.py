@@ -1,4 +1,4 @@
-"""CONV_2D, DEPTHWISE_CONV_2D of one channel and FULLY_CONNECTED on cores with the DSP extension."""
+"""CONV_2D and DEPTHWISE_CONV_2D of one channel on cores with the DSP extension."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.fixed_point import wrap_int32
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.parameters import activation_range, conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
+from codegen.ir.ops.parameters import activation_range, conv_multipliers
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected
-from codegen.kernels.dsp.model import conv_instructions, row_instructions
-from codegen.kernels.dsp.packing import GROUP, Channels, groups, stream
+from codegen.kernels.convolution import Conv2D, DepthwiseConv2D
+from codegen.kernels.dsp.model import conv_instructions
+from codegen.kernels.dsp.packing import Channels, stream
 from codegen.kernels.dsp.tiles import (
     patch_offsets,
     reads_words,
     table_reach_bytes,
+    tile_count,
     tiled_below,
     workspace_bytes,
 )
@@ -32,7 +33,6 @@ from codegen.kernels.portable import (
     row_kernel,
 )
 from codegen.kernels.primfunc import (
-    ConstantArg,
     ConstantPointer,
     CStruct,
     LinkedConstant,
@@ -54,7 +54,7 @@ REACH_BYTES = 32767
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Layer:
+class Conv:
     """What convolutions and rows of a fully connected layer have in common."""
 
     window: WindowShape
@@ -79,7 +79,7 @@ class Layer:
         )
 
 
-class _Dsp(Kernel):
+class DspKernel(Kernel):
     """Shared by all: a core with the DSP extension, weights in a stream."""
 
     portable: PortableKernel
@@ -99,7 +99,7 @@ class _Dsp(Kernel):
         """What the portable kernel can and this one cannot, or None."""
 
 
-def _weight_data(let: Let, constants: ConstantData) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+def weight_data(let: Let, constants: ConstantData) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """(weights as the file has them, bias or zeros)."""
     weights, bias = constant_data(let, 1, constants), constant_data(let, 2, constants)
     if weights is None:
@@ -109,14 +109,15 @@ def _weight_data(let: Let, constants: ConstantData) -> tuple[NDArray[np.int8], N
     return weights, bias.reshape(-1).astype(np.int64)
 
 
-def _weight_scales(let: Let) -> tuple[float, ...]:
+def weight_scales(let: Let) -> tuple[float, ...]:
+    """Scales of the weights; raises ValueError if there are none."""
     quantization = arg_type(let, 1).quantization
     if quantization is None:
         raise ValueError("the weights are int8 without a scale")
     return quantization.scales
 
 
-class TiledConv(_Dsp):
+class TiledConv(DspKernel):
     """A convolution in tiles of `most` pixels."""
 
     def __init__(self, most: int) -> None:
@@ -127,16 +128,16 @@ class TiledConv(_Dsp):
     """Of the name in the registry."""
 
     @abstractmethod
-    def layer(self, let: Let, constants: ConstantData) -> Layer:
+    def conv(self, let: Let, constants: ConstantData) -> Conv:
         """The call as a convolution of one group."""
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        layer = self.layer(let, constants)
-        window = layer.window
+        conv = self.conv(let, constants)
+        window = conv.window
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
-        channels = layer.channels(let)
+        channels = conv.channels(let)
         linked = [LinkedConstant(role="stream", data=stream(channels), alignment=4)]
         if is_padded and by_words:
             pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
@@ -144,9 +145,15 @@ class TiledConv(_Dsp):
         elif is_padded:
             linked.append(LinkedConstant(role="offsets", data=patch_offsets(window, self.most), alignment=2))
         roles = {constant.role for constant in linked}
-        space = Workspace(name="pixels", size_bytes=workspace_bytes(window, self.most))
+        turns = tile_count(window, self.most)
+        space = Workspace(
+            name="pixels",
+            size_bytes=workspace_bytes(window, self.most),
+            reads=float(turns * ((len(conv.weights) + 1) // 2)),
+            writes=float(turns),
+        )
         rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
-        low, high = activation_range(layer.activation, let.var.type)
+        low, high = activation_range(conv.activation, let.var.type)
         numbers = params(
             "cg_conv_params",
             ("window", window.fields),
@@ -176,6 +183,7 @@ class TiledConv(_Dsp):
             sources=(*TILE_SOURCES, "kernels/conv2d_s8_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
+            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, self.most)),
@@ -215,12 +223,12 @@ class DspConv2D(TiledConv):
         attrs = narrow(let.call.attrs, ConvAttrs)
         return _window(let, attrs, arg_type(let, 1).shape)
 
-    def layer(self, let: Let, constants: ConstantData) -> Layer:
-        """See `TiledConv.layer`."""
-        weights, bias = _weight_data(let, constants)
-        scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
+    def conv(self, let: Let, constants: ConstantData) -> Conv:
+        """See `TiledConv.conv`."""
+        weights, bias = weight_data(let, constants)
+        scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
         multipliers, shifts = conv_multipliers(*scales)
-        return Layer(
+        return Conv(
             window=self._window(let),
             activation=narrow(let.call.attrs, ConvAttrs).activation,
             weights=weights.reshape(len(weights), -1),
@@ -246,12 +254,12 @@ class DspDepthwise(TiledConv):
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         return _window(let, attrs, arg_type(let, 1).shape)
 
-    def layer(self, let: Let, constants: ConstantData) -> Layer:
-        """See `TiledConv.layer`."""
-        weights, bias = _weight_data(let, constants)
-        scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
+    def conv(self, let: Let, constants: ConstantData) -> Conv:
+        """See `TiledConv.conv`."""
+        weights, bias = weight_data(let, constants)
+        scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
         multipliers, shifts = conv_multipliers(*scales)
-        return Layer(
+        return Conv(
             window=self._window(let),
             activation=narrow(let.call.attrs, DepthwiseConvAttrs).activation,
             weights=np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T),
@@ -272,103 +280,6 @@ def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, weights: tuple[int,
     )
 
 
-def _fully_connected(let: Let, constants: ConstantData) -> Layer:
-    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
-    weights, bias = _weight_data(let, constants)
-    scales = arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale
-    multipliers, shifts = fully_connected_multipliers(*scales)
-    outputs, inputs = weights.shape
-    rows = arg_type(let, 0).elements // inputs
-    return Layer(
-        window=WindowShape(
-            image=(1, 1, rows, inputs),
-            result=(1, 1, rows, outputs),
-            window=(1, 1),
-            stride=(1, 1),
-            dilation=(1, 1),
-            padding=Padding2D(),
-        ),
-        activation=narrow(let.call.attrs, FullyConnectedAttrs).activation,
-        weights=weights,
-        bias=bias,
-        multipliers=multipliers,
-        shifts=shifts,
-    )
-
-
-class DspRows(TiledConv):
-    """FULLY_CONNECTED of several rows."""
-
-    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """A single row."""
-        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for several rows"
-        return None
-
-    def layer(self, let: Let, constants: ConstantData) -> Layer:
-        """See `TiledConv.layer`."""
-        return _fully_connected(let, constants)
-
-
-class DspFullyConnected(_Dsp):
-    """FULLY_CONNECTED of one row."""
-
-    op, name = "FULLY_CONNECTED", "fully_connected_s8_dsp"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Several rows."""
-        if arg_type(let, 0).elements != arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for one row"
-        return None
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`. The input is read in sub-step 0, the result written in sub-step 1."""
-        layer = _fully_connected(let, constants)
-        channels = layer.channels(let)
-        outputs, inputs = layer.weights.shape
-        low, high = activation_range(layer.activation, let.var.type)
-        numbers = params(
-            "cg_fc_params",
-            ("rows", 1),
-            ("in_len", inputs),
-            ("out_len", outputs),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", low),
-            ("act_max", high),
-        )
-        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2)
-        return PrimFunc(
-            name=name,
-            let=let,
-            kernel=self.name,
-            symbol="cg_fully_connected_s8_dsp",
-            sources=(*TILE_SOURCES, "kernels/fully_connected_s8_dsp.c"),
-            headers=(HEADER,),
-            sub_steps=2,
-            argument_stops=(1,) * len(let.call.args),
-            result_start=1,
-            argument_alignment=4 if inputs % GROUP == 0 else 1,
-            workspaces=(space,),
-            constants=(LinkedConstant(role="stream", data=stream(channels), alignment=4),),
-            structs=(numbers,),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                WorkspaceArg(name="inputs"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=row_instructions(channels),
-        )
-
-
 for most in (4, 2):
     register(DspConv2D(most))
     register(DspDepthwise(most))
-    register(DspRows(most))
-register(DspFullyConnected())

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen.ir import Let, Target
 from codegen.kernels.dsp.depthwise_numbers import (
@@ -93,19 +94,28 @@ def packed(numbers: ChannelNumbers) -> np.ndarray:
     words: list[np.ndarray] = []
     for start in range(0, channels, GROUP):
         group = slice(min(start, channels - GROUP), min(start, channels - GROUP) + GROUP)
-        weights = 2 * numbers.weights[group].T
-        pairs = np.stack((int16_pairs(weights[:, 0::2]), int16_pairs(weights[:, 1::2])), axis=1)
         requantise = np.stack((numbers.multipliers[group], numbers.right_shifts[group]), axis=1)
-        words += [2 * numbers.bias[group], pairs.reshape(-1), requantise.reshape(-1)]
+        words += [2 * numbers.bias[group], *_tap_words(2 * numbers.weights[group]), requantise.reshape(-1)]
     return np.concatenate(words).astype(np.int32)
+
+
+def _tap_words(weights: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """Weights [channel, tap] of a group: two taps of a channel in a word; of a ninth, two channels."""
+    count = weights.shape[1]
+    if count % 2 and count != UNROLLED_TAPS:
+        weights = np.pad(weights, ((0, 0), (0, 1)))
+    even = weights.shape[1] // 2 * 2
+    pairs = int16_pairs(weights[:, :even].reshape(GROUP, -1, 2)).T.reshape(-1)
+    last = weights[:, even:].T
+    return [pairs, int16_pairs(last[:, 0::2]), int16_pairs(last[:, 1::2])]
 
 
 def _instructions(window: WindowShape) -> int:
     """Predicted for a call: pixels at the border look for their taps, those inside share them."""
     batch, height, width, depth = window.result
     taps = math.prod(window.window)
-    each = 9 if depth % GROUP == 0 else 11
-    group = 34 + taps * each if taps == UNROLLED_TAPS else 40 + taps * (each + 2)
+    two, single = (15, 9) if depth % GROUP == 0 else (21, 11)
+    group = 34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)
     inside = [_inside(axis) for axis in window.axes]
     runs = height * width - inside[0] * max(0, inside[1] - 1)
     pixels = height * width * (9 + -(-depth // GROUP) * group)

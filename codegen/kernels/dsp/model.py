@@ -41,12 +41,14 @@ def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int
     return total + rows * (ROW + TILE * len(row))
 
 
-def row_instructions(channels: Channels) -> int:
-    """Of one inference of a fully connected layer of one row."""
-    inputs = channels.weights.shape[1]
+def row_instructions(channels: Channels, *, is_narrow: bool) -> int:
+    """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
+    outputs, inputs = channels.weights.shape
     length = groups(inputs)
+    if is_narrow:
+        return LAYER + _tile(channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
     widening = 8 * length if inputs % 4 == 0 else 12 * 4 * length
-    return LAYER + widening + _tile(channels, len(channels.weights), 1)
+    return LAYER + widening + _tile(channels, outputs, 1)
 
 
 def _inside(axis: Axis) -> list[bool]:
@@ -68,7 +70,7 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
     else:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
         found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
-    return found + _long(channels, min(4, count + count // 3))
+    return found + _long(channels, 4 if count > 2 else count)
 
 
 def _long(channels: Channels, pixels: int) -> int:

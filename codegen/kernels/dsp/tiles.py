@@ -34,6 +34,12 @@ def tiles(pixels: int, most: int) -> Iterator[int]:
         yield min(most, pixels - start)
 
 
+def tile_count(window: WindowShape, most: int) -> int:
+    """Tiles of `most` pixels, or what is left of a row, in one inference."""
+    rows, pixels = rows_of(window)
+    return rows * -(-pixels // most)
+
+
 def tiled_below(window: WindowShape, most: int) -> int | None:
     """Least safe distance in bytes from the start of the result up to the start of the image, where the
     windows of a tile are read before its first result is written; None: any overlap is safe.

@@ -18,7 +18,14 @@ from codegen.kernels.mve.model import (
     pointwise_instructions,
     windows_instructions,
 )
-from codegen.kernels.mve.packing import Channels, folded, product_constants, product_struct, rounding_of
+from codegen.kernels.mve.packing import (
+    Channels,
+    folded,
+    product_constants,
+    product_struct,
+    rounding_of,
+    scaling_of,
+)
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.primfunc import (
     CallArg,
@@ -183,7 +190,7 @@ class _Product(Kernel):
         if weights is None:
             raise ValueError("the weights are missing")
         rows = self.source.rows_of_weights(weights)
-        multipliers, shifts = self.source.portable.multipliers(let)
+        multipliers, shifts = scaling_of(self.source.portable.multipliers(let))
         total = None if bias is None else bias.reshape(-1).astype(np.int64)
         return Channels(
             weights=rows,
@@ -195,7 +202,7 @@ class _Product(Kernel):
     def rounding(self, let: Let) -> int:
         """Which requantisation the kernel takes."""
         low, _ = activation_range(self.source.layer(let).activation, let.var.type)
-        return rounding_of(self.source.portable.multipliers(let)[1], let.var.type.zero_point, low)
+        return rounding_of(scaling_of(self.source.portable.multipliers(let))[1], let.var.type.zero_point, low)
 
     def call(
         self,

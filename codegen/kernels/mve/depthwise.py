@@ -22,6 +22,7 @@ from codegen.kernels.mve.packing import (
     fits_pairs,
     folded,
     rounding_of,
+    scaling_of,
     small_stream,
     small_struct,
 )
@@ -147,7 +148,7 @@ class DepthwiseSmall(_Depthwise):
         window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
         if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
             return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
-        _, shifts = PORTABLE.multipliers(let)
+        _, shifts = scaling_of(PORTABLE.multipliers(let))
         return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -174,7 +175,7 @@ class DepthwiseSmall(_Depthwise):
 
 def _rounding(let: Let) -> int:
     low, _ = activation_range(narrow(let.call.attrs, DepthwiseConvAttrs).activation, let.var.type)
-    return rounding_of(PORTABLE.multipliers(let)[1], let.var.type.zero_point, low)
+    return rounding_of(scaling_of(PORTABLE.multipliers(let))[1], let.var.type.zero_point, low)
 
 
 def _span(window: WindowShape) -> int:
@@ -187,7 +188,7 @@ def _channels(let: Let, constants: ConstantData) -> Channels:
     if weights is None:
         raise ValueError("the weights are missing")
     rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[3]).T)
-    multipliers, shifts = PORTABLE.multipliers(let)
+    multipliers, shifts = scaling_of(PORTABLE.multipliers(let))
     total = None if bias is None else bias.reshape(-1).astype(np.int64)
     return Channels(
         weights=rows,

@@ -33,6 +33,14 @@ class Channels:
         return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
 
 
+def scaling_of(
+    numbers: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(multipliers, shifts) as given; where a multiplier is 0 any shift does, and one is to the right."""
+    multipliers, shifts = numbers
+    return multipliers, np.where(multipliers == 0, -1, shifts).astype(np.int32)
+
+
 def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
     """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 

@@ -1,19 +1,23 @@
 """`--planner optimal`: which solver works on what, in which order, and what is proved in the end.
 
-1. Pools: every buffer in its first candidate if that can be made to fit; else where the hill climb puts it,
-   after which buffers are called back to better candidates one by one, as far as the exact search finds room.
+1. Pools: every buffer where its accesses cost least if that can be made to fit; else branch and bound over
+   the choice (assign.py), with the hill climb and exchanges between pools where that is not over soon.
 2. Each pool on its own: greedy, exact search at the bound, hill climb, exact search above it, CP-SAT.
    Whoever meets the bound, or exhausts what lies below the peak, ends it.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from codegen.plan.access import preferred_pools, prices
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.exact import cpsat
+from codegen.plan.exact.assign import Assigner, Assignment
+from codegen.plan.exact.contention import IMPOSSIBLE, Contention
 from codegen.plan.exact.graph import graph
 from codegen.plan.exact.native import library
+from codegen.plan.exact.rooms import Rooms
 from codegen.plan.exact.squeeze import Budget, Squeeze
 from codegen.plan.hill_climb import hill_climb
 from codegen.plan.placing import Instance, Layout, memory_plan
@@ -27,14 +31,26 @@ _PYTHON_EFFORT = 50
 _CLIMB_SHARE = 20
 """The hill climb gets `limits.effort` divided by this: it is Python, and only a seed."""
 
+_CHOICE_CLIMB_SHARE = 8
+"""The same where it has to choose pools, too: there it often finds what exact search does not."""
+
 _POOL_SHARE = 20
 """A question whether buffers fit into a pool gets the search's effort divided by this."""
 
 _BOUND_SHARE = 4
 """The search's effort divided by this goes into meeting the bound at once, as most plans can."""
 
-_MOST_RECALLS = 100
-"""Buffers called back to a better candidate pool, one exact question each."""
+_ASSIGN_SHARE = 20
+"""The search's effort divided by this is spent on room in pools in each of the stages of the choice."""
+
+_NODES_SHARE = 4
+"""Nodes of the choice of pools: `limits.effort` divided by this."""
+
+_FIRST_SHARE = 10
+"""A first look at the choice of pools, and one at equally cheap choices, get the nodes divided by this."""
+
+_QUESTIONS_SHARE = 50
+"""Exchanges between pools ask `limits.effort` divided by this questions about room."""
 
 
 def optimal(problem: Problem) -> MemoryPlan:
@@ -57,8 +73,12 @@ def optimal(problem: Problem) -> MemoryPlan:
         reproducible=not work.late,
         seconds=time.monotonic() - begun,
     )
-    bounds = {name: max(bound, work.bound(name)) for name, bound in plan.lower_bounds.items()}
-    return replace(plan, lower_bounds=bounds, proved_optimal=plan.proved_optimal or work.proved)
+    return replace(
+        plan,
+        lower_bounds={name: max(bound, work.bound(name)) for name, bound in plan.lower_bounds.items()},
+        access_cost_bound=max(plan.access_cost_bound, work.access_cost_bound),
+        proved_optimal=plan.proved_optimal or work.proved,
+    )
 
 
 def _sorted(problem: Problem) -> Problem:
@@ -82,7 +102,11 @@ class _Portfolio:
     def __init__(self, problem: Problem, begun: float) -> None:
         self.problem = problem
         self.late = False
-        self.pools = {b.id: b.pool_candidates[0] for b in problem.buffers}
+        self.pools = preferred_pools(problem)
+        self.access_cost_bound = 0
+        """What branch and bound proved about the access cost."""
+        self._chosen: Assignment | None = None
+        """None: every buffer is where it is best off."""
         self._limits = {pool.name: pool.limit_bytes for pool in problem.pools}
         seconds = problem.limits.deadline_seconds
         self._deadline = None if seconds is None else begun + seconds
@@ -90,9 +114,11 @@ class _Portfolio:
 
     @property
     def proved(self) -> bool:
-        """Whether every buffer is in its first candidate and no pool's peak can be lower."""
-        preferred = all(self.pools[b.id] == b.pool_candidates[0] for b in self.problem.buffers)
-        return preferred and all(squeeze.proved for squeeze in self._squeezes.values())
+        """Whether no choice of pools is better and no pool's peak can be lower."""
+        if not all(squeeze.proved for squeeze in self._squeezes.values()):
+            return False
+        peaks = sum(squeeze.peak for squeeze in self._squeezes.values())
+        return self._chosen is None or (self._chosen.proved and peaks <= self._chosen.peaks_floor)
 
     def used_pools(self) -> list[str]:
         """Pools some buffer that holds bytes lies in, in the problem's order."""
@@ -104,42 +130,80 @@ class _Portfolio:
         return self._squeezes[name].bound if name in self._squeezes else 0
 
     def choose_pools(self) -> None:
-        """Set `pools` where buffers have a choice: first candidates if they fit."""
+        """Set `pools` where buffers have a choice. Raises `DoesNotFit` if no choice is found that fits."""
         if all(len(b.pool_candidates) == 1 for b in self.problem.buffers):
             return
-        if all(self._fits(name, self.pools) for name in self.used_pools()):
+        if not all(self._fits(name, self.pools) for name in self.used_pools()):
+            self._assign()
+
+    def _assign(self) -> None:
+        numbers = graph(self.problem, self.pools)
+        names = [pool.name for pool in self.problem.pools]
+        priced = prices(self.problem)
+        by_id = dict(zip((b.id for b in self.problem.buffers), priced.rows, strict=True))
+        rows = [{names.index(name): price for name, price in by_id[id_].items()} for id_ in numbers.ids]
+        relaxed = Contention(numbers, rows, [pool.limit_bytes for pool in self.problem.pools])
+        rooms = Rooms(self.problem, numbers, self._budget(_ASSIGN_SHARE))
+        assigner = Assigner(numbers, relaxed, rooms)
+        nodes = self.problem.limits.effort // _NODES_SHARE
+        assigner.minimise(nodes // _FIRST_SHARE)
+        if not assigner.best.proved:
+            self._search_longer(assigner, rooms, nodes)
+        if assigner.best.proved:
+            rooms.budget.effort = self._budget(_ASSIGN_SHARE).effort
+            assigner.lower_peaks(nodes // _FIRST_SHARE)
+        self.late = self.late or rooms.budget.late
+        self._chosen = assigner.best
+        self.access_cost_bound = assigner.best.bound // priced.scale
+        self._take(rooms, names)
+
+    def _search_longer(self, assigner: Assigner, rooms: Rooms, nodes: int) -> None:
+        """Hill climb, exchanges, more nodes; where all that proves nothing, a long hill climb."""
+        questions = self.problem.limits.effort // _QUESTIONS_SHARE
+        missing: list[DoesNotFit] = []
+        stages: tuple[Callable[[], None], ...] = (
+            lambda: self._offer_climb(assigner, rooms, _CHOICE_CLIMB_SHARE, missing),
+            lambda: assigner.improve(questions),
+            lambda: assigner.minimise(nodes),
+            lambda: assigner.minimise(nodes, floor_only=True),
+            lambda: self._offer_climb(assigner, rooms, 1, missing),
+            lambda: assigner.improve(questions),
+        )
+        for stage in stages:
+            if not assigner.best.proved and assigner.best.bound < IMPOSSIBLE:
+                rooms.budget.effort = self._budget(_ASSIGN_SHARE).effort
+                stage()
+        if assigner.best.pools is None:
+            if not missing:
+                self._offer_climb(assigner, rooms, _CLIMB_SHARE, missing)
+            raise missing[-1]
+
+    def _offer_climb(self, assigner: Assigner, rooms: Rooms, share: int, missing: list[DoesNotFit]) -> None:
+        """Let the hill climb choose pools; a plan over a limit goes to `missing`."""
+        try:
+            seed = self._climb(self.problem, share)
+        except DoesNotFit as error:
+            missing.append(error)
             return
-        seed = self._climb(self.problem)
-        if seed is None:
-            return  # the plan with first candidates then tells how many bytes are missing
-        self.pools = {id_: place.pool for id_, place in seed.items()}
+        names = [pool.name for pool in self.problem.pools]
+        assigner.offer([names.index(seed[id_].pool) for id_ in rooms.ids])
+        for pool, name in enumerate(names):
+            here = [index for index, id_ in enumerate(rooms.ids) if seed[id_].pool == name]
+            rooms.tell(pool, sum(1 << index for index in here), [seed[rooms.ids[i]].offset for i in here])
+
+    def _take(self, rooms: Rooms, names: Sequence[str]) -> None:
+        """Put buffers where the assignment has them, at the offsets that showed that they fit."""
+        assert self._chosen is not None and self._chosen.pools is not None
+        masks = [0] * len(names)
+        for index, pool in enumerate(self._chosen.pools):
+            self.pools[rooms.ids[index]] = names[pool]
+            masks[pool] |= 1 << index
         self._squeezes.clear()
-        for name in self.used_pools():
-            squeeze = self._squeeze(name, self.pools)
-            squeeze.offer([seed[id_].offset for id_ in squeeze.graph.ids])
-            self._squeezes[name] = squeeze
-        self._recall()
-
-    def _recall(self) -> None:
-        """Move buffers back to better candidates, the biggest first, where they can still be placed."""
-        moved = [b for b in self.problem.buffers if self.pools[b.id] != b.pool_candidates[0]]
-        moved.sort(key=lambda b: (-b.size_bytes, b.start, b.stop))
-        for buffer in moved[:_MOST_RECALLS]:
-            old = self.pools[buffer.id]
-            for name in buffer.pool_candidates[: buffer.pool_candidates.index(old)]:
-                if self._fits(name, {**self.pools, buffer.id: name}):
-                    self.pools[buffer.id] = name
-                    self._leave(old)
-                    break
-
-    def _leave(self, name: str) -> None:
-        """A buffer is gone from pool `name`: the others stay where they are."""
-        left = self._squeezes.pop(name, None)
-        if left is None or name not in self.used_pools():
-            return
-        offsets = dict(zip(left.graph.ids, left.offsets, strict=True))
-        self._squeezes[name] = self._squeeze(name, self.pools)
-        self._squeezes[name].offer([offsets[id_] for id_ in self._squeezes[name].graph.ids])
+        for pool, name in enumerate(names):
+            offsets = rooms.offsets(pool, masks[pool])
+            if masks[pool] and offsets is not None:
+                self._squeezes[name] = self._squeeze(name, self.pools)
+                self._squeezes[name].offer(offsets)
 
     def _fits(self, name: str, pools: Mapping[str, str]) -> bool:
         """Whether the buffers `pools` puts into pool `name` are placed below its limit (the plan is kept)."""
@@ -184,8 +248,11 @@ class _Portfolio:
             ),
             conflicts=tuple(c for c in self.problem.conflicts if c.first in ids and c.second in ids),
         )
-        seed = self._climb(alone)
-        return seed is not None and squeeze.offer([seed[id_].offset for id_ in squeeze.graph.ids])
+        try:
+            seed = self._climb(alone)
+        except DoesNotFit:
+            return False
+        return squeeze.offer([seed[id_].offset for id_ in squeeze.graph.ids])
 
     def _ask_cpsat(self, squeeze: Squeeze) -> bool:
         """Whether CP-SAT found a better plan or closed the gap."""
@@ -206,15 +273,10 @@ class _Portfolio:
         squeeze.bound = max(squeeze.bound, answer[1])
         return better or squeeze.proved
 
-    def _climb(self, problem: Problem) -> Mapping[str, Placement] | None:
-        """The hill climb's plan; None if it is over a limit."""
-        limits = replace(
-            problem.limits, effort=problem.limits.effort // _CLIMB_SHARE, deadline_seconds=self._left()
-        )
-        try:
-            plan = hill_climb(replace(problem, limits=limits))
-        except DoesNotFit:
-            return None
+    def _climb(self, problem: Problem, share: int = _CLIMB_SHARE) -> Mapping[str, Placement]:
+        """The hill climb's plan. Raises `DoesNotFit` if it is over a limit."""
+        limits = replace(problem.limits, effort=problem.limits.effort // share, deadline_seconds=self._left())
+        plan = hill_climb(replace(problem, limits=limits))
         self.late = self.late or not plan.reproducible
         return plan.placements
 

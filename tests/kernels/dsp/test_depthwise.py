@@ -69,8 +69,10 @@ def accumulators(found: Layer, function: PrimFunc) -> NDArray[np.int64]:
         sums = np.zeros(channels, np.int64)
         for group, row in enumerate(table):
             start = min(4 * group, channels - 4)
-            low, high = halves(row[4:22].reshape(9, 2))
-            taps = np.stack((low[:, 0], low[:, 1], high[:, 0], high[:, 1]), axis=1)
+            # Four pairs of taps, a word a channel; the ninth of channels 0 and 2, 1 and 3.
+            pairs = np.stack(halves(row[4:20].reshape(4, 4)), axis=1).reshape(8, 4)
+            low, high = halves(row[20:22])
+            taps = np.vstack((pairs, [low[0], low[1], high[0], high[1]]))
             pixels = window.reshape(9, channels)[:, start : start + 4]
             sums[start : start + 4] = row[:4] + (taps * pixels).sum(axis=0)
         return sums

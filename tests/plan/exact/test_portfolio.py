@@ -151,16 +151,6 @@ def test_first_candidates_are_used_where_they_can_be_made_to_fit() -> None:
     assert plan.proved_optimal
 
 
-def test_what_does_not_fit_first_goes_elsewhere_and_nothing_is_claimed() -> None:
-    buffers = tuple(buffer(name, 8, 0, 1, pools=("fast", "sram")) for name in "abc")
-    fast = Pool(name="fast", region="F", limit_bytes=16)
-    problem = Problem(buffers=buffers, conflicts=interval_conflicts(buffers), pools=(fast, POOL))
-    plan = optimal(problem)
-    assert violations(problem, plan) == []
-    assert sorted(place.pool for place in plan.placements.values()) == ["fast", "fast", "sram"]
-    assert not plan.proved_optimal
-
-
 def test_too_small_a_pool_is_an_error() -> None:
     buffers = tuple(buffer(name, 8, 0, 1) for name in "abc")
     pool = replace(POOL, limit_bytes=20)

@@ -1,0 +1,149 @@
+"""FULLY_CONNECTED on cores with the DSP extension."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import FullyConnectedAttrs, Padding2D
+from codegen.ir.ops.parameters import activation_range, fully_connected_multipliers
+from codegen.ir.ops.rules import narrow
+from codegen.kernels.convolution import FullyConnected
+from codegen.kernels.dsp.convolution import (
+    HEADER,
+    TILE_SOURCES,
+    Conv,
+    DspKernel,
+    TiledConv,
+    weight_data,
+    weight_scales,
+)
+from codegen.kernels.dsp.model import row_instructions
+from codegen.kernels.dsp.packing import GROUP, groups, stream
+from codegen.kernels.overlap import forward_sharing, row_major_below
+from codegen.kernels.portable import ConstantData, arg_type, arg_types
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.registry import register
+from codegen.kernels.walk import params
+from codegen.kernels.window import WindowShape
+
+
+def fully_connected(let: Let, constants: ConstantData) -> Conv:
+    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
+    weights, bias = weight_data(let, constants)
+    scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
+    multipliers, shifts = fully_connected_multipliers(*scales)
+    outputs, inputs = weights.shape
+    rows = arg_type(let, 0).elements // inputs
+    return Conv(
+        window=WindowShape(
+            image=(1, 1, rows, inputs),
+            result=(1, 1, rows, outputs),
+            window=(1, 1),
+            stride=(1, 1),
+            dilation=(1, 1),
+            padding=Padding2D(),
+        ),
+        activation=narrow(let.call.attrs, FullyConnectedAttrs).activation,
+        weights=weights,
+        bias=bias,
+        multipliers=multipliers,
+        shifts=shifts,
+    )
+
+
+class DspRows(TiledConv):
+    """FULLY_CONNECTED of several rows."""
+
+    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """A single row."""
+        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
+            return f"the kernel {self.name} is for several rows"
+        return None
+
+    def conv(self, let: Let, constants: ConstantData) -> Conv:
+        """See `TiledConv.conv`."""
+        return fully_connected(let, constants)
+
+
+class DspFullyConnected(DspKernel):
+    """FULLY_CONNECTED of one row, widened to a workspace once, or (`is_narrow`) for each pair of outputs."""
+
+    op = "FULLY_CONNECTED"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def __init__(self, *, is_narrow: bool) -> None:
+        self.is_narrow = is_narrow
+        self.name = "fully_connected_narrow_s8_dsp" if is_narrow else "fully_connected_s8_dsp"
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several rows; for the narrow kernel inputs that are no whole words."""
+        inputs = arg_type(let, 1).shape[1]
+        if arg_type(let, 0).elements != inputs:
+            return f"the kernel {self.name} is for one row"
+        if self.is_narrow and inputs % GROUP:
+            return f"the kernel {self.name} is for inputs by the multiple of {GROUP}"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
+        conv = fully_connected(let, constants)
+        channels = conv.channels(let)
+        outputs, inputs = conv.weights.shape
+        low, high = activation_range(conv.activation, let.var.type)
+        numbers = params(
+            "cg_fc_params",
+            ("rows", 1),
+            ("in_len", inputs),
+            ("out_len", outputs),
+            ("out_zero", let.var.type.zero_point),
+            ("act_min", low),
+            ("act_max", high),
+        )
+        pairs = float((outputs + 1) // 2)
+        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2, reads=pairs)
+        below = row_major_below(np.zeros(1, np.int64), outputs)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=f"cg_{self.name}",
+            sources=(*TILE_SOURCES, "kernels/fully_connected_s8_dsp.c"),
+            headers=(HEADER,),
+            sub_steps=1 if self.is_narrow else 2,
+            argument_stops=(1,) * len(let.call.args),
+            result_start=0 if self.is_narrow else 1,
+            argument_alignment=4 if inputs % GROUP == 0 else 1,
+            reads=(pairs if self.is_narrow else 1.0, *(1.0 for _ in let.call.args[1:])),
+            workspaces=() if self.is_narrow else (space,),
+            constants=(LinkedConstant(role="stream", data=stream(channels), alignment=4),),
+            sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
+            structs=(numbers,),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                *(() if self.is_narrow else (WorkspaceArg(name=space.name),)),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=row_instructions(channels, is_narrow=self.is_narrow),
+        )
+
+
+for most in (4, 2):
+    register(DspRows(most))
+register(DspFullyConnected(is_narrow=False))
+register(DspFullyConnected(is_narrow=True))

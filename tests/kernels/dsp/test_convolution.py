@@ -1,0 +1,247 @@
+"""DSP convolutions without a target: the packed stream, the short requantisation, overlap, refusals."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codegen.ir import ConstRef, DType, Let, Target, Var
+from codegen.ir.fixed_point import multiply_by_quantized_multiplier
+from codegen.ir.ops.parameters import activation_range
+from codegen.kernels.dsp.convolution import Conv, DspConv2D, DspDepthwise, TiledConv
+from codegen.kernels.dsp.fully_connected import DspFullyConnected, DspRows, fully_connected
+from codegen.kernels.dsp.packing import stream
+from codegen.kernels.dsp.tiles import tiled_below
+from codegen.kernels.window import WindowShape
+from tests.kernels.builders import random_layer
+from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
+from tests.kernels.layers import Layer
+
+M4 = Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu", "div"}))
+KERNELS: tuple[TiledConv | DspFullyConnected, ...] = (
+    DspConv2D(4),
+    DspConv2D(2),
+    DspDepthwise(4),
+    DspRows(4),
+    DspFullyConnected(is_narrow=False),
+)
+
+
+def short_requantise(total: int, doubled: int, shift: int, zero: int) -> int:
+    """SMMLAR; ADD with the sign; ASRS; ADC; SSAT #8, as the architecture manual defines them."""
+    signed = doubled - (1 << 32) if doubled >> 31 else doubled
+    upper = (((total << 32) + total * signed + (1 << 31)) >> 32) & 0xFFFFFFFF
+    value = upper - (1 << 32) if upper >> 31 else upper
+    value += value >> 31
+    carry = (value >> (shift - 1)) & 1
+    return max(-128, min(127, (value >> shift) + zero + carry))
+
+
+@given(
+    st.integers(-(2**31), 2**31 - 1),
+    st.integers(2**30, 2**31 - 1),
+    st.integers(1, 31),
+    st.integers(-128, 127),
+)
+def test_five_instructions_round_as_tflite_does(total: int, multiplier: int, shift: int, zero: int) -> None:
+    """For every sum, not only small ones: nothing is doubled on the way."""
+    expected = int(multiply_by_quantized_multiplier(total, multiplier, -shift)) + zero
+    assert short_requantise(total, 2 * multiplier, shift, zero) == max(-128, min(127, expected))
+
+
+class Stream:
+    """Reads a stream as runtime_c/include/cg_conv_dsp.h states it."""
+
+    def __init__(self, words: np.ndarray, channels: int, groups: int) -> None:
+        self._bytes, self._at = words.tobytes(), 0
+        self.channels = list(self._channels(channels, groups))
+        assert self._at == len(self._bytes)
+
+    def _word(self) -> int:
+        self._at += 4
+        return int.from_bytes(self._bytes[self._at - 4 : self._at], "little")
+
+    def _signed(self) -> int:
+        return int(np.uint32(self._word()).view(np.int32))
+
+    def _four(self) -> list[int]:
+        self._at += 4
+        return np.frombuffer(self._bytes[self._at - 4 : self._at], np.int8).tolist()
+
+    def _channels(self, count: int, groups: int) -> Iterator[tuple[int, list[int], int, int, bool]]:
+        """(bias, weights, doubled multiplier, byte of shifts, whether the long way) of each channel."""
+        for _ in range(count // 2):
+            biases = self._signed(), self._signed()
+            weights: tuple[list[int], list[int]] = [], []
+            for _ in range(groups):
+                a0, b0, a2, b2 = self._four()
+                a1, b1, a3, b3 = self._four()
+                weights[0].extend((a0, a1, a2, a3))
+                weights[1].extend((b0, b1, b2, b3))
+            doubled = self._word(), self._word()
+            shifts = self._word()
+            for index in (0, 1):
+                shift = shifts >> 8 * index & 0xFF
+                yield biases[index], weights[index], doubled[index], shift, bool(shifts & 0x80)
+        if count % 2:
+            bias = self._signed()
+            row = [weight for _ in range(groups) for weight in self._four()]
+            doubled, shift = self._word(), self._word()
+            yield bias, row, doubled, shift, bool(shift & 0x80)
+
+
+def windows(drawn: Layer, window: WindowShape) -> np.ndarray:
+    """Every result pixel's window, [pixels, K], the zero point in the padding."""
+    image = drawn.values[0]
+    argument = drawn.let.call.args[0]
+    assert image is not None
+    assert argument is not None
+    image = image.reshape(window.image)
+    batch, height, width, depth = window.image
+    found = np.full((*window.result[:3], *window.window, depth), argument.type.zero_point, np.int64)
+    for y, x, ky, kx in np.ndindex(*window.result[1:3], *window.window):
+        row = y * window.stride[0] - window.padding.top + ky * window.dilation[0]
+        column = x * window.stride[1] - window.padding.left + kx * window.dilation[1]
+        if 0 <= row < height and 0 <= column < width:
+            found[:, y, x, ky, kx] = image[:, row, column]
+    return found.reshape(batch * window.result[1] * window.result[2], -1)
+
+
+Able = TiledConv | DspFullyConnected
+
+
+def able(drawn: Layer) -> Able | None:
+    """The first kernel that takes a layer; None where it has groups."""
+    for kernel in KERNELS:
+        if kernel.op == drawn.let.call.op.name and kernel.refusal(drawn.let, M4) is None:
+            return kernel
+    return None
+
+
+def conv_of(drawn: Layer, kernel: Able) -> Conv:
+    if isinstance(kernel, TiledConv):
+        return kernel.conv(drawn.let, drawn.constants)
+    return fully_connected(drawn.let, drawn.constants)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_the_stream_computes_the_layer(seed: int) -> None:
+    drawn = conv_layer(seed)
+    kernel = able(drawn)
+    if kernel is None:
+        return
+    conv = conv_of(drawn, kernel)
+    pixels = windows(drawn, conv.window)
+    channels = conv.channels(drawn.let)
+    groups = -(-pixels.shape[1] // 4)
+    padded = np.zeros((len(pixels), 4 * groups), np.int64)
+    padded[:, : pixels.shape[1]] = pixels
+    expected = drawn.expected.reshape(len(pixels), -1)
+    zero = drawn.let.var.type.zero_point
+    read = Stream(stream(channels), len(conv.weights), groups).channels
+    for channel, (bias, weights, doubled, shift, is_long) in enumerate(read):
+        sums = (padded @ np.array(weights) + bias + 2**31) % 2**32 - 2**31
+        if is_long:
+            power = (shift & 31) if shift & 0x40 else -(shift & 31)
+            scaled = multiply_by_quantized_multiplier(sums, doubled >> 1, power) + zero
+            got = np.clip(scaled, *activation_range(conv.activation, drawn.let.var.type))
+        else:
+            got = np.array([short_requantise(int(total), doubled, shift, zero) for total in sums])
+        np.testing.assert_array_equal(got, expected[:, channel])
+
+
+@pytest.mark.parametrize("most", [4, 2])
+@pytest.mark.parametrize("seed", range(60))
+def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
+    """Against the order of accesses itself: a tile's windows are read, then its results are written."""
+    drawn = conv_layer(3 * seed + 1)
+    kernel = able(drawn)
+    if not isinstance(kernel, TiledConv):
+        return
+    window = kernel.conv(drawn.let, drawn.constants).window
+    batch, height, width, depth = window.image
+    rows, columns, outputs = window.result[1:]
+    one_row = window.window == (1, 1) == window.stride and window.result[:3] == window.image[:3]
+    length = batch * rows * columns if one_row and depth % 4 == 0 else columns
+    least: list[int | None] = []
+    for b, y, x in np.ndindex(*window.result[:3]):
+        taps = [
+            ((b * height + row) * width + column) * depth
+            for ky, kx in np.ndindex(*window.window)
+            if 0 <= (row := y * window.stride[0] - window.padding.top + ky * window.dilation[0]) < height
+            and 0 <= (column := x * window.stride[1] - window.padding.left + kx * window.dilation[1]) < width
+        ]
+        least.append(min(taps, default=None))
+    worst: int | None = None
+    for start in range(0, len(least), length):
+        for pixel in range(start, start + length, most):
+            stop = min(pixel + most, start + length)
+            later = [read for read in least[stop:] if read is not None]
+            if later:
+                bound = stop * outputs - min(later)
+                worst = bound if worst is None else max(worst, bound)
+    assert tiled_below(window, most) == worst
+
+
+def refused(let: Let, target: Target = M4) -> list[str | None]:
+    return [kernel.refusal(let, target) for kernel in KERNELS if kernel.op == let.call.op.name]
+
+
+def test_a_core_without_the_extension_is_refused() -> None:
+    target = Target(cpu="cortex-m3", features=frozenset({"div"}))
+    for seed in (1, 4):
+        reasons = refused(conv_layer(seed).let, target)
+        assert all(reason and "needs a core with the DSP extension" in reason for reason in reasons)
+
+
+def test_groups_are_refused() -> None:
+    for seed in range(40):
+        drawn = random_layer("CONV_2D", DType.INT8, seed)
+        image, weights = drawn.let.call.args[:2]
+        assert isinstance(image, Var)
+        assert isinstance(weights, ConstRef)
+        grouped = image.type.shape[3] != weights.type.shape[3]
+        reasons = [f"the kernel conv2d_s8_dsp{end} is for one group" for end in ("", "_2")]
+        assert refused(drawn.let) == (reasons if grouped else [None, None])
+
+
+def test_a_window_that_reaches_too_far_is_refused() -> None:
+    """Its table of offsets has 16 bits an entry."""
+    drawn = shaped_layer(image=(3, 5600, 3), kernel=(3, 3), outputs=1)
+    assert refused(drawn.let) == ["its window reaches over more than 32767 bytes"] * 2
+    assert refused(shaped_layer(image=(3, 5400, 3), kernel=(3, 3), outputs=1).let) == [None, None]
+
+
+def test_depthwise_of_several_channels_is_refused() -> None:
+    drawn = random_layer("DEPTHWISE_CONV_2D", DType.INT8, 0)
+    image = drawn.let.call.args[0]
+    assert isinstance(image, Var)
+    assert image.type.shape[3] > 1
+    assert refused(drawn.let) == ["the kernel depthwise_conv2d_1_s8_dsp is for images of one channel"]
+
+
+def test_narrow_inputs_are_whole_words() -> None:
+    kernel = DspFullyConnected(is_narrow=True)
+    seen: set[bool] = set()
+    for seed in range(40):
+        drawn = random_layer("FULLY_CONNECTED", DType.INT8, seed)
+        image = drawn.let.call.args[0]
+        assert isinstance(image, Var)
+        if image.type.shape[0] == 1:
+            whole = image.type.shape[1] % 4 == 0
+            reason = "the kernel fully_connected_narrow_s8_dsp is for inputs by the multiple of 4"
+            assert kernel.refusal(drawn.let, M4) == (None if whole else reason)
+            seen.add(whole)
+    assert seen == {True, False}
+
+
+def test_rows_of_a_fully_connected_layer_have_kernels_of_their_own() -> None:
+    one = "the kernel fully_connected_s8_dsp is for one row"
+    several = "the kernel fully_connected_rows_s8_dsp is for several rows"
+    for seed in range(20):
+        drawn = random_layer("FULLY_CONNECTED", DType.INT8, seed)
+        image = drawn.let.call.args[0]
+        assert isinstance(image, Var)
+        assert refused(drawn.let) == ([several, None] if image.type.shape[0] == 1 else [None, one])
