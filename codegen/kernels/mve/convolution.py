@@ -211,6 +211,7 @@ class _Product(Kernel):
         name: str,
         symbol: str,
         sources: tuple[str, ...],
+        image_reads: float,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
         """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
@@ -225,6 +226,7 @@ class _Product(Kernel):
             symbol=symbol,
             sources=("kernels/product_s8_mve.S", *(f"kernels/{source}" for source in sources)),
             headers=(HEADER,),
+            reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
             constants=product_constants(channels, self.group),
             structs=(
                 conv_params(layer.window, zero),
@@ -253,7 +255,9 @@ class FewPixels(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = self.source.layer(let)
-        prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", ("few_pixels_s8_mve.c",))
+        sources = ("few_pixels_s8_mve.c",)
+        reads = float(-(-layer.window.result[3] // self.group))
+        prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", sources, reads)
         rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
         return replace(
             prim,
@@ -275,7 +279,8 @@ class Pointwise(_Product):
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
         sources = ("pointwise_s8_mve.c", "conv2d_s8_mve.c")
-        prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources)
+        reads = float(-(-window.result[3] // self.group))
+        prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=False)
         return replace(
             prim,
@@ -300,7 +305,8 @@ class Windows(_Product):
         window = self.source.layer(let).window
         space = _space(window, self.source.layer(let).pixels)
         leading = (WorkspaceArg(name=space.name),)
-        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), leading)
+        reads = window.reads(window.image[3])
+        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), reads, leading)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=True)
         return replace(
             prim,
@@ -313,8 +319,16 @@ class Windows(_Product):
 
 
 def _space(window: WindowShape, pixels: int) -> Workspace:
+    """For windows of three of `pixels` pixels at a time; each is read for every pair of channels."""
     depth = window.window[0] * window.window[1] * window.image[3]
-    return Workspace(name="windows", size_bytes=min(GROUP, pixels) * depth, alignment=1)
+    groups = float(-(-pixels // GROUP))
+    return Workspace(
+        name="windows",
+        size_bytes=min(GROUP, pixels) * depth,
+        alignment=1,
+        reads=groups * -(-window.result[3] // 2),
+        writes=groups,
+    )
 
 
 def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:

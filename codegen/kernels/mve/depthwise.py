@@ -60,6 +60,7 @@ class Packed:
     layer: CStruct
     sharing: tuple[Sharing, ...]
     instructions: int
+    image_reads: float
     reads_row_last: bool = False
 
 
@@ -89,6 +90,7 @@ class _Depthwise(Kernel):
             symbol=f"cg_{stem}_s8_mve",
             sources=tuple(f"kernels/{source}" for source in packed.sources),
             headers=(HEADER,),
+            reads=(packed.image_reads, *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=(packed.stream,),
             structs=(conv_params(window, arg_type(let, 0).zero_point), packed.layer),
@@ -130,8 +132,11 @@ class Depthwise(_Depthwise):
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
             sharing=window_sharing(let, window, outputs=CHUNK, inputs=CHUNK, either_way=True),
             instructions=depthwise_instructions(window, _rounding(let)),
+            image_reads=window.reads(window.image[3]),
         )
-        space = Workspace(name="taps", size_bytes=size)
+        rows = window.result[0] * window.result[1]
+        reads = rows * window.result[2] * -(-window.result[3] // CHUNK)
+        space = Workspace(name="taps", size_bytes=size, reads=float(reads), writes=3.0 * rows)
         return self.call(let, name, "depthwise_conv2d", packed, space)
 
 
@@ -167,10 +172,24 @@ class DepthwiseSmall(_Depthwise):
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
             sharing=striped_sharing(let, window, stripe),
             instructions=small_instructions(window, stripe, _rounding(let)),
+            image_reads=_column_reads(window, stripe),
             reads_row_last=True,
         )
-        size = COLUMN_BYTES * columns + (16 if window.is_padded else 0)
-        return self.call(let, name, "depthwise_small", packed, Workspace(name="columns", size_bytes=size))
+        blocks = window.result[0] * window.result[1] * -(-window.result[3] // CHUNK)
+        space = Workspace(
+            name="columns",
+            size_bytes=COLUMN_BYTES * columns + (16 if window.is_padded else 0),
+            reads=float(blocks * width * SMALL_COLUMNS) / columns,
+            writes=float(blocks * -(-width // stripe)),
+        )
+        return self.call(let, name, "depthwise_small", packed, space)
+
+
+def _column_reads(window: WindowShape, stripe: int) -> float:
+    """How often each image byte is read into columns, on average."""
+    down, across = window.axes
+    spans = [across.span(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
+    return down.taps * sum(stop - start for start, stop in spans) / (down.extent * across.extent)
 
 
 def _rounding(let: Let) -> int:
