@@ -185,7 +185,7 @@ def _stack_use(instruction: Instruction) -> int | None:
         return int(written_back["bytes"])
     if not re.match(r"sp\b", operands) or mnemonic.startswith(("cmp", "cmn", "tst")):
         return 0
-    if mnemonic.startswith(("pop", "ldm", "vldm")):
+    if mnemonic.startswith(("pop", "ldm", "vldm", "stm", "vstm")):
         return 0
     if mnemonic.startswith("add"):
         # `add sp, r3` may add a negative number (Thumb-1 makes big frames so): only the compiler knows.

@@ -48,14 +48,21 @@ typedef struct {
     int32_t rounding; /* one of the above, the least that holds */
 } cg_product_mve;
 
-/* Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. */
+/*
+ * Three pixels: `depth` bytes of each, and where its results go. Pixels may be equal. `count` such
+ * groups, each patch_step from the one before; output_step is from behind the results, counted in
+ * whole fours.
+ */
 typedef struct {
     const int8_t *patch[3];
     int8_t *output[3];
+    int32_t count;
+    int32_t patch_step;
+    int32_t output_step;
 } cg_group_mve;
 
 /* All channels of three pixels. Channels are written in chunks of 16, each after its sums. */
-void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels);
+void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *group);
 /* All channels of one pixel: weights in groups of four. */
 void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
 
@@ -135,6 +142,56 @@ void cg_depthwise_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
 void cg_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_depthwise_mve *layer,
                                     void *workspace, const cg_rows *input, int8_t *output,
                                     int32_t y, int32_t x_start, int32_t x_stop);
+
+/*
+ * The same for windows of at most 3 rows and 4 columns that span at most 10 columns. stream: per 4
+ * channels (the last ones: with 0) int32 biases, 16 weights a channel, column after column of four
+ * rows, int32 multipliers, byte shifts. rounding: CG_CLAMPED_MVE or CG_NARROW_MVE. stripe: pixels
+ * computed together.
+ */
+typedef struct {
+    const int8_t *stream;
+    int32_t channels;
+    int32_t out_zero;
+    int32_t act_min;
+    int32_t act_max;
+    int32_t rounding;
+    int32_t stripe;
+} cg_depthwise_small_mve;
+
+/* Some pixels of a row. Rows in the padding are 16 zero points, with steps of 0. */
+typedef struct {
+    const int8_t *rows[3];  /* first column inside, channel 0 */
+    int32_t steps[3];       /* from column to column */
+    int32_t block_steps[3]; /* and from 16 channels to the next: 16 */
+    int32_t left;           /* columns in the padding, inside, in the padding */
+    int32_t inside;
+    int32_t right;
+    int32_t in_zero;
+    void *columns;       /* 64 bytes for each */
+    int32_t lanes[4];    /* bytes from one column of the window to the next, less 4 */
+    int32_t column_step; /* from the window of one pixel to the next: 64 * stride */
+    int32_t pixels;
+    int8_t *output;
+} cg_stripe_mve;
+
+/* Changes the stripe. */
+void cg_depthwise_stripe_s8_mve(const cg_depthwise_small_mve *layer, cg_stripe_mve *stripe);
+
+/*
+ * Workspace: 64 bytes for each column of a stripe, then, if there is padding, 16. Stripe after
+ * stripe, in these 16 channels after the other; of each all windows are read, then it is written.
+ */
+void cg_depthwise_small_s8_mve(const cg_conv_params_mve *params,
+                               const cg_depthwise_small_mve *layer, void *workspace,
+                               const int8_t *input, int8_t *output);
+void cg_depthwise_small_reverse_s8_mve(const cg_conv_params_mve *params,
+                                       const cg_depthwise_small_mve *layer, void *workspace,
+                                       const int8_t *input, int8_t *output);
+void cg_depthwise_small_s8_mve_row(const cg_conv_params_mve *params,
+                                   const cg_depthwise_small_mve *layer, void *workspace,
+                                   const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                   int32_t x_stop);
 
 /* The taps of a window that are inside the image. */
 typedef struct {

@@ -17,11 +17,22 @@ typedef struct {
     int32_t inside_stop;
 } patch_queue;
 
+static int32_t most(int32_t pixels)
+{
+    return (pixels < 3) ? pixels : 3;
+}
+
+/*
+ * Of a workspace for `held` pixels or 3 the last ones are taken, if so few are computed: its last
+ * byte is used whatever the plan makes of the row.
+ */
 static patch_queue begin(const cg_conv_params_mve *params, const cg_product_mve *product,
-                         void *workspace)
+                         void *workspace, int32_t held, int32_t pixels)
 {
     const cg_window *const window = &params->window;
-    patch_queue patches = {.params = params, .product = product, .workspace = workspace};
+    int8_t *const bytes = workspace;
+    patch_queue patches = {.params = params, .product = product, .group = {.count = 1}};
+    patches.workspace = &bytes[(most(held) - most(pixels)) * product->depth];
     if (window->dilation_w == 1) {
         cg_inside_mve(window, &patches.inside_start, &patches.inside_stop);
     }
@@ -182,7 +193,7 @@ void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop)
 {
-    patch_queue patches = begin(params, product, workspace);
+    patch_queue patches = begin(params, product, workspace, params->window.out.w, x_stop - x_start);
     cg_view view;
     cg_view_row(&view, &params->window, y);
     const cg_tap_rows rows = cg_find_tap_rows(input, &params->window, &view);
@@ -194,7 +205,8 @@ void cg_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *pr
                       void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    patch_queue patches = begin(params, product, workspace);
+    const int32_t pixels = cg_pixels_mve(window);
+    patch_queue patches = begin(params, product, workspace, pixels, pixels);
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows all = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
@@ -213,7 +225,8 @@ void cg_conv2d_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product
                               void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    patch_queue patches = begin(params, product, workspace);
+    const int32_t pixels = cg_pixels_mve(window);
+    patch_queue patches = begin(params, product, workspace, pixels, pixels);
     output += (window->batch * cg_shape_elements(&window->out)) - window->out.c;
     for (int32_t b = window->batch - 1; b >= 0; b--) {
         const cg_rows all = cg_all_rows(&window->in, &input[b * cg_shape_elements(&window->in)]);

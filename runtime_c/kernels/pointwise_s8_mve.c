@@ -3,39 +3,55 @@
  */
 #include "cg_mve_parts.h"
 
-/* `pixels` of them, 1 to 3: what lacks is done twice, to the same place. */
-static void group(const cg_product_mve *product, const int8_t *input, int8_t *output,
-                  int32_t pixels)
+/*
+ * `count` groups of `pixels` pixels, 1 to 3, one after the other, forwards (step 3) or backwards
+ * (-3). Of a pixel that lacks, the last one is done twice, to the same place.
+ */
+static void groups(const cg_product_mve *product, const int8_t *input, int8_t *output,
+                   int32_t pixels, int32_t count, int32_t step)
 {
-    cg_group_mve at;
+    const int32_t written = (product->channels + 3) & ~3;
+    cg_group_mve group = {
+        .count = count,
+        .patch_step = step * product->depth,
+        .output_step = (step * product->channels) - written,
+    };
     for (int32_t i = 0; i < 3; i++) {
-        at.patch[i] = input;
-        at.output[i] = output;
+        group.patch[i] = input;
+        group.output[i] = output;
         if ((i + 1) < pixels) {
             input += product->depth;
             output += product->channels;
         }
     }
-    cg_product3_s8_mve(product, &at);
+    cg_product3_s8_mve(product, &group);
 }
 
 void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
                          const int8_t *input, int8_t *output)
 {
-    for (int32_t left = cg_pixels_mve(&params->window); left > 0; left -= 3) {
-        group(product, input, output, left);
-        input += 3 * product->depth;
-        output += 3 * product->channels;
+    const int32_t pixels = cg_pixels_mve(&params->window);
+    const int32_t rest = pixels % 3;
+    const int32_t whole = pixels - rest;
+    if (whole > 0) {
+        groups(product, input, output, 3, whole / 3, 3);
+    }
+    if (rest > 0) {
+        groups(product, &input[whole * product->depth], &output[whole * product->channels], rest, 1,
+               3);
     }
 }
 
 void cg_pointwise_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
                                  const int8_t *input, int8_t *output)
 {
-    int32_t left = cg_pixels_mve(&params->window);
-    while (left > 0) {
-        const int32_t count = (left < 3) ? left : 3;
-        left -= count;
-        group(product, &input[left * product->depth], &output[left * product->channels], count);
+    const int32_t pixels = cg_pixels_mve(&params->window);
+    const int32_t rest = pixels % 3;
+    if (pixels > rest) {
+        groups(product, &input[(pixels - 3) * product->depth],
+               &output[(pixels - 3) * product->channels], 3, pixels / 3, -3);
+    }
+    if (rest > 0) {
+        groups(product, input, output, rest, 1, -3);
     }
 }

@@ -27,6 +27,10 @@
 #define ACT_MIN    28
 #define ROUNDING   36
 
+/* cg_group_mve */
+#define COUNT       24
+#define STEPS       28 /* of patches and outputs */
+
 /* The frame. A chunk is 16 channels. */
 #define PATCH0      0
 #define PATCH2      8
@@ -37,23 +41,30 @@
 #define OUTPUT0     32
 #define OUTPUT2     40
 #define PRODUCT     44
-#define SUMS        48 /* int32 [3][16] or [1][16] */
+#define GROUP       48
+#define GROUPS      52 /* left */
+#define SUMS        56 /* int32 [3][16] or [1][16] */
 #define SUMS_ROW    64
 #define FRAME3      (SUMS + (3 * SUMS_ROW))
 #define FRAME1      (SUMS + SUMS_ROW)
 
-/* The frame filled, r0 is the product; changes r4, r5, r6. r12 = depth, r7 = weights. */
+/* To the first channel of product r0; changes r4 to r6. r7 = weights. */
+.macro rewind
+    ldrd         r4, r5, [r0, #MULTIPLIER]
+    ldr          r6, [r0, #CHANNELS]
+    ldr          r7, [r0, #WEIGHT]
+    strd         r4, r5, [sp, #MULTIPLIERS]
+    str          r6, [sp, #LEFT]
+.endm
+
+/* The frame filled, r0 is the product; changes r4 to r6. r12 = depth, r7 = weights. */
 .macro prepare
     ldr          r12, [r0, #DEPTH]
-    ldrd         r4, r5, [r0, #MULTIPLIER]
-    strd         r4, r5, [sp, #MULTIPLIERS]
-    ldr          r6, [r0, #CHANNELS]
-    str          r6, [sp, #LEFT]
     str          r0, [sp, #PRODUCT]
+    rewind
     ldrd         r4, r5, [r0, #ACT_MIN]
     vdup.32      q4, r4
     vdup.32      q5, r5
-    ldr          r7, [r0, #WEIGHT]
 .endm
 
 /* SKIP of groups of `copies` (2 or 4) times the depth, filled up to words; changes r4, r5. */
@@ -217,6 +228,8 @@ cg_product3_s8_mve:
     push         {r4-r11, lr}
     vpush        {d8-d13}
     sub          sp, sp, #FRAME3
+    ldr          r2, [r1, #COUNT]
+    strd         r1, r2, [sp, #GROUP]
     ldm          r1, {r1-r6}
     strd         r1, r2, [sp, #PATCH0]
     str          r3, [sp, #PATCH2]
@@ -286,6 +299,25 @@ cg_product3_s8_mve:
     subs         r5, r5, #16
     str          r5, [sp, #LEFT]
     bgt          .Lchunk3
+    ldrd         r9, r10, [sp, #GROUP]
+    subs         r10, r10, #1
+    beq          .Lleave3
+    str          r10, [sp, #GROUPS]
+    ldrd         r9, r11, [r9, #STEPS]
+    ldm          sp, {r1, r3, r5}
+    add          r1, r1, r9
+    add          r3, r3, r9
+    add          r5, r5, r9
+    stm          sp, {r1, r3, r5}
+    add          r0, r0, r11
+    add          r2, r2, r11
+    add          r4, r4, r11
+    strd         r0, r2, [sp, #OUTPUT0]
+    str          r4, [sp, #OUTPUT2]
+    ldr          r0, [sp, #PRODUCT]
+    rewind
+    b            .Lchunk3
+.Lleave3:
     add          sp, sp, #FRAME3
     vpop         {d8-d13}
     pop          {r4-r11, pc}

@@ -97,6 +97,26 @@ leaf:
     assert bound(tmp_path, text, suffix="S").path == (("entry", 84), ("leaf", 8))
 
 
+def test_registers_kept_at_the_stack_pointer_take_nothing(tmp_path: Path) -> None:
+    text = """
+    .syntax unified
+    .thumb
+    .text
+    .global entry
+    .type entry, %function
+entry:
+    push {r4, r5, r6, lr}
+    sub sp, #16
+1:  ldm sp, {r1, r3, r5}
+    stm sp, {r1, r3, r5}
+    subs r0, #1
+    bne 1b
+    add sp, #16
+    pop {r4, r5, r6, pc}
+"""
+    assert bound(tmp_path, text, suffix="S").path == (("entry", 32),)
+
+
 def test_assembly_can_declare_what_its_instructions_hide(tmp_path: Path) -> None:
     text = """
     .syntax unified

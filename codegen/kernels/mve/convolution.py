@@ -13,8 +13,19 @@ from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
 from codegen.kernels.mve.groups import grouped_sharing
-from codegen.kernels.mve.model import few_pixels_instructions, window_instructions
-from codegen.kernels.mve.packing import Channels, folded, product_constants, product_struct
+from codegen.kernels.mve.model import (
+    few_pixels_instructions,
+    pointwise_instructions,
+    windows_instructions,
+)
+from codegen.kernels.mve.packing import (
+    Channels,
+    folded,
+    product_constants,
+    product_struct,
+    rounding_of,
+    scaling_of,
+)
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.primfunc import (
     CallArg,
@@ -179,7 +190,7 @@ class _Product(Kernel):
         if weights is None:
             raise ValueError("the weights are missing")
         rows = self.source.rows_of_weights(weights)
-        multipliers, shifts = self.source.portable.multipliers(let)
+        multipliers, shifts = scaling_of(self.source.portable.multipliers(let))
         total = None if bias is None else bias.reshape(-1).astype(np.int64)
         return Channels(
             weights=rows,
@@ -188,6 +199,11 @@ class _Product(Kernel):
             shifts=shifts,
         )
 
+    def rounding(self, let: Let) -> int:
+        """Which requantisation the kernel takes."""
+        low, _ = activation_range(self.source.layer(let).activation, let.var.type)
+        return rounding_of(scaling_of(self.source.portable.multipliers(let))[1], let.var.type.zero_point, low)
+
     def call(
         self,
         let: Let,
@@ -195,6 +211,7 @@ class _Product(Kernel):
         name: str,
         symbol: str,
         sources: tuple[str, ...],
+        image_reads: float,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
         """The PrimFunc as far as all have it in common: (params, product, `leading`, image, result)."""
@@ -209,6 +226,7 @@ class _Product(Kernel):
             symbol=symbol,
             sources=("kernels/product_s8_mve.S", *(f"kernels/{source}" for source in sources)),
             headers=(HEADER,),
+            reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
             constants=product_constants(channels, self.group),
             structs=(
                 conv_params(layer.window, zero),
@@ -237,12 +255,14 @@ class FewPixels(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = self.source.layer(let)
-        prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", ("few_pixels_s8_mve.c",))
+        sources = ("few_pixels_s8_mve.c",)
+        reads = float(-(-layer.window.result[3] // self.group))
+        prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", sources, reads)
         rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
         return replace(
             prim,
             sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
-            instructions=few_pixels_instructions(layer.window),
+            instructions=few_pixels_instructions(layer.window, self.rounding(let)),
         )
 
 
@@ -259,13 +279,14 @@ class Pointwise(_Product):
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
         sources = ("pointwise_s8_mve.c", "conv2d_s8_mve.c")
-        prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources)
+        reads = float(-(-window.result[3] // self.group))
+        prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=False)
         return replace(
             prim,
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
-            instructions=window_instructions(window, is_copied=False),
+            instructions=pointwise_instructions(window, self.rounding(let)),
             rows=_rows(let, window),
         )
 
@@ -282,23 +303,32 @@ class Windows(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
-        space = _space(window)
+        space = _space(window, self.source.layer(let).pixels)
         leading = (WorkspaceArg(name=space.name),)
-        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), leading)
+        reads = window.reads(window.image[3])
+        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), reads, leading)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=True)
         return replace(
             prim,
             workspaces=(space,),
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_conv2d_reverse_s8_mve"),
-            instructions=window_instructions(window, is_copied=True),
+            instructions=windows_instructions(window, self.rounding(let)),
             rows=_rows(let, window),
         )
 
 
-def _space(window: WindowShape) -> Workspace:
+def _space(window: WindowShape, pixels: int) -> Workspace:
+    """For windows of three of `pixels` pixels at a time; each is read for every pair of channels."""
     depth = window.window[0] * window.window[1] * window.image[3]
-    return Workspace(name="windows", size_bytes=GROUP * depth, alignment=1)
+    groups = float(-(-pixels // GROUP))
+    return Workspace(
+        name="windows",
+        size_bytes=min(GROUP, pixels) * depth,
+        alignment=1,
+        reads=groups * -(-window.result[3] // 2),
+        writes=groups,
+    )
 
 
 def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Reverse | None:
@@ -311,7 +341,7 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
 def _rows(let: Let, window: WindowShape) -> RowKernel | None:
     """Rows of a block always copy: they must have read a group before they write it."""
     found = row_kernel(let, "cg_conv2d_s8_mve_row", window)
-    return None if found is None else replace(found, workspace=_space(window))
+    return None if found is None else replace(found, workspace=_space(window, window.result[2]))
 
 
 for _source in (ConvSource(), FullyConnectedSource()):

@@ -1,7 +1,7 @@
 """DEPTHWISE_CONV_2D with Helium: one output channel an input channel, sixteen at a time."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,12 +11,34 @@ from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import DepthwiseConv2D, window_of
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
-from codegen.kernels.mve.groups import CHUNK
-from codegen.kernels.mve.model import depthwise_instructions
-from codegen.kernels.mve.packing import Channels, depthwise_stream, depthwise_struct, fits_pairs, folded
+from codegen.kernels.mve.groups import CHUNK, striped_sharing
+from codegen.kernels.mve.model import depthwise_instructions, small_instructions
+from codegen.kernels.mve.packing import (
+    SMALL_COLUMNS,
+    SMALL_ROWS,
+    Channels,
+    depthwise_stream,
+    depthwise_struct,
+    fits_pairs,
+    folded,
+    rounding_of,
+    scaling_of,
+    small_stream,
+    small_struct,
+)
 from codegen.kernels.overlap import window_sharing
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
-from codegen.kernels.primfunc import PrimFunc, ResultArg, StructArg, ValueArg, Workspace, WorkspaceArg
+from codegen.kernels.primfunc import (
+    CStruct,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    Sharing,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
 from codegen.kernels.registry import Kernel, register
 from codegen.kernels.window import WindowShape
 
@@ -24,10 +46,28 @@ PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""
 
 
-class Depthwise(Kernel):
-    """Any window, stride, dilation and padding; multiplier 1."""
+SMALL_SPAN = 10
+"""Columns of the image that a stripe of the kernel for small windows reaches over, at most."""
+COLUMN_BYTES = 64
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise_conv_2d_s8_mve"
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Packed:
+    """What the two kernels do not have in common."""
+
+    sources: tuple[str, ...]
+    stream: LinkedConstant
+    layer: CStruct
+    sharing: tuple[Sharing, ...]
+    instructions: int
+    image_reads: float
+    reads_row_last: bool = False
+
+
+class _Depthwise(Kernel):
+    """Shared by both: Helium, multiplier 1, an image computed at run time."""
+
+    op = "DEPTHWISE_CONV_2D"
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, several output channels an input channel, a constant image."""
@@ -40,28 +80,20 @@ class Depthwise(Kernel):
             reason = f"the kernel {self.name} is for one output channel an input channel"
         return reason
 
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`; where two products of taps do not fit 16 bits, the portable kernel."""
-        channels = _channels(let, constants)
-        if not fits_pairs(channels.weights):
-            return PORTABLE.bind(let, constants, name)
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = window_of(let, attrs)
-        space = _space(window)
-        limits = activation_range(attrs.activation, let.var.type)
+    def call(self, let: Let, name: str, stem: str, packed: Packed, space: Workspace) -> PrimFunc:
+        """The PrimFunc of function `cg_<stem>_s8_mve`, its row function, and `cg_<stem>_reverse_s8_mve`."""
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
         prim = PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_depthwise_conv2d_s8_mve",
-            sources=("kernels/depthwise_conv2d_s8_mve.c", "kernels/depthwise_pixels_s8_mve.S"),
+            symbol=f"cg_{stem}_s8_mve",
+            sources=tuple(f"kernels/{source}" for source in packed.sources),
             headers=(HEADER,),
+            reads=(packed.image_reads, *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
-            constants=(depthwise_stream(channels),),
-            structs=(
-                conv_params(window, arg_type(let, 0).zero_point),
-                depthwise_struct(channels, let.var.type.zero_point, limits),
-            ),
+            constants=(packed.stream,),
+            structs=(conv_params(window, arg_type(let, 0).zero_point), packed.layer),
             call_args=(
                 StructArg(suffix="params"),
                 StructArg(suffix="layer"),
@@ -69,16 +101,105 @@ class Depthwise(Kernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            sharing=window_sharing(let, window, outputs=CHUNK, inputs=CHUNK, either_way=True),
+            sharing=packed.sharing,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=depthwise_instructions(window),
+            instructions=packed.instructions,
         )
         rows = row_kernel(let, f"{prim.symbol}_row", window)
-        return replace(
-            prim,
-            reverse=reverse_of(prim, prim.sharing, "cg_depthwise_conv2d_reverse_s8_mve"),
-            rows=None if rows is None else replace(rows, workspace=space),
+        if rows is not None:
+            rows = replace(rows, workspace=space, reads_row_last=packed.reads_row_last)
+        return replace(prim, rows=rows, reverse=reverse_of(prim, prim.sharing, f"cg_{stem}_reverse_s8_mve"))
+
+
+class Depthwise(_Depthwise):
+    """Any window, stride, dilation and padding: taps by a table of offsets."""
+
+    name = "depthwise_conv_2d_s8_mve"
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where two products of taps do not fit 16 bits, the portable kernel."""
+        channels = _channels(let, constants)
+        if not fits_pairs(channels.weights):
+            return PORTABLE.bind(let, constants, name)
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        limits = activation_range(attrs.activation, let.var.type)
+        taps = window.window[0] * window.window[1]
+        size = 4 * taps + (window.image[3] if window.is_padded else 0)
+        packed = Packed(
+            sources=("depthwise_conv2d_s8_mve.c", "depthwise_pixels_s8_mve.S"),
+            stream=depthwise_stream(channels),
+            layer=depthwise_struct(channels, let.var.type.zero_point, limits),
+            sharing=window_sharing(let, window, outputs=CHUNK, inputs=CHUNK, either_way=True),
+            instructions=depthwise_instructions(window, _rounding(let)),
+            image_reads=window.reads(window.image[3]),
         )
+        rows = window.result[0] * window.result[1]
+        reads = rows * window.result[2] * -(-window.result[3] // CHUNK)
+        space = Workspace(name="taps", size_bytes=size, reads=float(reads), writes=3.0 * rows)
+        return self.call(let, name, "depthwise_conv2d", packed, space)
+
+
+class DepthwiseSmall(_Depthwise):
+    """Windows of at most 3 rows and 4 columns: columns of the image are interleaved, then gathered."""
+
+    name = "depthwise_conv_2d_s8_mve_small"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Besides: a larger window, a shift that is not to the right."""
+        reason = super().refusal(let, target)
+        if reason is not None:
+            return reason
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
+            return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
+        _, shifts = scaling_of(PORTABLE.multipliers(let))
+        return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        channels = _channels(let, constants)
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        limits = activation_range(attrs.activation, let.var.type)
+        width, stride = window.result[2], window.stride[1]
+        most = (SMALL_SPAN - _span(window)) // stride + 1
+        stripe = -(-width // -(-width // most))
+        columns = (stripe - 1) * stride + _span(window)
+        packed = Packed(
+            sources=("depthwise_small_s8_mve.c", "depthwise_stripe_s8_mve.S"),
+            stream=small_stream(channels, window.window),
+            layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
+            sharing=striped_sharing(let, window, stripe),
+            instructions=small_instructions(window, stripe, _rounding(let)),
+            image_reads=_column_reads(window, stripe),
+            reads_row_last=True,
+        )
+        blocks = window.result[0] * window.result[1] * -(-window.result[3] // CHUNK)
+        space = Workspace(
+            name="columns",
+            size_bytes=COLUMN_BYTES * columns + (16 if window.is_padded else 0),
+            reads=float(blocks * width * SMALL_COLUMNS) / columns,
+            writes=float(blocks * -(-width // stripe)),
+        )
+        return self.call(let, name, "depthwise_small", packed, space)
+
+
+def _column_reads(window: WindowShape, stripe: int) -> float:
+    """How often each image byte is read into columns, on average."""
+    down, across = window.axes
+    spans = [across.span(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
+    return down.taps * sum(stop - start for start, stop in spans) / (down.extent * across.extent)
+
+
+def _rounding(let: Let) -> int:
+    low, _ = activation_range(narrow(let.call.attrs, DepthwiseConvAttrs).activation, let.var.type)
+    return rounding_of(scaling_of(PORTABLE.multipliers(let))[1], let.var.type.zero_point, low)
+
+
+def _span(window: WindowShape) -> int:
+    """Columns of the image from the first to the last one of a window."""
+    return (window.window[1] - 1) * window.dilation[1] + 1
 
 
 def _channels(let: Let, constants: ConstantData) -> Channels:
@@ -86,7 +207,7 @@ def _channels(let: Let, constants: ConstantData) -> Channels:
     if weights is None:
         raise ValueError("the weights are missing")
     rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[3]).T)
-    multipliers, shifts = PORTABLE.multipliers(let)
+    multipliers, shifts = scaling_of(PORTABLE.multipliers(let))
     total = None if bias is None else bias.reshape(-1).astype(np.int64)
     return Channels(
         weights=rows,
@@ -96,11 +217,5 @@ def _channels(let: Let, constants: ConstantData) -> Channels:
     )
 
 
-def _space(window: WindowShape) -> Workspace:
-    """Offsets of the taps, and a pixel of padding."""
-    taps = window.window[0] * window.window[1]
-    size = 4 * taps + (window.image[3] if window.is_padded else 0)
-    return Workspace(name="taps", size_bytes=size)
-
-
+register(DepthwiseSmall())
 register(Depthwise())

@@ -5,12 +5,16 @@ before any pixel of its group is written; otherwise all channels but the last ch
 group's image is still read. Distances as in `codegen.kernels.overlap`.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.kernels.overlap import NOTHING, first_reads, last_reads, sharing_either_way
 from codegen.kernels.primfunc import Sharing
+from codegen.kernels.rows import safe_distance
 from codegen.kernels.window import WindowShape
 
 CHUNK = 16
@@ -54,3 +58,54 @@ def grouped_above(ends: NDArray[np.int64], channels: int, *, pixels: int, early:
     later = before[stops] if early else before[starts]
     bounds = (later - starts * channels)[later > 0]
     return int(bounds.max()) if bounds.size else None
+
+
+def striped_sharing(let: Let, window: WindowShape, stripe: int) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of a depthwise kernel that goes through rows in stripes of `stripe` pixels, in
+    these in chunks of channels, each read before it is written; either way round, stripes counted from the
+    end it begins at."""
+    steps = list(_stripes(window, stripe, reverse=False))
+    lows = np.array([[(0, step.read), (step.written, NOTHING)] for step in steps], np.int64).reshape(-1, 2)
+    below = safe_distance(lows[:, 0], lows[:, 1])
+    back = list(_stripes(window, stripe, reverse=True))
+    ends = np.array([step.read_end for step in back], np.int64)
+    # From the end on: what is read after a step, at most.
+    later = np.append(np.maximum.accumulate(ends[::-1])[::-1][1:], 0)
+    bounds = (later - np.array([step.write for step in back], np.int64))[later > 0]
+    return sharing_either_way(let, below, int(bounds.max()) if bounds.size else None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Step:
+    """Elements read (from, end; `NOTHING` and 0 if none) and written (from, end)."""
+
+    read: int
+    read_end: int
+    write: int
+    written: int
+
+
+def _stripes(window: WindowShape, stripe: int, *, reverse: bool) -> Iterator[_Step]:
+    """What a depthwise kernel reads and writes at a time, in order."""
+    batch, height, width, channels = window.image
+    down, across = window.axes
+    spans = [(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
+    if reverse:
+        spans = [(max(0, stop - stripe), stop) for stop in range(across.count, 0, -stripe)]
+    places = [(image, y) for image in range(batch) for y in range(down.count)]
+    for image, y in reversed(places) if reverse else places:
+        top, bottom = down.span(y, y + 1)
+        for left, right in spans:
+            first, end = across.span(left, right)
+            has_reads = top < bottom and first < end
+            lowest = ((image * height + top) * width + first) * channels
+            last = ((image * height + bottom - 1) * width + end - 1) * channels
+            row = (image * down.count + y) * across.count
+            for start in range(0, channels, CHUNK):
+                stop = min(start + CHUNK, channels)
+                yield _Step(
+                    read=lowest + start if has_reads else NOTHING,
+                    read_end=last + stop if has_reads else 0,
+                    write=(row + left) * channels + start,
+                    written=(row + right - 1) * channels + stop,
+                )

@@ -1,9 +1,10 @@
 """Instructions that the Helium kernels take, counted in their loops and fitted to measurements.
 
-Source: `codegen run --board mps3-an547` (QEMU, one instruction a tick), 12 layers of different shapes.
+Source: per-step instructions of `codegen validate --board mps3-an547` for the layers of six networks.
 """
 
 from codegen.kernels.mve.groups import CHUNK
+from codegen.kernels.mve.packing import CLAMPED, LANES, NARROW, WIDE
 from codegen.kernels.rows import Axis
 from codegen.kernels.window import WindowShape
 
@@ -12,43 +13,56 @@ def _blocks(size: int, block: int) -> int:
     return -(-size // block)
 
 
-def product3_instructions(channels: int, depth: int) -> int:
-    """One call of `cg_product3_s8_mve`: three pixels."""
-    turns = _blocks(depth, 16)
+_QUADS_OF_THREE = {CLAMPED: 24, NARROW: 30, WIDE: 39}
+"""Four channels of three pixels requantised."""
+_QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17}
+_BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73}
+"""Sixteen channels of the depthwise kernel, taps aside."""
+
+
+def product3_instructions(channels: int, depth: int, rounding: int) -> int:
+    """Three pixels in `cg_product3_s8_mve`, without what a call takes."""
+    turns = _blocks(depth, LANES)
     pairs, odd = divmod(channels, 2)
-    sums = pairs * (16 + 12 * turns) + odd * (13 + 8 * turns)
-    return 44 + sums + 36 * _blocks(channels, CHUNK) + 30 * _blocks(channels, 4)
+    sums = pairs * ((12 if depth % LANES == 0 else 16) + 12 * turns) + odd * (13 + 8 * turns)
+    return sums + 36 * _blocks(channels, CHUNK) + _QUADS_OF_THREE[rounding] * _blocks(channels, 4)
 
 
-def product1_instructions(channels: int, depth: int) -> int:
+def product1_instructions(channels: int, depth: int, rounding: int) -> int:
     """One call of `cg_product1_s8_mve`: one pixel."""
-    turns = _blocks(depth, 16)
+    turns = _blocks(depth, LANES)
     fours, rest = divmod(channels, 4)
     sums = fours * (12 + 10 * turns) + rest * (10 + 4 * turns)
-    return 38 + sums + 34 * _blocks(channels, CHUNK) + 12 * _blocks(channels, 4)
+    return 42 + sums + 34 * _blocks(channels, CHUNK) + _QUADS_OF_ONE[rounding] * _blocks(channels, 4)
 
 
-def window_instructions(window: WindowShape, *, is_copied: bool) -> int:
-    """A whole convolution, three pixels at a time, with or without copying windows."""
+def pointwise_instructions(window: WindowShape, rounding: int) -> int:
+    """A whole 1x1 convolution, three pixels at a time."""
+    batch, height, width, channels = window.result
+    group = 28 + product3_instructions(channels, window.image[3], rounding)
+    return 100 + _blocks(batch * height * width, 3) * group
+
+
+def windows_instructions(window: WindowShape, rounding: int) -> int:
+    """A whole convolution whose windows are copied, three pixels at a time."""
     batch, height, width, channels = window.result
     rows, columns = window.window
     pixels = batch * height * width
-    group = product3_instructions(channels, rows * columns * window.image[3]) + 24
-    total = _blocks(pixels, 3) * group
-    if is_copied:
-        runs = 1 if window.dilation[1] == 1 else columns
-        run = 4 + 3 * _blocks(columns // runs * window.image[3], 16)
-        total += pixels * (60 + rows * (8 + runs * run))
-    return total
+    runs = 1 if window.dilation[1] == 1 else columns
+    run_bytes = columns // runs * window.image[3]
+    run = 6 if run_bytes <= LANES else 7 + 3 * _blocks(run_bytes, LANES)
+    copy = 41 + rows * runs * run
+    product = product3_instructions(channels, rows * columns * window.image[3], rounding)
+    return 100 + _blocks(pixels, 3) * (44 + product) + pixels * copy
 
 
-def few_pixels_instructions(window: WindowShape) -> int:
+def few_pixels_instructions(window: WindowShape, rounding: int) -> int:
     """A whole 1x1 convolution, pixel by pixel."""
     batch, height, width, channels = window.result
-    return 10 + batch * height * width * (8 + product1_instructions(channels, window.image[3]))
+    return 20 + batch * height * width * (8 + product1_instructions(channels, window.image[3], rounding))
 
 
-def depthwise_instructions(window: WindowShape) -> int:
+def depthwise_instructions(window: WindowShape, rounding: int) -> int:
     """A whole depthwise convolution: blocks of 16 channels, the last 8 or fewer as a block of 8."""
     batch, height, width, channels = window.result
     taps = window.window[0] * window.window[1]
@@ -56,7 +70,8 @@ def depthwise_instructions(window: WindowShape) -> int:
     blocks, rest = divmod(channels, CHUNK)
     large = blocks + (rest > CHUNK // 2)
     small = int(0 < rest <= CHUNK // 2)
-    pixel = 20 + large * (52 + 14 * odd + 23 * pairs) + small * (36 + 10 * odd + 16 * pairs)
+    block = _BLOCKS_OF_16[rounding]
+    pixel = 15 + large * (block + 14 * odd + 23 * pairs) + small * (block // 2 + 8 + 10 * odd + 16 * pairs)
     rows, columns = window.axes
     inside = sum(axis_inside(rows)) * sum(axis_inside(columns))
     edges = height * width - inside
@@ -69,3 +84,17 @@ def axis_inside(axis: Axis) -> list[bool]:
         result * axis.stride >= axis.pad and result * axis.stride + axis.reach < axis.extent
         for result in range(axis.count)
     ]
+
+
+def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
+    """A whole depthwise convolution through interleaved columns, in stripes of so many pixels."""
+    batch, height, width, channels = window.result
+    span = (window.window[1] - 1) * window.dilation[1] + 1
+    blocks = _blocks(channels, CHUNK)
+    quads, quad = _blocks(channels, 4), 25 if rounding == CLAMPED else 27
+    row = 60
+    for left in range(0, width, stripe):
+        pixels = min(stripe, width - left)
+        columns = (pixels - 1) * window.stride[1] + span
+        row += 130 + blocks * (50 + 12 * columns + 9 * pixels) + quads * quad * pixels
+    return batch * height * row

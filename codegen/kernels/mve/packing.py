@@ -32,14 +32,23 @@ class Channels:
         count = len(self.weights)
         return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
 
-    def rounding(self, out_zero: int, act_min: int) -> int:
-        """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
-        Halves below zero may round either way where everything below zero is clamped.
-        """
-        if act_min >= out_zero and bool((self.shifts <= 0).all()):
-            return CLAMPED
-        return NARROW if bool((self.shifts < 0).all()) else WIDE
+def scaling_of(
+    numbers: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(multipliers, shifts) as given; where a multiplier is 0 any shift does, and one is to the right."""
+    multipliers, shifts = numbers
+    return multipliers, np.where(multipliers == 0, -1, shifts).astype(np.int32)
+
+
+def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
+    """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+
+    Halves below zero may round either way where everything below zero is clamped.
+    """
+    if act_min >= out_zero and bool((shifts <= 0).all()):
+        return CLAMPED
+    return NARROW if bool((shifts < 0).all()) else WIDE
 
 
 def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point: int) -> NDArray[np.int64]:
@@ -94,7 +103,7 @@ def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("rounding", channels.rounding(out_zero, limits[0])),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
         ),
     )
 
@@ -148,6 +157,46 @@ def depthwise_struct(channels: Channels, out_zero: int, limits: tuple[int, int])
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
-            ("rounding", channels.rounding(out_zero, limits[0])),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
+        ),
+    )
+
+
+SMALL_ROWS, SMALL_COLUMNS = 3, 4
+"""Windows that `cg_depthwise_small_s8_mve` takes, at most."""
+_QUAD = 4
+
+
+def small_stream(channels: Channels, window: tuple[int, int]) -> LinkedConstant:
+    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns)."""
+    count = len(channels.weights)
+    missing = (0, -count % _QUAD)
+    multipliers, shifts = channels.every()
+    cells = np.zeros((count + missing[1], SMALL_COLUMNS, 4), np.int8)
+    cells[:count, : window[1], : window[0]] = channels.weights.reshape(-1, *window).swapaxes(1, 2)
+    parts = (
+        np.pad(wrap_int32(channels.bias), missing).astype("<i4").view(np.int8),
+        cells,
+        np.pad(multipliers, missing).astype("<i4").view(np.int8),
+        np.pad(shifts, missing).astype(np.int8),
+    )
+    quads = (count + missing[1]) // _QUAD
+    data = np.concatenate([part.reshape(quads, -1) for part in parts], axis=1)
+    return LinkedConstant(role="stream", data=data.reshape(-1), alignment=4)
+
+
+def small_struct(channels: Channels, out_zero: int, limits: tuple[int, int], stripe: int) -> CStruct:
+    """The `cg_depthwise_small_mve` of these channels; `limits` of the activation, pixels of a stripe."""
+    return CStruct(
+        suffix="layer",
+        c_type="cg_depthwise_small_mve",
+        fields=(
+            ("stream", ConstantPointer(role="stream")),
+            ("channels", len(channels.weights)),
+            ("out_zero", out_zero),
+            ("act_min", limits[0]),
+            ("act_max", limits[1]),
+            ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
+            ("stripe", stripe),
         ),
     )

@@ -1,0 +1,180 @@
+/*
+ * depthwise_stripe_s8_mve.S -- a stripe of pixels of one row, depthwise with a window of at most 3
+ * rows and 4 columns, Helium (contract: cg_kernels_mve.h).
+ *
+ * Sixteen channels at a time. Columns of the image are interleaved first (VST4): of each channel
+ * the bytes of its rows, the fourth one of no account, 64 bytes a column. Then the window of one
+ * channel is four words, one a column: a gathering load, one VMLADAVA with weights in that order.
+ * Three instructions instead of nine times two thirds (depthwise_pixels_s8_mve.S) a result; with
+ * requantisation 25 for four results, and 12 a column of sixteen channels.
+ * Assembly, because gcc 12 does not gather by a vector of addresses that it advances. Rounding: see
+ * product_s8_mve.S. The instruction model is in codegen/kernels/mve/model.py.
+ */
+    .syntax unified
+    .thumb
+    .text
+
+/* cg_depthwise_small_mve */
+#define STREAM      0
+#define CHANNELS    4
+#define OUT_ZERO    8
+#define ACT_MIN     12 /* and act_max */
+#define ROUNDING    20
+
+/* cg_stripe_mve */
+#define ROWS        0  /* and steps */
+#define BLOCK_STEPS 24
+#define LEFT        36 /* and inside */
+#define RIGHT       44
+#define IN_ZERO     48
+#define COLUMNS     52
+#define LANES       56
+#define COLUMN_STEP 72
+#define PIXELS      76
+#define OUTPUT      80
+
+/* Sums r0 r2 r4 r6 of four channels, then results; `t` is "t" if lanes of results are not active. */
+.macro quad rounding, t
+    ldm          r1!, {r0, r2, r4, r6}
+    vldrw.u32    q0, [q7, #4]!
+    vldrb.u8     q1, [r1], #16
+    vldrw.u32    q2, [q7, #4]!
+    vmladava.s8  r0, q0, q1
+    vldrb.u8     q3, [r1], #16
+    vldrw.u32    q0, [q7, #4]!
+    vmladava.s8  r2, q2, q3
+    vldrb.u8     q1, [r1], #16
+    vldrw.u32    q2, [q7, #4]!
+    vmladava.s8  r4, q0, q1
+    vldrb.u8     q3, [r1], #16
+    vmladava.s8  r6, q2, q3
+    vldrw.u32    q1, [r1], #16
+    vldrb.s32    q2, [r1], #4
+    vmov         q0[2], q0[0], r0, r4
+    vmov         q0[3], q0[1], r2, r6
+    vqrdmulh.s32 q0, q0, q1
+.if \rounding
+    vshr.s32     q1, q0, #31
+    vadd.i32     q0, q0, q1
+.endif
+    vrshl.s32    q0, q0, q2
+    vadd.i32     q0, q0, r11
+    vmax.s32     q0, q0, q4
+    vmin.s32     q0, q0, q5
+.ifnb \t
+    vpst
+.endif
+    vstrb\t\().32 q0, [r5], #4
+.endm
+
+/*
+ * r9 pixels: r10 quads and r7 channels more. r1 constants, from [sp] on; r3 a pixel's results.
+ */
+.macro pixels rounding
+1:  vmov         q7, q6
+    ldr          r8, [r12, #COLUMN_STEP]
+    ldr          r1, [sp]
+    vadd.i32     q6, q6, r8
+    mov          r5, r3
+    wls          lr, r10, 3f
+2:  quad         \rounding
+    le           lr, 2b
+3:  cbz          r7, 4f
+    vctp.32      r7
+    quad         \rounding, t
+4:  ldr          r8, [sp, #4]
+    subs         r9, r9, #1
+    add          r3, r3, r8
+    bne          1b
+.endm
+
+/* r5 columns of padding, q0 four times. */
+.macro padding
+    wls          lr, r5, 2f
+1:  vstrw.32     q0, [r8], #16
+    vstrw.32     q0, [r8], #16
+    vstrw.32     q0, [r8], #16
+    vstrw.32     q0, [r8], #16
+    le           lr, 1b
+2:
+.endm
+
+/* void cg_depthwise_stripe_s8_mve(const cg_depthwise_small_mve *layer, cg_stripe_mve *stripe) */
+    .p2align 2
+    .global cg_depthwise_stripe_s8_mve
+    .type cg_depthwise_stripe_s8_mve, %function
+cg_depthwise_stripe_s8_mve:
+    push         {r4-r11, lr}
+    vpush        {d8-d15}
+    sub          sp, sp, #16 /* constants of the block, channels, channels left, rounding */
+    mov          r12, r1
+    ldrd         r2, r3, [r0, #STREAM]
+    strd         r2, r3, [sp]
+    ldr          r11, [r0, #OUT_ZERO]
+    ldrd         r4, r5, [r0, #ACT_MIN]
+    vdup.32      q4, r4
+    vdup.32      q5, r5
+    ldr          r4, [r0, #ROUNDING]
+    strd         r3, r4, [sp, #8]
+.Lblock:
+    ldr          r7, [sp, #8]
+    ldr          r9, [r12, #IN_ZERO]
+    cmp          r7, #16
+    it           gt
+    movgt        r7, #16
+    ldr          r8, [r12, #COLUMNS]
+    vdup.8       q0, r9
+    ldrd         r5, r10, [r12, #LEFT]
+    padding
+    add          r0, r12, #ROWS
+    ldm          r0, {r1-r6}
+    vctp.8       r7
+    wls          lr, r10, 2f
+1:  vpsttt
+    vldrbt.u8    q0, [r1]
+    vldrbt.u8    q1, [r2]
+    vldrbt.u8    q2, [r3]
+    add          r1, r1, r4
+    add          r2, r2, r5
+    add          r3, r3, r6
+    vst40.8      {q0, q1, q2, q3}, [r8]
+    vst41.8      {q0, q1, q2, q3}, [r8]
+    vst42.8      {q0, q1, q2, q3}, [r8]
+    vst43.8      {q0, q1, q2, q3}, [r8]!
+    le           lr, 1b
+2:  vdup.8       q0, r9
+    ldr          r5, [r12, #RIGHT]
+    padding
+    ldm          r0, {r1-r3}
+    add          r8, r12, #BLOCK_STEPS
+    ldm          r8, {r4-r6}
+    add          r1, r1, r4
+    add          r2, r2, r5
+    add          r3, r3, r6
+    stm          r0, {r1-r3}
+    add          r0, r12, #LANES
+    vldrw.u32    q6, [r0]
+    ldr          r8, [r12, #COLUMNS]
+    vadd.i32     q6, q6, r8
+    ldrd         r9, r3, [r12, #PIXELS]
+    add          r5, r3, #16
+    str          r5, [r12, #OUTPUT]
+    lsr          r10, r7, #2
+    and          r7, r7, #3
+    ldr          r5, [sp, #12]
+    cmp          r5, #0
+    bne          .Lnarrow
+    pixels       0
+.Ldone:
+    ldr          r5, [sp, #8]
+    str          r1, [sp]
+    subs         r5, r5, #16
+    str          r5, [sp, #8]
+    bgt          .Lblock
+    add          sp, sp, #16
+    vpop         {d8-d15}
+    pop          {r4-r11, pc}
+.Lnarrow:
+    pixels       1
+    b            .Ldone
+    .size cg_depthwise_stripe_s8_mve, . - cg_depthwise_stripe_s8_mve

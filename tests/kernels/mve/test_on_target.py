@@ -1,0 +1,126 @@
+"""Random layers on the Helium kernels, run in one boot each, equal to the reference bit by bit."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.kernels.mve.layers import Drawing, Model, Outcome, Window, random_window, run_all
+
+pytestmark = pytest.mark.qemu
+LAYERS = 70
+
+
+def used(outcomes: Iterable[Outcome]) -> Counter[str]:
+    """How often each kernel ran, in either direction."""
+    return Counter(symbol.replace("_reverse", "") for outcome in outcomes for symbol in outcome.symbols)
+
+
+def convolutions(count: int, *stream: int) -> Iterator[Model]:
+    """Half of them 1x1 with stride 1; one or two pixels now and then; depths around multiples of 16."""
+    for number in range(count):
+        drawing = Drawing(number, *stream)
+        rng = drawing.rng
+        channels = int(drawing.pick(1, 3, 4, 8, 15, 16, 17, 31, 32, 48, 57, rng.integers(1, 70)))
+        outputs = int(drawing.pick(1, 2, 3, 4, 7, 15, 16, 17, 19, 32, 33, rng.integers(1, 50)))
+        if rng.random() < 0.5:
+            image = (int(rng.integers(1, 5)), int(rng.integers(1, 7)), channels)
+            window = Window(image=image, batch=2 if rng.random() < 0.1 else 1)
+        else:
+            window = random_window(rng, min(channels, 20))
+        x = drawing.input((window.batch, *window.image))
+        yield drawing.finish(drawing.conv(x, window, outputs))
+
+
+def test_convolutions(tmp_path: Path) -> None:
+    found = used(run_all(convolutions(LAYERS, 1), tmp_path))
+    for symbol in ("cg_pointwise_s8_mve", "cg_conv2d_s8_mve"):
+        assert found[symbol] >= LAYERS // 4, found
+    assert found["cg_few_pixels_s8_mve"] >= 1, found
+
+
+def test_depthwise_convolutions(tmp_path: Path) -> None:
+    models: list[Model] = []
+    for number in range(LAYERS):
+        drawing = Drawing(number, 2)
+        channels = int(drawing.pick(1, 2, 7, 8, 9, 15, 16, 17, 24, 25, 32, 57, drawing.rng.integers(1, 60)))
+        window = random_window(drawing.rng, channels, largest=7)
+        x = drawing.input((window.batch, *window.image))
+        multiplier = 8 if channels == 1 else 1
+        models.append(drawing.finish(drawing.depthwise(x, window, multiplier)))
+    found = used(run_all(models, tmp_path))
+    assert found["cg_depthwise_conv2d_s8_mve"] >= LAYERS // 2, found
+    assert found["cg_conv2d_s8_mve"] >= 2, found
+
+
+def test_fully_connected(tmp_path: Path) -> None:
+    models: list[Model] = []
+    for number in range(LAYERS // 2):
+        drawing = Drawing(number, 3)
+        rows = int(drawing.pick(1, 1, 2, 3, 4, 5))
+        inputs, outputs = int(drawing.rng.integers(1, 200)), int(drawing.rng.integers(1, 40))
+        x = drawing.input((rows, inputs))
+        models.append(drawing.finish(drawing.fully_connected(x, rows, inputs, outputs)))
+    found = used(run_all(models, tmp_path))
+    assert found["cg_few_pixels_s8_mve"] >= 5, found
+    assert found["cg_pointwise_s8_mve"] >= 5, found
+
+
+def test_pools_and_sums(tmp_path: Path) -> None:
+    models: list[Model] = []
+    for number in range(LAYERS // 2):
+        drawing = Drawing(number, 4)
+        rng = drawing.rng
+        window = random_window(rng, int(rng.integers(1, 40)), dilated=False)
+        shape = (window.batch, *window.image)
+        zero, name = int(drawing.pick(-128, 0, 127)), str(drawing.pick("AVERAGE_POOL_2D", "MAX_POOL_2D"))
+        pooled = drawing.pool(name, drawing.input(shape, zero_point=zero), zero, window)
+        scales = [float(drawing.pick(0.05, 0.1, 0.05 * rng.uniform(0.1, 1))) for _ in range(2)]
+        left, right = (drawing.input(shape, scale=scale) for scale in scales)
+        added = drawing.binary(str(drawing.pick("ADD", "SUB")), left, right, shape)
+        models.append(drawing.finish(pooled, added))
+    found = used(run_all(models, tmp_path))
+    for symbol in ("cg_avg_pool2d_s8_mve", "cg_max_pool2d_s8_mve", "cg_add_s8_mve"):
+        assert found[symbol] >= LAYERS // 8, found
+
+
+def chains(count: int, *stream: int) -> Iterator[Model]:
+    """Layers with a large result between small ones, which become blocks; and shrinking and growing images,
+    which are computed over their arguments in either direction."""
+    for number in range(count):
+        drawing = Drawing(number, *stream)
+        rng = drawing.rng
+        narrow, wide = int(rng.integers(1, 5)), int(rng.integers(9, 40))
+        window = Window(image=(int(rng.integers(7, 14)), int(rng.integers(3, 12)), narrow))
+        x = drawing.input((1, *window.image))
+        value = drawing.conv(x, window, wide)
+        inner = Window(
+            image=(*window.image[:2], wide),
+            kernel=(int(rng.integers(2, 5)), int(rng.integers(2, 5))),
+            stride=(int(rng.integers(1, 3)), int(rng.integers(1, 3))),
+            padding="SAME",
+        )
+        value = drawing.depthwise(value, inner)
+        last = Window(image=(*inner.result, wide), kernel=inner.kernel, padding="SAME")
+        outputs = int(drawing.pick(narrow, wide))
+        yield drawing.finish(drawing.conv(value, last, outputs), images=1)
+
+
+def test_blocks_and_directions(tmp_path: Path) -> None:
+    outcomes = run_all(chains(LAYERS, 5), tmp_path, optimize="size")
+    found = used(outcomes)
+    rows = [symbol for symbol in found if symbol.endswith("_mve_row")]
+    assert {"cg_conv2d_s8_mve_row", "cg_depthwise_conv2d_s8_mve_row"} <= set(rows), found
+    assert any("reverse" in symbol for outcome in outcomes for symbol in outcome.symbols)
+
+
+def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
+    """Only this step's buffers are open to it: the MPU stops any other access."""
+    models = [*convolutions(LAYERS // 3, 6), *chains(LAYERS // 6, 7)]
+    for number in range(LAYERS // 4):
+        drawing = Drawing(number, 8)
+        window = random_window(drawing.rng, int(drawing.rng.integers(1, 40)))
+        x = drawing.input((window.batch, *window.image))
+        models.append(drawing.finish(drawing.depthwise(x, window), images=1))
+    run_all(models, tmp_path, sandbox=True)
