@@ -7,8 +7,8 @@ import click
 from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
-from codegen.driver.certificate import order_text, proof_text, work_text
-from codegen.driver.curve import Curve, ways_text
+from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.curve import Curve
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
@@ -44,7 +44,7 @@ def show_curve(found: Curve) -> None:
         ]
         for program, point in zip(found.programs, found.points, strict=True)
     ]
-    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "in blocks, row by row"]
+    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "how"]
     table("", columns, rows)
 
 

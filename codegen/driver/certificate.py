@@ -1,6 +1,7 @@
 """What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
 
 from codegen.ir.ops.fused import FusedAttrs
+from codegen.ir.values import Let
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.problem import peak_bytes
@@ -55,9 +56,8 @@ def block_report(step: int, prim: PrimFunc) -> dict[str, object]:
 
 def inner_macs(prim: PrimFunc) -> int:
     """Multiply-accumulates of a block's layers if each ran once over its whole result."""
-    attrs = prim.let.call.attrs
     total = 0
-    for let in attrs.function.body if isinstance(attrs, FusedAttrs) else ():
+    for let in _inner(prim):
         types = tuple(None if arg is None else arg.type for arg in let.call.args)
         total += let.call.op.macs(let.call.attrs, types, let.var.type)
     return total
@@ -98,13 +98,36 @@ def order_text(order: OrderCertificate) -> str:
 
 
 def work_text(program: Program, model_macs: int) -> str:
-    """One line: multiply-accumulates executed, those beyond the model's own, and in which blocks."""
+    """One line: multiply-accumulates executed, those beyond the model's own, and how it runs."""
     executed = sum(prim.macs for prim in program.prim_funcs)
     extra = executed - model_macs
-    blocks = [prim.block for prim in program.prim_funcs if prim.block]
-    layers = sum(1 for block in blocks for stage in block.stages if stage.op)
-    runs = "no blocks" if not blocks else f"{layers} layers in {len(blocks)} block" + "s" * (len(blocks) > 1)
     more = "none extra"
     if extra > 0:
         more = f"{extra:,} ({100 * extra / model_macs:.1f} %) beyond the model's own"
-    return f"{executed:,} multiply-accumulates, {more}; {runs}"
+    return f"{executed:,} multiply-accumulates, {more}; {ways_text(program)}"
+
+
+def again(program: Program) -> list[str]:
+    """Names of the steps that run a second time, inside blocks too."""
+    lets = [let for prim in program.prim_funcs for let in _inner(prim)]
+    return [let.var.name for let in lets if let.source is not None and let.source.op_name.endswith(" again")]
+
+
+def ways_text(program: Program) -> str:
+    """Which operators of the file run in blocks, in how many stripes, and how many steps run twice."""
+    parts: list[str] = []
+    for prim in program.prim_funcs:
+        if prim.block is not None:
+            numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
+            stripes = len(prim.block.stripes)
+            told = f"ops {min(numbers)}-{max(numbers)} row by row" if numbers else f"{prim.name} row by row"
+            parts.append(told + (f" in {stripes} stripes" if stripes > 1 else ""))
+    repeated = len(again(program))
+    if repeated:
+        parts.append(f"{repeated} steps twice" if repeated > 1 else "one step twice")
+    return ", ".join(parts) or "every value whole"
+
+
+def _inner(prim: PrimFunc) -> tuple[Let, ...]:
+    attrs = prim.let.call.attrs
+    return attrs.function.body if isinstance(attrs, FusedAttrs) else (prim.let,)

@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.driver.build import macs_of, prepared, search_choices
-from codegen.driver.certificate import block_report
+from codegen.driver.certificate import again, block_report
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
-from codegen.ir.ops.fused import FusedAttrs
-from codegen.ir.values import Let
-from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.curve_picture import CurvePoint
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
@@ -77,32 +74,6 @@ def _point(program: Program, point: CurvePoint) -> dict[str, object]:
         "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
         "again": again(program),
     }
-
-
-def again(program: Program) -> list[str]:
-    """Names of the steps that run a second time, inside blocks too."""
-    lets = [let for prim in program.prim_funcs for let in _inner(prim)]
-    return [let.var.name for let in lets if let.source is not None and let.source.op_name.endswith(" again")]
-
-
-def ways_text(program: Program) -> str:
-    """Which operators of the file run in blocks, in how many stripes, and how many steps run twice."""
-    parts: list[str] = []
-    for prim in program.prim_funcs:
-        if prim.block is not None:
-            numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
-            stripes = len(prim.block.stripes)
-            told = f"ops {min(numbers)}-{max(numbers)}" if numbers else prim.name
-            parts.append(told + (f" in {stripes} stripes" if stripes > 1 else ""))
-    repeated = len(again(program))
-    if repeated:
-        parts.append(f"{repeated} steps twice" if repeated > 1 else "one step twice")
-    return ", ".join(parts) or "every value whole"
-
-
-def _inner(prim: PrimFunc) -> tuple[Let, ...]:
-    attrs = prim.let.call.attrs
-    return attrs.function.body if isinstance(attrs, FusedAttrs) else (prim.let,)
 
 
 def _peak(program: Program) -> int:
