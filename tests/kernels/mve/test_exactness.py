@@ -1,4 +1,4 @@
-"""Arithmetic of the Helium kernels in NumPy against TFLite's, stated distances against brute force, packing."""
+"""Arithmetic of the Helium kernels in NumPy against TFLite's, distances against brute force, packing."""
 
 import numpy as np
 import pytest
