@@ -8,10 +8,13 @@ from dataclasses import replace
 import click
 import msgspec
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
-from codegen.driver.build import Progress
+from codegen.driver.build import Progress as Stage
 from codegen.errors import CodegenError
+from codegen.plan.shortage import DoesNotFit, Shortage
+from codegen.search import CurveProgress
 
 
 def show_error(error: CodegenError) -> None:
@@ -29,13 +32,31 @@ def json_error(error: CodegenError) -> str:
         {"code": message.code, "where": message.where, "text": message.text, "help": message.help}
         for message in error.messages
     ]
-    return msgspec.json.encode(
-        {"schema": 1, "error": {"exit": int(error.exit_code), "messages": messages}}
-    ).decode()
+    document: dict[str, object] = {"exit": int(error.exit_code), "messages": messages}
+    if isinstance(error, DoesNotFit):
+        document["shortages"] = [_shortage(item) for item in error.shortages]
+    return msgspec.json.encode({"schema": 1, "error": document}).decode()
+
+
+def _shortage(item: Shortage) -> dict[str, object]:
+    """The figures of an E401."""
+    return {
+        "pool": item.pool,
+        "limit_bytes": item.limit_bytes,
+        "needed_bytes": item.needed_bytes,
+        "missing_bytes": item.missing_bytes,
+        "lower_bound_bytes": item.bound_bytes,
+        "smallest_budget_bytes": item.budget_bytes,
+        "peak_step": item.step,
+        "alive": [
+            {"name": buffer.id, "size_bytes": buffer.size_bytes, "kind": buffer.kind.value}
+            for buffer in item.alive
+        ],
+    }
 
 
 @contextmanager
-def progress(quiet: bool) -> Generator[Progress, None, None]:
+def progress(quiet: bool) -> Generator[Stage, None, None]:
     """A spinner with the name of the current work, only on a terminal's stderr."""
     console = Console(stderr=True)
     if quiet or not sys.stderr.isatty():
@@ -43,6 +64,17 @@ def progress(quiet: bool) -> Generator[Progress, None, None]:
         return
     with console.status("start") as status:
         yield lambda stage: status.update(stage)
+
+
+@contextmanager
+def progress_bar(stage: str, quiet: bool) -> Generator[CurveProgress, None, None]:
+    """A bar that fills as pieces of work are over, only on a terminal's stderr."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(stage, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def table(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -49,7 +49,7 @@ def _flags() -> list[Callable[..., Any]]:
         flag(
             "--planner",
             metavar="NAME",
-            default="hill_climb",
+            default="optimal",
             show_default=True,
             help="See `codegen planners`.",
         ),

@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 import click
 
 from codegen.driver import export
+from codegen.driver.curve import Curve
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
+from codegen.plan.curve_picture import curve_picture
 from codegen.plan.picture import picture, program_picture
 from codegen.plan.problem import MemoryPlan, Problem
 from codegen.plan.program import Program
@@ -25,9 +27,16 @@ class PlanFiles:
     export: str | None
     output: Path | None
     svg: Path | None
+    pareto: bool = False
+    """Not one plan but the curve of many."""
 
     def __post_init__(self) -> None:
-        """Raises CodegenError E208 where one of --export and -o lacks the other."""
+        """Raises CodegenError E208 where one of --export and -o lacks the other, E209 where there are many
+        plans to export."""
+        if self.pareto and (self.export or self.output):
+            text = "--pareto finds many plans, --export writes one"
+            help_ = "export a plan of the curve with --pool NAME=BYTES and its bytes"
+            raise CodegenError(Message(code="E209", text=text, help=help_))
         if (self.export is None) != (self.output is None):
             given, lacking = ("--export", "-o FILE") if self.export else ("-o", "--export FORMAT")
             help_ = "for example --export tflm -o planned.tflite"
@@ -44,6 +53,13 @@ class PlanFiles:
         if self.svg is not None:
             export.write_text(self.svg, program_picture(program))
         return self._pictured() + self._exported(source, program.problem, options)
+
+    def of_curve(self, found: Curve) -> list[str]:
+        """Write what a curve gives; return a line about each file."""
+        if self.svg is None:
+            return []
+        export.write_text(self.svg, curve_picture(found.programs[0].name, found.points))
+        return [f"written   {self.svg}  (RAM against extra work)"]
 
     def _pictured(self) -> list[str]:
         return [f"written   {self.svg}  (memory over time)"] if self.svg is not None else []
@@ -62,8 +78,10 @@ def plan_files(verb: Verb) -> Verb:
     """Decorator: adds --export, -o and --svg; the verb gets `outputs: PlanFiles`."""
 
     @wraps(verb)
-    def wrapped(export: str | None, output: Path | None, svg: Path | None, **values: Any) -> Any:
-        return verb(outputs=PlanFiles(export=export, output=output, svg=svg), **values)
+    def wrapped(
+        export: str | None, output: Path | None, svg: Path | None, pareto: bool, **values: Any
+    ) -> Any:
+        return verb(outputs=PlanFiles(export=export, output=output, svg=svg, pareto=pareto), **values)
 
     flags = (
         click.option(
@@ -78,7 +96,12 @@ def plan_files(verb: Verb) -> Verb:
             "--svg",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Draw which bytes are used when.",
+            help="Draw which bytes are used when; with --pareto, the curve.",
+        ),
+        click.option(
+            "--pareto",
+            is_flag=True,
+            help="Not one plan but the curve of RAM against extra multiply-accumulates.",
         ),
     )
     for flag in reversed(flags):

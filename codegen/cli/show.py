@@ -7,6 +7,8 @@ import click
 from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
+from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.curve import Curve
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
@@ -24,10 +26,26 @@ def show_plan(planned: Planned) -> None:
     click.echo(f"{program.name}: {len(program.prim_funcs)} steps, {planned.macs:,} multiply-accumulates\n")
     click.echo(program_map(program))
     click.echo()
-    _pools(program, None)
-    _work(planned)
+    _pools(program, planned.own_macs)
     _constants(program)
     _reduction(planned)
+
+
+def show_curve(found: Curve) -> None:
+    """One row a plan: what it takes, what it costs, how it runs."""
+    click.echo(f"{found.programs[0].name}: {found.macs:,} multiply-accumulates, each layer once\n")
+    rows = [
+        [
+            f"{point.peak_bytes:,}",
+            f"{point.macs:,}",
+            f"+{point.extra_percent:.1f}",
+            "yes" if program.plan.proved_optimal else "no",
+            ways_text(program),
+        ]
+        for program, point in zip(found.programs, found.points, strict=True)
+    ]
+    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "how"]
+    table("", columns, rows)
 
 
 def show_lines(lines: Sequence[str]) -> None:
@@ -40,8 +58,7 @@ def show_build(built: Built, options: Options) -> None:
     """What was made, where it is, how large it is."""
     for planned in built.models:
         _headline(planned, built.board, options)
-        _pools(planned.program, None)
-        _work(planned)
+        _pools(planned.program, planned.own_macs)
         _constants(planned.program)
         _reduction(planned)
     _sizes(built)
@@ -55,7 +72,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
     _headline(planned, built.board, options)
     click.echo(program_map(program))
     click.echo()
-    _pools(program, measured)
+    _pools(program, planned.own_macs, measured)
     _outputs(program, cases, measured)
     first = measured.result.cases[0]
     if first.stack_peak_bytes is not None:
@@ -71,7 +88,6 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         clock = built.board.clock_hz
         time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
         click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
-    _work(planned)
     _constants(program)
     _reduction(planned)
     _sizes(built)
@@ -145,7 +161,7 @@ def _headline(planned: Planned, board: Board, options: Options) -> None:
     click.echo(f"{planned.program.name} on {named}: {board.title}\n")
 
 
-def _pools(program: Program, measured: Measured | None) -> None:
+def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
     rows: list[list[str]] = []
     for name in used_pools(program):
         pool = next(pool for pool in program.problem.pools if pool.name == name)
@@ -173,12 +189,9 @@ def _pools(program: Program, measured: Measured | None) -> None:
     if measured is not None:
         columns.insert(2, "measured peak")
     table("", columns, rows)
-    proof = (
-        "proved optimal for this order and these kernels"
-        if program.plan.proved_optimal
-        else "not proved optimal"
-    )
-    click.echo(f"plan      {program.plan.planner}: {proof}")
+    click.echo(f"plan      {proof_text(program)}")
+    click.echo(f"order     {order_text(program.order)}")
+    click.echo(f"work      {work_text(program, macs)}")
     if len(program.problem.pools) > 1:
         click.echo(f"access    {_access(program.problem, program.plan)}")
 
@@ -193,15 +206,6 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
                 f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
                 f"max |d| {one.max_abs_difference:g}"
             )
-
-
-def _work(planned: Planned) -> None:
-    """What stripes and steps that run twice cost."""
-    executed = sum(prim.macs for prim in planned.program.prim_funcs)
-    if executed > planned.macs:
-        extra = f"{executed - planned.macs:,} more than the model has"
-        share = f" ({100 * (executed / planned.macs - 1):.1f} %)" if planned.macs else ""
-        click.echo(f"work      {executed:,} multiply-accumulates an inference: {extra}{share}")
 
 
 def _constants(program: Program) -> None:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 
-from codegen.cli.console import progress
+from codegen.cli.console import progress, progress_bar
 from codegen.cli.flags import existing, model_flags
 from codegen.cli.plan_files import PlanFiles, plan_files
-from codegen.cli.show import show_build, show_lines, show_plan, show_problem, show_run, show_steps
-from codegen.driver.build import Built
+from codegen.cli.show import show_build, show_curve, show_lines, show_plan, show_problem, show_run, show_steps
+from codegen.driver.build import Built, model_name
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_cases, example_model, show_accuracy
 from codegen.driver.folders import build_folder
@@ -171,6 +172,8 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     model is planned with the kernels of stm32 and no limit on the pool.
     """
     path = existing(source)
+    if outputs.pareto:
+        return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in (".csv", ".json"):
         problem, found = plan_problem(path, options)
         written = outputs.of_problem(path, problem, found, options)
@@ -186,6 +189,21 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
         )
     elif not quiet:
         show_plan(planned)
+        show_lines(written)
+    return ExitCode.OK
+
+
+def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bool, quiet: bool) -> int:
+    if path.suffix in (".csv", ".json"):
+        text = f"{path.name} is a bare problem: no work to trade for its bytes"
+        raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
+    with progress_bar(f"plan {path.stem}", quiet or as_json) as progress:
+        found = plan_curve(path, options, model_name(path), progress)
+    written = outputs.of_curve(found)
+    if as_json:
+        click.echo(to_json(curve_report(found, options.board)), nl=False)
+    elif not quiet:
+        show_curve(found)
         show_lines(written)
     return ExitCode.OK
 

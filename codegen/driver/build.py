@@ -39,6 +39,11 @@ class Planned:
     """What made `module` smaller; None if that was turned off."""
 
     @property
+    def own_macs(self) -> int:
+        """Multiply-accumulates of `module`, each layer once."""
+        return macs_of(self.module)
+
+    @property
     def reference(self) -> Module:
         """What the program's values are compared with: not reduced, so that the reduction is checked too."""
         return self.module if self.reduction is None else self.reduction.original
@@ -75,18 +80,34 @@ def plan_model(
     path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do."""
+    ready = prepared(path, options)
+    choices = search_choices(options, emulated=emulated)
+    program = search(ready.module, board, choices, name=name or model_name(path))
+    metadata = {**program.metadata, "options": options.spelled}
+    return Planned(
+        module=ready.module,
+        program=replace(program, metadata=metadata),
+        macs=ready.macs,
+        reduction=ready.reduction,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A model before search: see `Planned`."""
+
+    module: Module
+    macs: int
+    reduction: passes.Reduction | None
+
+
+def prepared(path: Path, options: Options) -> Prepared:
+    """Import and rewrite one model. Raises CodegenError as those stages do."""
     imported = importers.load(path)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
     module = passes.run_passes(imported, pipeline(options, reductions.append), observe)
-    program = search(module, board, _choices(options, emulated), name=name or model_name(path))
-    metadata = {**program.metadata, "options": options.spelled}
-    return Planned(
-        module=module,
-        program=replace(program, metadata=metadata),
-        macs=_macs(imported),
-        reduction=reductions[0] if reductions else None,
-    )
+    return Prepared(module=module, macs=macs_of(imported), reduction=reductions[0] if reductions else None)
 
 
 def build(
@@ -152,7 +173,8 @@ def combine(documents: Sequence[dict[str, object]]) -> dict[str, object]:
     return {**head, "models": rest}
 
 
-def _choices(options: Options, emulated: bool) -> Choices:
+def search_choices(options: Options, *, emulated: bool) -> Choices:
+    """What `options` fix of the search."""
     return Choices(
         planner=options.planner,
         optimize=options.optimize,
@@ -168,7 +190,8 @@ def _choices(options: Options, emulated: bool) -> Choices:
     )
 
 
-def _macs(module: Module) -> int:
+def macs_of(module: Module) -> int:
+    """Multiply-accumulates of a module, each layer once."""
     total = 0
     for let in module.main.body:
         types = tuple(None if arg is None else arg.type for arg in let.call.args)

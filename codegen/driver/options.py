@@ -16,7 +16,7 @@ class Options:
 
     board: str = "stm32"
     optimize: Optimize = "balanced"
-    planner: str = "hill_climb"
+    planner: str = "optimal"
     deadline_seconds: float | None = None
     seed: int = 0
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

@@ -8,7 +8,10 @@ from codegen.driver.build import Planned, plan_model
 from codegen.driver.options import Options
 from codegen.ir import Board, Region
 from codegen.plan import files, planners, validate
-from codegen.plan.problem import Limits, MemoryPlan, Pool, Problem
+from codegen.plan.budget import Budgets, smallest_budgets
+from codegen.plan.planners import Planner
+from codegen.plan.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.plan.shortage import DoesNotFit, shortage
 
 _ROOM = 1 << 28
 """Bytes of the pool when no board was named: larger than any microcontroller's RAM."""
@@ -19,9 +22,12 @@ def plan_only(path: Path, options: Options) -> Planned:
 
     Raises CodegenError as import, search and the board's catalogue do.
     """
-    if options.board:
-        return plan_model(path, boards.load_board(options.board), options)
-    return plan_model(path, _roomy(boards.load_board("stm32")), options)
+    return plan_model(path, planning_board(options), options)
+
+
+def planning_board(options: Options) -> Board:
+    """The board that was named; if none was, `stm32` with one roomy pool. Raises CodegenError E25x."""
+    return boards.load_board(options.board) if options.board else _roomy(boards.load_board("stm32"))
 
 
 def _roomy(board: Board) -> Board:
@@ -40,8 +46,41 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
     pools = (Pool(name="ram", region="RAM", limit_bytes=limit, alignment=1),)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
     problem = files.read_problem(path, pools, limits)
-    plan = planners.find(options.planner)(problem)
+    planner = planners.find(options.planner)
+    try:
+        plan = planner(problem)
+    except DoesNotFit as error:
+        plan = _smallest(problem, planner, error)
     found = validate.violations(problem, plan)
     if found:
         raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(found))
     return problem, plan
+
+
+def _smallest(problem: Problem, planner: Planner, missed: DoesNotFit) -> MemoryPlan:
+    """Raises `DoesNotFit` with the smallest budgets that `planner` finds a plan for; a plan within the limits
+    that turns up on the way is the answer."""
+    short = {item.pool: item.limit_bytes for item in missed.shortages}
+
+    def ask(budgets: Budgets) -> MemoryPlan | None:
+        pools = [
+            replace(pool, limit_bytes=budgets.get(pool.name, pool.limit_bytes)) for pool in problem.pools
+        ]
+        try:
+            return planner(replace(problem, pools=tuple(pools)))
+        except DoesNotFit:
+            return None
+
+    def taken(plan: MemoryPlan) -> Budgets:
+        return {name: peak_bytes(problem, plan, name) for name in short}
+
+    first = ask(dict.fromkeys(short, 1 << 60))
+    found = (
+        None if first is None else smallest_budgets(ask, taken, first, short, bisect=len(problem.pools) > 1)
+    )
+    if found is None:
+        raise missed
+    plan, budgets = found
+    if all(peak_bytes(problem, plan, pool.name) <= pool.limit_bytes for pool in problem.pools):
+        return plan
+    raise shortage(problem, plan).with_budgets(budgets)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from codegen.driver.certificate import certificate
 from codegen.driver.compare import Comparison
 from codegen.driver.reduction import reduction_report
 from codegen.passes import Reduction
@@ -106,11 +107,7 @@ def _plan(program: Program) -> dict[str, object]:
         "access_cost_bound": plan.access_cost_bound,
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
-        "certificate": {
-            "fixed": ["kernels", "traversal", "tiling", *([] if program.order.proved else ["order"])],
-            "optimised": [*(["order"] if program.order.proved else []), "placement"],
-            "reordered": program.order.reordered,
-        },
+        "certificate": certificate(program),
         "pools": pools,
     }
 

@@ -75,7 +75,22 @@ def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
     held: dict[str, set[str]] = {pool.name: set() for pool in problem.pools}
     for id_, name in pools.items():
         held[name].add(id_)
-    return {name: lower_bound(problem, frozenset(ids)).bytes for name, ids in held.items()}
+    bounds: dict[str, int] = {}
+    for name, ids in held.items():
+        here = [buffer for buffer in problem.buffers if buffer.id in ids]
+        bounds[name] = least_end(here, lower_bound(problem, frozenset(ids)).bytes)
+    return bounds
+
+
+def least_end(buffers: Sequence[Buffer], bytes_: int) -> int:
+    """The least peak of a pool that is not below `bytes_`: a peak is where a buffer ends that begins at a
+    multiple of its alignment."""
+    ends = (
+        b.size_bytes + max(-(-(bytes_ - b.size_bytes) // b.alignment), 0) * b.alignment
+        for b in buffers
+        if b.size_bytes
+    )
+    return min(ends, default=bytes_)
 
 
 def proved_optimal(

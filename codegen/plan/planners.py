@@ -81,7 +81,7 @@ def _broken(name: str, text: str) -> CodegenError:
             code="E216",
             where=f"planner {name}",
             text=text,
-            help="this planner comes from another package; report it there, or use --planner hill_climb",
+            help="this planner comes from another package; report it there, or use --planner optimal",
         )
     )
 

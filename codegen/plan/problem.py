@@ -153,6 +153,8 @@ class MemoryPlan:
     """No plan of the problem has a lower access cost; where it is reached, the choice of pools is proved."""
     reproducible: bool = True
     seconds: float = 0.0
+    nodes: int = 0
+    """Nodes that an exact search visited."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placements", MappingProxyType(dict(self.placements)))

@@ -66,11 +66,21 @@ class IoTensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderCertificate:
-    """What is known of the order of steps: whether it is another than the file's, and whether no order of
-    the same steps can need fewer bytes than the plan does."""
+    """What is known of the order of steps. Peaks are live bytes of whole tensors, before blocks."""
 
+    searched: bool = False
+    """Whether an order was looked for at all (`--schedule optimal`)."""
     reordered: bool = False
+    """Whether it is another than the file's."""
     proved: bool = False
+    """Whether no order of the plan's own steps can need fewer bytes than the plan does."""
+    exhausted: bool = False
+    """Whether no order of the whole-tensor steps has a lower peak: a stopped search never says so."""
+    states: int = 0
+    """Sets of finished steps that the search looked at."""
+    peak_bytes: int = 0
+    file_peak_bytes: int = 0
+    lower_bound_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """What to tell a user whose buffers do not fit: which pool, how many bytes, when, and what lives there."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message
 from codegen.plan.bounds import alive_at, lower_bound
@@ -10,9 +10,11 @@ from codegen.plan.problem import Buffer, MemoryPlan, Problem, peak_bytes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shortage:
-    """A pool over its limit: the best plan found needs `needed_bytes`, none needs less than `bound_bytes`.
+    """A pool over its limit: the best plan found needs `needed_bytes`, no plan of its buffers less than
+    `bound_bytes`.
 
-    `time` is where most bytes are alive, `alive` what lives in the pool then, the biggest first.
+    `time` is where most bytes are alive, `alive` what lives in the pool then, the biggest first. `step` names
+    the step of that time, `budget_bytes` is the smallest limit that a plan was found for; None: not known.
     """
 
     pool: str
@@ -21,6 +23,8 @@ class Shortage:
     bound_bytes: int
     time: int
     alive: tuple[Buffer, ...]
+    step: str | None = None
+    budget_bytes: int | None = None
 
     @property
     def missing_bytes(self) -> int:
@@ -31,18 +35,24 @@ class Shortage:
 class DoesNotFit(CodegenError):
     """E401: no plan found within the pools' limits. `shortages` has the facts, one a pool."""
 
-    def __init__(self, shortages: Sequence[Shortage], steps: Sequence[str] | None = None) -> None:
+    def __init__(self, shortages: Sequence[Shortage]) -> None:
         self.shortages = tuple(shortages)
-        super().__init__(
-            [
-                _message(item, steps[i] if steps else f"time {item.time}")
-                for i, item in enumerate(self.shortages)
-            ]
-        )
+        super().__init__([_message(item) for item in self.shortages])
+
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes that all pools lack together."""
+        return sum(item.missing_bytes for item in self.shortages)
 
     def with_steps(self, times: Sequence[tuple[int, int]], names: Sequence[str]) -> "DoesNotFit":
         """The same, its peak named by step: `times[i]` is the interval of the step called `names[i]`."""
-        return DoesNotFit(self.shortages, [_step(item.time, times, names) for item in self.shortages])
+        return DoesNotFit([replace(item, step=_step(item.time, times, names)) for item in self.shortages])
+
+    def with_budgets(self, budgets: Mapping[str, int]) -> "DoesNotFit":
+        """The same, saying the smallest limits by pool that a plan was found for."""
+        return DoesNotFit(
+            [replace(item, budget_bytes=budgets.get(item.pool, item.budget_bytes)) for item in self.shortages]
+        )
 
 
 def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
@@ -66,14 +76,15 @@ def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
     return DoesNotFit(found)
 
 
-def _step(time: int, times: Sequence[tuple[int, int]], names: Sequence[str]) -> str:
+def _step(time: int, times: Sequence[tuple[int, int]], names: Sequence[str]) -> str | None:
     for (start, stop), name in zip(times, names, strict=True):
         if start <= time < stop:
-            return f"step {name}"
-    return f"time {time}"
+            return name
+    return None
 
 
-def _message(item: Shortage, moment: str) -> Message:
+def _message(item: Shortage) -> Message:
+    moment = f"time {item.time}" if item.step is None else f"step {item.step}"
     lines = [
         f"lacks {item.missing_bytes} bytes: the best plan found needs {item.needed_bytes} bytes, "
         f"the limit is {item.limit_bytes}",
@@ -83,6 +94,9 @@ def _message(item: Shortage, moment: str) -> Message:
     if item.bound_bytes > item.limit_bytes:
         lines.append(f"  these buffers need at least {item.bound_bytes} bytes in any plan")
     help_ = "a board or a --pool limit with more bytes, a smaller model"
+    if item.budget_bytes is not None:
+        lines.append(f"  the smallest budget for which a plan was found is {item.budget_bytes} bytes")
+        help_ = f"--pool {item.pool}={item.budget_bytes}, a board with that many bytes, a smaller model"
     if item.bound_bytes <= item.limit_bytes:
         help_ = f"another --planner, {help_}"
     return Message(code="E401", where=f"pool {item.pool}", text="\n".join(lines), help=f"try {help_}")

@@ -1,10 +1,21 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
 from codegen.search.attempt import Choices
+from codegen.search.choose import Progress as CurveProgress
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
 from codegen.search.schedule import ScheduleMode
-from codegen.search.search import check, search
+from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
 
-__all__ = ["Choices", "ScheduleMode", "Segment", "SharingMode", "check", "identifier", "search"]
+__all__ = [
+    "Choices",
+    "CurveProgress",
+    "ScheduleMode",
+    "Segment",
+    "SharingMode",
+    "check",
+    "curve",
+    "identifier",
+    "search",
+]

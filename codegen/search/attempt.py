@@ -1,11 +1,13 @@
-"""Attempts: a choice of blocks carried through to a memory plan, and which of several to take."""
+"""Attempts: a choice of blocks carried through to a memory plan, with kernels that replace their argument."""
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
+
+import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
@@ -17,16 +19,24 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
-from codegen.search import in_place, views
+from codegen.search import in_place, lean, views
 from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
+from codegen.search.select import fastest
 from codegen.search.sharing import SharingMode, permitted, replacing
-from codegen.search.tiling import Lifetimes, Tiler, Tiling
+from codegen.search.tiling import Lifetimes, Tiler
 
 Grouping = Literal["whole", "blocks"]
 """Every value lies in memory whole, or steps run in the blocks that need least."""
+
+_WEIGHED_SHARE = 100
+"""An attempt that is weighed against others gets the planner's effort divided by this: one tenth of a second
+at most with `optimal`."""
+
+_FINAL_SHARE = 20
+"""The attempt that is taken gets the effort divided by this: whole models are planned within a second."""
 
 _EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "blocks": 500}
 """What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
@@ -39,7 +49,7 @@ class Choices:
     planner: str
     optimize: str = "balanced"
     """speed: no blocks unless a limit is missed; balanced: those that lower the peak without an extra
-    multiply-accumulate; size: the least peak, by blocks and steps that run twice."""
+    multiply-accumulate; size: the least peak for `choose.EXTRA_PERCENT` more multiply-accumulates."""
     io: IoMode = IoMode.POOL
     keep_inputs: bool = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -86,16 +96,20 @@ class Planning:
     def __init__(
         self,
         variant: Variant,
+        data: Mapping[str, np.ndarray],
         *,
         board: Board,
         pools: Sequence[Pool],
         planner: Planner,
         choices: Choices,
-        costs: BlockCosts | None = None,
+        freely: bool = False,
     ) -> None:
-        """`costs`: what is known of blocks of this function or one that it is a variant of."""
-        self._variant, self._costs = variant, costs or BlockCosts()
-        self._board, self._pools, self._planner, self._choices = board, pools, planner, choices
+        """`data`: values of the constants. `freely`: kernels that replace their argument may take any
+        workspace and time, as a limit that is missed demands."""
+        self._variant, self._data, self._costs = variant, data, BlockCosts()
+        self._board, self.pools, self._planner, self._choices = board, tuple(pools), planner, choices
+        self._freely = freely
+        self._variants: dict[Grouping, tuple[Variant, ...]] = {}
         params = variant.function.params
         self.streamed = params[0].name if choices.stream_input and params else None
 
@@ -105,30 +119,63 @@ class Planning:
         return self._choices.blocks
 
     @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the steps, those that run twice counted twice."""
+        return sum(prim.macs for prim in self._variant.prim_funcs)
+
+    @property
     def extra_macs(self) -> int:
         """Multiply-accumulates of steps that run twice."""
         return self._variant.extra_macs
 
+    def limited(self, limits: Mapping[str, int]) -> "Planning":
+        """The same with other limits in bytes, by pool."""
+        pools = [replace(pool, limit_bytes=limits.get(pool.name, pool.limit_bytes)) for pool in self.pools]
+        return self._like(pools=pools)
+
+    def freed(self) -> "Planning":
+        """The same, `freely`."""
+        return self._like(freely=True)
+
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
         """The same with some steps run twice: each needs less than the one before if its steps are grouped
         so, and more work."""
+        if grouping not in self._variants:
+            self._variants[grouping] = tuple(self._recomputed(grouping))
+        for variant in self._variants[grouping]:
+            yield self._of(variant)
 
+    def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
         def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
             return self._of(variant).needs(grouping, limit_bytes)
 
         once = () if self.streamed is None else (self.streamed,)
-        for variant in variants(self._variant, profile, once=once, effort=_EFFORT[grouping]):
-            yield self._of(variant)
+        return variants(self._variant, profile, once=once, effort=_EFFORT[grouping])
 
     def _of(self, variant: Variant) -> "Planning":
-        return Planning(
-            variant,
+        other = self._like(variant=variant)
+        other._variants = {}
+        return other
+
+    def _like(
+        self,
+        *,
+        variant: Variant | None = None,
+        pools: Sequence[Pool] | None = None,
+        freely: bool | None = None,
+    ) -> "Planning":
+        """A copy that knows what this one knows of blocks and variants, which no limit decides."""
+        other = Planning(
+            variant or self._variant,
+            self._data,
             board=self._board,
-            pools=self._pools,
+            pools=self.pools if pools is None else pools,
             planner=self._planner,
             choices=self._choices,
-            costs=self._costs,
+            freely=self._freely if freely is None else freely,
         )
+        other._costs, other._variants = self._costs, self._variants
+        return other
 
     def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
         """What has to be there when, all pools together; above `limit_bytes` floors will do."""
@@ -139,7 +186,7 @@ class Planning:
         live = self._live(function, self._restricted(function, prims))
         starts = [start for start, _ in live.times]
         found: list[Need] = []
-        for at in covered_bytes(live.problem(self._pools)):
+        for at in covered_bytes(live.problem(self.pools)):
             stop = bisect_right(starts, at.time)
             found.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
         return tuple(found)
@@ -180,23 +227,113 @@ class Planning:
             others = views.alternatives(function, prims, io=self._choices.io, streamed=self.streamed)
         if below_bytes is not None:
             ways = [prims, in_place.replaced(prims, others)] if others else [prims]
+            ways += [in_place.replaced(way, self._replacing(function, way)) for way in ways]
+            ways += [
+                way
+                for first in (prims, in_place.replaced(prims, others))
+                for way in self._leanest(function, first)
+            ]
             if min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
                 return None
-        planner = self.planner(function)
-        return views.choose(prims, others, planner, eager=self._choices.optimize == "speed")
+        return self._lowest(function, prims, others)
 
-    def planner(self, function: Function) -> in_place.Planner[Attempt]:
-        """Plans and bounds of other PrimFuncs of the same steps."""
-        return in_place.Planner(
+    def _lowest(
+        self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
+    ) -> Attempt:
+        """The plan of these steps, some without a copy as in `others`, some by kernels that replace their
+        argument where that lowers it. Raises DoesNotFit."""
+        planner = in_place.Planner(
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
         )
+        eager = self._choices.optimize == "speed" and not self._freely
+        try:
+            first = views.choose(prims, others, planner, eager=eager)
+            prims = first.prim_funcs
+        except DoesNotFit as error:
+            first = error
+        try:
+            lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
+        except DoesNotFit as error:
+            return self._lean(function, prims, planner, error)
+        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
+            # The peaks' sum is lower because dear pools hold more.
+            lower = first
+        if self._choices.optimize != "size":
+            return lower
+        other = self._lean(function, prims, planner, lower)
+        cheap = other.extra_cost <= lower.extra_cost
+        return other if cheap and lean.is_worth(other.peak_bytes, lower.peak_bytes) else lower
 
-    def place(self, function: Function, prims: Sequence[PrimFunc]) -> Attempt:
-        """The plan of these steps. Raises DoesNotFit, the peak named by its step."""
+    def _lean(
+        self,
+        function: Function,
+        prims: Sequence[PrimFunc],
+        planner: in_place.Planner[Attempt],
+        fast: Attempt | DoesNotFit,
+    ) -> Attempt:
+        """The lowest plan with lean kernels, as few as that takes; `fast` if none is lower. Raises DoesNotFit
+        if neither fits."""
+        best = fast
+        for way in self._leanest(function, prims):
+            found = planner.fitting(way)
+            if isinstance(found, DoesNotFit):
+                continue
+            if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
+                best = found
+        if isinstance(best, DoesNotFit):
+            raise best
+        return best if best is fast else lean.restored(best, prims, planner)
+
+    def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
+        """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
+        before RAM."""
+        if self._choices.optimize != "size" and not self._freely:
+            return []
+        others = lean.alternatives(prims, self._data, self._board.target)
+        apart = in_place.replaced(prims, others)
+        replacing = self._replacing(function, apart, lean.leanest)
+        return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
+
+    def _replacing(
+        self,
+        function: Function,
+        prims: Sequence[PrimFunc],
+        best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
+    ) -> dict[int, PrimFunc]:
+        """By step: the kernel made to replace its argument."""
+        if self._choices.sharing == "none":
+            return {}
+        return in_place.alternatives(
+            function,
+            prims,
+            self._data,
+            self._board.target,
+            optimize="size" if self._freely else self._choices.optimize,
+            keep_inputs=self._choices.keep_inputs,
+            io=self._choices.io,
+            streamed=self.streamed,
+            best=best,
+        )
+
+    def finished(self, attempt: Attempt) -> Attempt:
+        """`attempt`, or, if it is not proved optimal, a better plan of its steps that takes more effort."""
+        if attempt.plan.proved_optimal:
+            return attempt
+        try:
+            again = self.place(attempt.function, attempt.prim_funcs, _FINAL_SHARE)
+        except DoesNotFit:
+            return attempt
+        better = (again.extra_cost, again.peak_bytes) < (attempt.extra_cost, attempt.peak_bytes)
+        return again if better or again.plan.proved_optimal else attempt
+
+    def place(self, function: Function, prims: Sequence[PrimFunc], share: int = _WEIGHED_SHARE) -> Attempt:
+        """The plan of these steps, for the effort divided by `share`. Raises DoesNotFit, the peak named by
+        its step."""
         prims = self._restricted(function, prims)
         live = self._live(function, prims)
-        problem = live.problem(self._pools, self._choices.limits)
+        limits = self._choices.limits
+        problem = live.problem(self.pools, replace(limits, effort=limits.effort // share))
         started = time.monotonic()
         try:
             plan = self._planner(problem)
@@ -208,7 +345,7 @@ class Planning:
     def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
         """What these steps need at least: of all pools together, the sum of their peaks."""
         live = self._live(function, self._restricted(function, prims))
-        return lower_bound(live.problem(self._pools)).bytes
+        return lower_bound(live.problem(self.pools)).bytes
 
     def _restricted(self, function: Function, prims: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
         """`prims` with the sharing that the user permits."""
@@ -223,113 +360,10 @@ class Planning:
             function,
             io=self._choices.io,
             keep_inputs=self._choices.keep_inputs,
-            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self._pools)),
+            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self.pools)),
             minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
-
-
-def best_attempt(planning: Planning, optimize: str, limit_bytes: int) -> Attempt:
-    """The plan that `optimize` asks for, or, if that misses a limit, the fastest one found that fits.
-
-    `limit_bytes`: of all pools together. Raises DoesNotFit for the plan that came nearest to its limits.
-    """
-    tried = _Tried(planning)
-    if planning.streamed is None:
-        tried.add(())
-    if optimize == "speed" and tried.found:
-        return tried.found[0]
-    tiler = planning.tiler()
-    if optimize != "speed" or planning.streamed is not None:
-        tried.add(tiler.least(recompute=False).segments)
-    if optimize == "size":
-        tried.add(tiler.least(recompute=True).segments)
-        _recompute(tried, planning)
-    if tried.found:
-        return min(tried.found, key=lambda attempt: (attempt.extra_cost, attempt.peak_bytes, attempt.macs))
-    for way in _smaller(planning, tiler, limit_bytes):
-        if tried.add(way.segments, way.planning):
-            return tried.found[-1]
-    raise tried.nearest()
-
-
-def _recompute(tried: "_Tried", planning: Planning) -> None:
-    """Try what running steps twice gains, in whole tensors and in blocks."""
-    if planning.streamed is None:
-        for again in planning.recomputing("whole"):
-            tried.add((), again)
-    for again in planning.recomputing("blocks") if planning.has_blocks else ():
-        tried.add(again.tiler().least(recompute=True).segments, again)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Way:
-    """Blocks of a function, and what the two cost in multiply-accumulates."""
-
-    planning: Planning
-    segments: tuple[Segment, ...]
-    extra_macs: int
-
-
-def _smaller(planning: Planning, tiler: Tiler, limit_bytes: int) -> Iterator[_Way]:
-    """Ways that may fit, the fastest first: those without extra work, then all others by their extra work."""
-    yield from _tilings(planning, tiler, limit_bytes, recompute=False)
-    ways = list(_tilings(planning, tiler, limit_bytes, recompute=True))
-    if planning.streamed is None:
-        whole = planning.recomputing("whole")
-        ways += [_Way(planning=again, segments=(), extra_macs=again.extra_macs) for again in whole]
-    for again in planning.recomputing("blocks") if planning.has_blocks else ():
-        for recompute in (False, True):
-            ways += _tilings(again, again.tiler(), limit_bytes, recompute=recompute)
-    yield from sorted(ways, key=lambda way: way.extra_macs)
-
-
-def _tilings(planning: Planning, tiler: Tiler, limit_bytes: int, *, recompute: bool) -> Iterator[_Way]:
-    """Tilings that may fit: needs leave out alignment and chains of overlaps, so tilings that need less
-    than the limit follow."""
-    least = tiler.least(recompute=recompute)
-    for target in (limit_bytes, (limit_bytes + least.need_bytes) // 2):
-        found = tiler.within(target, recompute=recompute) if target > least.need_bytes else None
-        if found is not None:
-            yield _way(planning, found)
-    yield _way(planning, least)
-
-
-def _way(planning: Planning, tiling: Tiling) -> _Way:
-    extra = planning.extra_macs + tiling.extra_macs
-    return _Way(planning=planning, segments=tiling.segments, extra_macs=extra)
-
-
-class _Tried:
-    """Attempts made so far, those that fit and those that do not."""
-
-    def __init__(self, planning: Planning) -> None:
-        self._planning = planning
-        self._seen: set[tuple[Planning, tuple[Segment, ...]]] = set()
-        self._failed: list[DoesNotFit] = []
-        self.found: list[Attempt] = []
-
-    def add(self, segments: Sequence[Segment], planning: Planning | None = None) -> bool:
-        """Try these blocks of `planning`'s function (None: the first one's), unless they were tried or cannot
-        beat what was found; whether they fit."""
-        planning = planning or self._planning
-        if (planning, tuple(segments)) in self._seen:
-            return False
-        self._seen.add((planning, tuple(segments)))
-        # Whoever must use dear pools can be beaten by a plan that is no lower.
-        least = min((each.peak_bytes for each in self.found if not each.extra_cost), default=None)
-        try:
-            attempt = planning.attempt_below(segments, least)
-        except DoesNotFit as error:
-            self._failed.append(error)
-            return False
-        if attempt is not None:
-            self.found.append(attempt)
-        return attempt is not None
-
-    def nearest(self) -> DoesNotFit:
-        """The failure that lacks fewest bytes."""
-        return min(self._failed, key=lambda error: sum(item.missing_bytes for item in error.shortages))
 
 
 def check_stream(planning: Planning, function: Function, choices: Choices) -> None:

@@ -11,6 +11,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
 from codegen.plan.program import IoMode
+from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
 from codegen.search.select import fastest
 
@@ -20,6 +21,11 @@ BALANCED_WORKSPACE_BYTES = 2048
 
 class Planned(Protocol):
     """What a way of planning gives."""
+
+    @property
+    def prim_funcs(self) -> tuple[PrimFunc, ...]:
+        """The steps planned."""
+        ...
 
     @property
     def peak_bytes(self) -> int:
@@ -37,6 +43,13 @@ class Planner(Generic[P]):
     plan: Callable[[Sequence[PrimFunc]], P]
     bound_bytes: Callable[[Sequence[PrimFunc]], int]
 
+    def fitting(self, prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:
+        """The plan, or what is said where it does not fit."""
+        try:
+            return self.plan(prim_funcs)
+        except DoesNotFit as error:
+            return error
+
 
 def alternatives(
     function: Function,
@@ -48,11 +61,12 @@ def alternatives(
     keep_inputs: bool,
     io: IoMode,
     streamed: str | None,
+    best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 
     None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
-    be taken together, and any part of them.
+    be taken together, and any part of them. `best` chooses where a step has several.
     """
     fixed_inputs = keep_inputs or io is IoMode.CALLER
     found: dict[int, PrimFunc] = {}
@@ -66,7 +80,7 @@ def alternatives(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
                 )
                 if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    chosen = fastest([found[step], bound] if step in found else [bound])
+                    chosen = best([found[step], bound] if step in found else [bound])
                     prims = replaced(prim_funcs, {**found, step: chosen})
                     if not broken(function, prims, io=io, streamed=streamed):
                         found[step] = chosen
@@ -79,25 +93,46 @@ def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> 
 
 
 def lower_peak(
-    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | DoesNotFit
 ) -> P:
     """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
 
-    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is
-    taken back unless the peak would rise: nothing is gained by a slow kernel beside the peak.
+    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is taken
+    back unless the peak would rise: nothing is gained by a slow kernel beside the peak. Raises DoesNotFit if
+    neither `first` nor they fit.
     """
-    if not others or planner.bound_bytes(replaced(prim_funcs, others)) >= first.peak_bytes:
-        return first
+    best = _all(prim_funcs, others, planner, first)
+    if isinstance(best, DoesNotFit):
+        raise best
+    if best is first:
+        return best
     chosen = dict(others)
-    best = planner.plan(replaced(prim_funcs, chosen))
-    if best.peak_bytes >= first.peak_bytes:
-        return first
     for step in others:
         fewer = {other: prim for other, prim in chosen.items() if other != step}
         prims = replaced(prim_funcs, fewer)
         if planner.bound_bytes(prims) > best.peak_bytes:
             continue
-        tried = planner.plan(prims)
-        if tried.peak_bytes <= best.peak_bytes:
+        tried = planner.fitting(prims)
+        if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
             chosen, best = fewer, tried
     return best
+
+
+def _all(
+    prim_funcs: Sequence[PrimFunc],
+    others: Mapping[int, PrimFunc],
+    planner: Planner[P],
+    first: P | DoesNotFit,
+) -> P | DoesNotFit:
+    """The plan with all of `others` if that is lower than `first`; of two that do not fit the nearer one."""
+    if not others:
+        return first
+    prims = replaced(prim_funcs, others)
+    if isinstance(first, DoesNotFit):
+        every = planner.fitting(prims)
+        lacks_more = isinstance(every, DoesNotFit) and every.missing_bytes >= first.missing_bytes
+        return first if lacks_more else every
+    if planner.bound_bytes(prims) >= first.peak_bytes:
+        return first
+    every = planner.fitting(prims)
+    return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every

@@ -1,8 +1,6 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked twice before it leaves."""
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
@@ -10,8 +8,8 @@ from codegen.plan import constants as linking
 from codegen.plan import planners, replay, validate
 from codegen.plan.problem import Pool
 from codegen.plan.program import IoTensor, OrderCertificate, Program
-from codegen.search import in_place
-from codegen.search.attempt import Attempt, Choices, Planning, best_attempt, check_stream
+from codegen.search.attempt import Attempt, Choices, Planning, check_stream
+from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
@@ -36,77 +34,88 @@ def search(
     Raises CodegenError: no kernel (E31x), contradicting devices (E320), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
-    function = module.main
-    data = {id_: constant.data for id_, constant in module.constants.items()}
-    function, prim_funcs = plan_devices(function, select(function, data, board.target))
-    prim_funcs = permitted(prim_funcs, choices.sharing)
-    ordered = schedule(
-        function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
-    )
-    function, prim_funcs = ordered.function, ordered.prim_funcs
-    pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
-    planning = Planning(
-        Variant(function=function, prim_funcs=prim_funcs, steps=row_steps(prim_funcs, data, board.target)),
-        board=board,
-        pools=pools,
-        planner=planners.find(choices.planner),
-        choices=choices,
-    )
-    check_stream(planning, function, choices)
-    if blocks is None:
-        best = best_attempt(planning, choices.optimize, sum(pool.limit_bytes for pool in pools))
-    else:
-        best = planning.attempt(blocks)
-    best = _replace_arguments(planning, best, data, board, choices)
-    prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
-    program = Program(
-        name=name,
-        function=best.function,
-        prim_funcs=prim_funcs,
-        board=board,
-        problem=best.problem,
-        plan=best.plan,
-        slices=best.live.slices,
-        workspaces=best.live.workspaces,
-        constants=linking.link(prim_funcs, _constant_pools(board)),
-        io=choices.io,
-        inputs=_io("input", function.params),
-        outputs=_io("output", _variables(function)),
-        times=best.live.times,
-        streamed=planning.streamed,
-        order=_certificate(ordered, best, choices),
-        metadata=module.metadata,
-    )
-    check(program, keep_inputs=choices.keep_inputs)
-    return program
+    ready = _Ready(module, board, choices, name)
+    planning = ready.planning
+    best = best_attempt(planning, choices.optimize) if blocks is None else planning.attempt(blocks)
+    return ready.program(best)
+
+
+def curve(
+    module: Module, board: Board, choices: Choices, *, name: str, progress: Progress
+) -> tuple[Program, ...]:
+    """Programs of `module` between the least work and the least memory: none needs as few bytes as one before
+    it, none executes as few multiply-accumulates as one behind it. Every one has passed both checkers.
+
+    Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
+    """
+    ready = _Ready(module, board, choices, name)
+    return tuple(ready.program(attempt) for attempt in frontier(ready.planning, progress))
+
+
+class _Ready:
+    """A module whose kernels, devices and order are chosen."""
+
+    def __init__(self, module: Module, board: Board, choices: Choices, name: str) -> None:
+        self._board, self._choices, self._name, self._module = board, choices, name, module
+        function = module.main
+        data = {id_: constant.data for id_, constant in module.constants.items()}
+        function, prim_funcs = plan_devices(function, select(function, data, board.target))
+        prim_funcs = permitted(prim_funcs, choices.sharing)
+        self._ordered = schedule(
+            function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
+        )
+        function, prim_funcs = self._ordered.function, self._ordered.prim_funcs
+        steps = row_steps(prim_funcs, data, board.target)
+        self.planning = Planning(
+            Variant(function=function, prim_funcs=prim_funcs, steps=steps),
+            data,
+            board=board,
+            pools=board_pools(board, choices.pool_limits, emulated=choices.emulated),
+            planner=planners.find(choices.planner),
+            choices=choices,
+        )
+        check_stream(self.planning, function, choices)
+
+    def program(self, best: Attempt) -> Program:
+        """The program of an attempt. Raises ValueError if a checker finds fault with it."""
+        prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
+        program = Program(
+            name=self._name,
+            function=best.function,
+            prim_funcs=prim_funcs,
+            board=self._board,
+            problem=best.problem,
+            plan=best.plan,
+            slices=best.live.slices,
+            workspaces=best.live.workspaces,
+            constants=linking.link(prim_funcs, _constant_pools(self._board)),
+            io=self._choices.io,
+            inputs=_io("input", best.function.params),
+            outputs=_io("output", _variables(self._ordered.function)),
+            times=best.live.times,
+            streamed=self.planning.streamed,
+            order=_certificate(self._ordered, best, self._choices),
+            metadata=self._module.metadata,
+        )
+        check(program, keep_inputs=self._choices.keep_inputs)
+        return program
 
 
 def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCertificate:
     """The order is proved best if the plan needs no more than any order of these steps does."""
+    searched = choices.schedule == "optimal"
+    found = ordered.result
     whole = best.function == ordered.function and best.prim_funcs == ordered.prim_funcs
-    proved = choices.schedule == "optimal" and whole and best.peak_bytes <= ordered.result.lower_bound_bytes
-    return OrderCertificate(reordered=ordered.reordered, proved=proved)
-
-
-def _replace_arguments(
-    planning: Planning, best: Attempt, data: Mapping[str, np.ndarray], board: Board, choices: Choices
-) -> Attempt:
-    """`best`, or a lower plan in which some steps write over their argument by a kernel made for that."""
-    if choices.sharing == "none":
-        return best
-    others = in_place.alternatives(
-        best.function,
-        best.prim_funcs,
-        data,
-        board.target,
-        optimize=choices.optimize,
-        keep_inputs=choices.keep_inputs,
-        io=choices.io,
-        streamed=planning.streamed,
+    return OrderCertificate(
+        searched=searched,
+        reordered=found.reordered,
+        proved=searched and whole and best.peak_bytes <= found.lower_bound_bytes,
+        exhausted=searched and found.proved,
+        states=found.states,
+        peak_bytes=found.peak_bytes,
+        file_peak_bytes=found.file_peak_bytes,
+        lower_bound_bytes=found.lower_bound_bytes,
     )
-    lower = in_place.lower_peak(best.prim_funcs, others, planning.planner(best.function), best)
-    # The peaks' sum may be lower because dear pools hold more.
-    return best if lower.extra_cost > best.extra_cost else lower
 
 
 def check(program: Program, *, keep_inputs: bool) -> None:

@@ -142,7 +142,7 @@ class Tiler:
             or (stop - start > 1 and self._readers.isdisjoint(range(start, stop)))
         ]
         self._floor = cache(self._lines_and_rest)
-        self._unit = cache(self._block_unit)
+        self._simulated: dict[_Key, _Unit] = {}
 
     @property
     def plain_bytes(self) -> int:
@@ -163,6 +163,21 @@ class Tiler:
         found = self.within(need, recompute=recompute)
         assert found is not None, "the least need is reached by a tiling"
         return found
+
+    def capped(self, most_macs: int) -> Tiling:
+        """The tiling with the least largest need (to one part in 256) for at most so much extra work."""
+        best, least = self.least(recompute=False), self.least(recompute=True)
+        if least.extra_macs <= most_macs:
+            return least
+        low = least.need_bytes
+        while best.need_bytes - low > max(best.need_bytes // 256, 1):
+            middle = (low + best.need_bytes) // 2
+            found = self.within(middle, recompute=True)
+            if found is not None and found.extra_macs <= most_macs:
+                best = found
+            else:
+                low = middle
+        return best
 
     def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
         """Of every step or block, in order, in a tiling with the least largest need; `below_bytes`: floors
@@ -201,7 +216,9 @@ class Tiler:
                 return chosen
             for segment in guessed:
                 key = (segment.start, segment.stop, segment.stripes)
-                units[key] = self._unit(*key)
+                if key not in self._simulated:
+                    self._simulated[key] = self._block_unit(*key)
+                units[key] = self._simulated[key]
 
     def _units(self, *, recompute: bool) -> dict[_Key, _Unit]:
         """Plain steps, and all blocks with what is known of them."""
@@ -211,7 +228,8 @@ class Tiler:
             stripe_counts = (1, *STRIPES) if recompute and not self._delivered(start, stop) else (1,)
             for stripes in stripe_counts:
                 if stripes <= columns:
-                    found[start, stop, stripes] = self._guess(start, stop, stripes)
+                    key = (start, stop, stripes)
+                    found[key] = self._simulated.get(key) or self._guess(*key)
         return found
 
     def _guess(self, start: int, stop: int, stripes: int) -> _Unit:

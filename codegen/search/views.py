@@ -50,27 +50,16 @@ def choose(
     """
     if not others:
         return planner.plan(prim_funcs)
-    none, every = _fitting(planner, prim_funcs), _fitting(planner, replaced(prim_funcs, others))
+    none, every = planner.fitting(prim_funcs), planner.fitting(replaced(prim_funcs, others))
     if isinstance(every, DoesNotFit):
         if isinstance(none, DoesNotFit):
-            raise min(none, every, key=_missing_bytes)
+            raise min(none, every, key=lambda error: error.missing_bytes)
         return _adding(prim_funcs, others, planner, none, _whatever_fits if eager else _no_higher)
     if eager:
         return every
     if isinstance(none, DoesNotFit) or every.peak_bytes <= none.peak_bytes:
         return _removing(prim_funcs, others, planner, every)
     return _adding(prim_funcs, others, planner, none, _no_higher)
-
-
-def _fitting(planner: Planner[P], prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:
-    try:
-        return planner.plan(prim_funcs)
-    except DoesNotFit as error:
-        return error
-
-
-def _missing_bytes(error: DoesNotFit) -> int:
-    return sum(item.missing_bytes for item in error.shortages)
 
 
 def _no_higher(peak_bytes: int, best_bytes: int) -> bool:
@@ -95,7 +84,7 @@ def _adding(
         prims = replaced(prim_funcs, {**chosen, step: prim})
         if not is_welcome(planner.bound_bytes(prims), best.peak_bytes):
             continue
-        tried = _fitting(planner, prims)
+        tried = planner.fitting(prims)
         if not isinstance(tried, DoesNotFit) and is_welcome(tried.peak_bytes, best.peak_bytes):
             chosen[step], best = prim, tried
     return best
@@ -111,7 +100,7 @@ def _removing(
         prims = replaced(prim_funcs, fewer)
         if planner.bound_bytes(prims) >= best.peak_bytes:
             continue
-        tried = _fitting(planner, prims)
+        tried = planner.fitting(prims)
         if not isinstance(tried, DoesNotFit) and tried.peak_bytes < best.peak_bytes:
             chosen, best = fewer, tried
     return best

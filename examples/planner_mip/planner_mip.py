@@ -45,7 +45,7 @@ def plan(problem: Problem) -> MemoryPlan:
                 where="planner mip",
                 text="no plan with every buffer in its first pool: "
                 f"the solver says {solver.modelStatusToString(status)}",
-                help="try --planner hill_climb, which says what is missing, or pools with more bytes",
+                help="try --planner optimal, which says what is missing, or pools with more bytes",
             )
         )
     found = {id_: round(solver.val(unit)) for id_, unit in units.items()}

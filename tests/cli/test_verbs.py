@@ -1,5 +1,6 @@
 """Verbs as a user meets them: output, exit codes, messages; never a traceback for a user's mistake."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -90,16 +91,16 @@ def test_plan_needs_no_toolchain(capsys: pytest.CaptureFixture[str], monkeypatch
 def test_plan_says_what_running_steps_twice_costs(capsys: pytest.CaptureFixture[str]) -> None:
     model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
     Path("codegen.toml").write_text('no-blocks = true\nsharing = "in-place"\n')
-    assert call("plan", model) == 0
+    assert call("plan", model, "--board", "lm3s6965evb") == 0
     out = capsys.readouterr().out
     assert "49,152" in out
-    assert "\nwork " not in out
-    assert call("plan", model, "--optimize", "size") == 0
+    assert "\nwork      12,501,632 multiply-accumulates, none extra; every value whole\n" in out
+    assert call("plan", model, "--board", "lm3s6965evb", "--optimize", "size") == 0
     out = capsys.readouterr().out
     assert "35,840" in out
     # The first convolution: 32 * 32 * 16 results of 3 * 3 * 3 products.
-    line = "work      12,944,000 multiply-accumulates an inference: 442,368 more than the model has (3.5 %)"
-    assert line in out
+    line = "12,944,000 multiply-accumulates, 442,368 (3.5 %) beyond the model's own; one step twice\n"
+    assert f"\nwork      {line}" in out
 
 
 def test_plan_of_a_problem_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,6 +169,31 @@ def test_json_failure_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> N
     assert document["schema"] == 1
     assert document["error"]["exit"] == 4
     assert document["error"]["messages"][0]["code"] == "E401"
+    (short,) = document["error"]["shortages"]
+    assert (short["pool"], short["limit_bytes"]) == ("sram", 100)
+    assert short["missing_bytes"] == short["needed_bytes"] - 100
+    assert short["peak_step"].startswith("op ")
+    assert all(buffer["size_bytes"] > 0 for buffer in short["alive"])
+    budget = short["smallest_budget_bytes"]
+    assert call("plan", str(example_model()), "--board", "host", "--pool", f"sram={budget}", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["peak_bytes"] <= budget
+
+
+def test_a_bare_problem_that_does_not_fit_names_its_smallest_budget(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\nb,1,3,20\nc,2,4,10\n")
+    assert call("plan", "p.csv", "--pool", "ram=25") == 4
+    assert capsys.readouterr().err.splitlines() == [
+        "error[E401] pool ram: lacks 5 bytes: the best plan found needs 30 bytes, the limit is 25",
+        "  most is alive at time 1:",
+        "           20 bytes  b (activation)",
+        "           10 bytes  a (activation)",
+        "  these buffers need at least 30 bytes in any plan",
+        "  the smallest budget for which a plan was found is 30 bytes",
+        "help: try --pool ram=30, a board with that many bytes, a smaller model",
+    ]
+    assert call("plan", "p.csv", "--pool", "ram=30", "-q") == 0
 
 
 def test_a_failed_build_leaves_the_old_folder_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,3 +242,52 @@ def test_plan_of_a_problem_with_several_pools(tmp_path: Path, capsys: pytest.Cap
     assert call("plan", str(path), "--planner", "greedy_by_size") == 0
     # It knows only what everything would cost in the fast pool: 8 * 3 + 8 * 10.
     assert "no choice costs less than 104" in capsys.readouterr().out
+
+
+def test_the_curve_is_a_table_a_document_and_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
+    words = ["plan", model, "--pareto", "--board", "lm3s6965evb"]
+    assert call(*words, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1
+    assert document["model"]["macs"] == 12_501_632
+    points = document["pareto"]
+    assert points[0]["extra_macs"] == 0
+    assert len(points) >= 4
+    for one, other in itertools.pairwise(points):
+        assert one["peak_bytes"] > other["peak_bytes"]
+        assert one["macs_executed"] < other["macs_executed"]
+    for point in points:
+        assert point["extra_macs"] == point["macs_executed"] - 12_501_632
+        assert point["extra_percent"] == pytest.approx(100 * point["extra_macs"] / 12_501_632, abs=0.01)
+        # What is executed beyond the model's own runs in stripes or a second time.
+        in_stripes = sum(block["extra_macs"] for block in point["blocks"])
+        assert in_stripes == point["extra_macs"] if not point["again"] else in_stripes <= point["extra_macs"]
+    assert call(*words, "--svg", "curve.svg") == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    for point in points:
+        figures = f"{point['peak_bytes']:,}  "
+        (row,) = [line for line in captured.out.splitlines() if line.strip().startswith(figures)]
+        assert f"{point['macs_executed']:,}" in row
+        assert f"+{point['extra_percent']:.1f}" in row
+    assert captured.out.splitlines()[-1] == "written   curve.svg  (RAM against extra work)"
+    picture = Path("curve.svg").read_text()
+    assert all(f"{point['peak_bytes']:,} bytes" in picture for point in points)
+    # Every point is a plan that can be had: its bytes as a limit give no more of either.
+    last = points[-1]
+    limit = f"sram={last['peak_bytes']}"
+    assert call("plan", model, "--board", "lm3s6965evb", "--pool", limit, "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["plan"]["peak_bytes"] <= last["peak_bytes"]
+
+
+def test_a_curve_within_limits_or_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", str(example_model()), "--pareto", "--board", "host"]
+    assert call(*words, "--pool", "sram=100") == 4
+    assert "error[E401] pool sram: lacks " in capsys.readouterr().err
+    assert call(*words, "--export", "minimalloc", "-o", "p.csv") == 2
+    assert "error[E209] --pareto finds many plans, --export writes one" in capsys.readouterr().err
+    Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\n")
+    assert call("plan", "p.csv", "--pareto") == 2
+    assert "error[E209] p.csv is a bare problem: no work to trade for its bytes" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def test_broken_planners_are_named(install: Install, source: str, text: str) -> 
         planners.find("bad")(SMALL)
     assert message(caught).startswith(f"error[E216] planner bad: {text}")
     assert message(caught).endswith(
-        "help: this planner comes from another package; report it there, or use --planner hill_climb"
+        "help: this planner comes from another package; report it there, or use --planner optimal"
     )
 
 

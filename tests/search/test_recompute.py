@@ -37,9 +37,11 @@ def first_variant(module: Module) -> Variant:
     return Variant(function=module.main, prim_funcs=prims, steps=row_steps(prims, data, HOST.target))
 
 
-def planning(variant: Variant, **choices: object) -> Planning:
+def planning(variant: Variant, module: Module, **choices: object) -> Planning:
     made = replace(Choices(planner="greedy_by_size"), **choices)  # pyright: ignore[reportArgumentType]
-    return Planning(variant, board=HOST, pools=(POOL,), planner=planners.find("greedy_by_size"), choices=made)
+    data = {id_: constant.data for id_, constant in module.constants.items()}
+    planner = planners.find("greedy_by_size")
+    return Planning(variant, data, board=HOST, pools=(POOL,), planner=planner, choices=made)
 
 
 def check(module: Module, attempt: Attempt) -> None:
@@ -79,9 +81,9 @@ def test_any_variant_computes_the_same(seed: int) -> None:
     module = random_chain(seed, 6 + seed % 7, joins=True)
     first = first_variant(module)
     for variant in dice_variants(first, seed)[-3:]:
-        check(module, planning(variant).attempt(()))
-        tiling = planning(variant).tiler().least(recompute=True)
-        check(module, planning(variant).attempt(tiling.segments))
+        check(module, planning(variant, module).attempt(()))
+        tiling = planning(variant, module).tiler().least(recompute=True)
+        check(module, planning(variant, module).attempt(tiling.segments))
         macs = sum(prim.macs for prim in variant.prim_funcs)
         assert macs - sum(prim.macs for prim in first.prim_funcs) == variant.extra_macs
         again = [let.var.name for let in variant.function.body if let not in first.function.body]
@@ -124,7 +126,7 @@ def test_no_single_recomputation_does_better(seed: int) -> None:
     first = first_variant(module)
 
     def need(variant: Variant) -> int:
-        return planning(variant).bound_bytes(variant.function, variant.prim_funcs)
+        return planning(variant, module).bound_bytes(variant.function, variant.prim_funcs)
 
     results = {result.name for result in module.main.results if isinstance(result, Var)}
     singles = [
@@ -133,7 +135,7 @@ def test_no_single_recomputation_does_better(seed: int) -> None:
         for late in module.main.uses()[let.var.name][1:]
         if let.var.name not in results
     ]
-    found = list(planning(first).recomputing("whole"))
+    found = list(planning(first, module).recomputing("whole"))
     needs = [max(each.bytes for each in again.needs("whole")) for again in found]
     least = min([need(first), *singles])
     assert min([need(first), *needs]) <= least
@@ -146,7 +148,8 @@ def test_no_single_recomputation_does_better(seed: int) -> None:
 def test_variants_need_less_and_less(grouping: Grouping) -> None:
     falls = 0
     for seed in range(15):
-        first = planning(first_variant(random_chain(seed, 9, joins=True)))
+        module = random_chain(seed, 9, joins=True)
+        first = planning(first_variant(module), module)
         before = max(need.bytes for need in first.needs(grouping))
         for again in first.recomputing(grouping):
             now = max(need.bytes for need in again.needs(grouping))
@@ -160,7 +163,7 @@ def test_a_streamed_input_is_read_once() -> None:
     made = 0
     for seed in range(80):
         module = random_chain(seed, 9, joins=True)
-        first = planning(first_variant(module), stream_input=True)
+        first = planning(first_variant(module), module, stream_input=True)
         if not first.tiler().can_stream:
             continue
         readers = len(module.main.uses()["image"])

@@ -35,6 +35,8 @@ _PARSED = "/* cdef */"
 class NativeSearch:
     """A search of `reference.Search`, run in C: the same nodes in the same order."""
 
+    price = 1
+
     def __init__(self, ready: "NativeGraph", rank: Sequence[int], capacity: int, adaptive: bool) -> None:
         self._ready = ready
         ffi, lib = ready.ffi, ready.lib
@@ -140,6 +142,11 @@ def library() -> Any | None:
     except (OSError, ImportError, subprocess.SubprocessError):
         # No compiler, no headers, no room: the search in Python gives the same answers, later.
         return None
+
+
+def loaded() -> bool:
+    """Whether somebody has asked for the compiled module, so that asking again takes no time."""
+    return library.cache_info().currsize > 0
 
 
 def cache_folder() -> Path:

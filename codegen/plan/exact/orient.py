@@ -6,6 +6,7 @@ graphs come from odd overlaps and are small.
 """
 
 from codegen.plan.exact.graph import Graph
+from codegen.plan.exact.reference import PYTHON_PRICE
 
 _Arc = tuple[int, int, int]
 """(lower, upper, distance): offset(lower) + distance <= offset(upper)."""
@@ -13,6 +14,8 @@ _Arc = tuple[int, int, int]
 
 class OrientSearch:
     """A search that can be resumed, like `reference.Search`."""
+
+    price = PYTHON_PRICE
 
     def __init__(self, graph: Graph, capacity: int) -> None:
         self.graph = graph

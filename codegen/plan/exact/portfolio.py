@@ -16,7 +16,6 @@ from codegen.plan.exact import cpsat
 from codegen.plan.exact.assign import Assigner, Assignment
 from codegen.plan.exact.contention import IMPOSSIBLE, Contention
 from codegen.plan.exact.graph import graph
-from codegen.plan.exact.native import library
 from codegen.plan.exact.rooms import Rooms
 from codegen.plan.exact.squeeze import Budget, Squeeze
 from codegen.plan.hill_climb import hill_climb
@@ -24,9 +23,8 @@ from codegen.plan.placing import Instance, Layout, memory_plan
 from codegen.plan.problem import Conflict, MemoryPlan, Placement, Problem
 from codegen.plan.shortage import DoesNotFit
 
-_NATIVE_EFFORT = 5_000
-_PYTHON_EFFORT = 50
-"""Units of search per unit of `limits.effort`: by default 20 to 30 seconds at most in either language."""
+_EFFORT = 5_000
+"""Units of search in C per unit of `limits.effort`: by default 20 to 30 seconds at most."""
 
 _CLIMB_SHARE = 20
 """The hill climb gets `limits.effort` divided by this: it is Python, and only a seed."""
@@ -78,6 +76,7 @@ def optimal(problem: Problem) -> MemoryPlan:
         lower_bounds={name: max(bound, work.bound(name)) for name, bound in plan.lower_bounds.items()},
         access_cost_bound=max(plan.access_cost_bound, work.access_cost_bound),
         proved_optimal=plan.proved_optimal or work.proved,
+        nodes=work.nodes,
     )
 
 
@@ -111,6 +110,7 @@ class _Portfolio:
         seconds = problem.limits.deadline_seconds
         self._deadline = None if seconds is None else begun + seconds
         self._squeezes: dict[str, Squeeze] = {}
+        self._budgets: list[Budget] = []
 
     @property
     def proved(self) -> bool:
@@ -119,6 +119,11 @@ class _Portfolio:
             return False
         peaks = sum(squeeze.peak for squeeze in self._squeezes.values())
         return self._chosen is None or (self._chosen.proved and peaks <= self._chosen.peaks_floor)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that all exact searches visited."""
+        return sum(budget.nodes for budget in self._budgets)
 
     def used_pools(self) -> list[str]:
         """Pools some buffer that holds bytes lies in, in the problem's order."""
@@ -224,15 +229,15 @@ class _Portfolio:
         budget = self._budget()
         later = budget.effort - budget.effort // _BOUND_SHARE
         budget.effort -= later
-        before = squeeze.peak
+        before = squeeze.peak, squeeze.bound
         squeeze.fit(squeeze.bound, budget)
-        solver = squeeze.name if squeeze.peak < before else solver
+        solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "hill_climb" if self._seed(squeeze) else solver
             budget.effort += later
-            before = squeeze.peak
+            before = squeeze.peak, squeeze.bound
             squeeze.minimise(budget)
-            solver = squeeze.name if squeeze.peak < before or squeeze.proved else solver
+            solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "cp-sat" if self._ask_cpsat(squeeze) else solver
         self.late = self.late or budget.late
@@ -290,8 +295,9 @@ class _Portfolio:
         return Squeeze(graph(self.problem, held), bound, self.problem.limits.seed)
 
     def _budget(self, share: int = 1) -> Budget:
-        worth = _PYTHON_EFFORT if library() is None else _NATIVE_EFFORT
-        return Budget(effort=self.problem.limits.effort * worth // share, deadline=self._deadline)
+        effort = self.problem.limits.effort * _EFFORT // share
+        self._budgets.append(Budget(effort=effort, deadline=self._deadline))
+        return self._budgets[-1]
 
     def placements(self) -> dict[str, tuple[int, int]]:
         """Pool index and offset of every buffer; those of no bytes go where there is room."""

@@ -20,6 +20,9 @@ from dataclasses import dataclass
 
 from codegen.plan.exact.graph import Graph
 
+PYTHON_PRICE = 100
+"""What a unit of work costs in Python, in units of the search in C."""
+
 _FAR = 1 << 62
 
 
@@ -42,6 +45,8 @@ class _Level:
 class Search:
     """A search that can be resumed. `rank` breaks ties (lower first); with `adaptive` the fullest
     section of a buffer breaks them before."""
+
+    price = PYTHON_PRICE
 
     def __init__(self, graph: Graph, rank: Sequence[int], capacity: int, adaptive: bool) -> None:
         self.graph = graph

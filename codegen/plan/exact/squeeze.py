@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codegen.plan.exact.graph import Graph
-from codegen.plan.exact.native import NativeGraph, NativeSearch, library
+from codegen.plan.exact.handover import Handover
+from codegen.plan.exact.native import NativeGraph, NativeSearch, library, loaded
 from codegen.plan.exact.orient import OrientSearch
 from codegen.plan.exact.reference import Search
 
@@ -56,7 +57,12 @@ _SHARES = ((0, 1), (1, 2), (3, 4), (7, 8), (1, 1))
 
 
 class Runnable(Protocol):
-    """What all three searches offer."""
+    """What all searches offer."""
+
+    @property
+    def price(self) -> int:
+        """What a unit of work costs, in units of the search in C."""
+        ...
 
     @property
     def nodes(self) -> int:
@@ -85,11 +91,13 @@ class Runnable(Protocol):
 
 @dataclass(kw_only=True, slots=True)
 class Budget:
-    """Units of work left, and the deadline on the monotonic clock."""
+    """Units of work left, as the search in C counts them, and the deadline on the monotonic clock."""
 
     effort: int
     deadline: float | None = None
     late: bool = False
+    nodes: int = 0
+    """Nodes that were visited on it."""
 
     @property
     def spent(self) -> bool:
@@ -106,13 +114,15 @@ class Budget:
     def run(self, search: Runnable, effort: int) -> bool | None:
         """`search.run(effort)` in slices, as far as the budget goes."""
         answer = None
+        visited = search.nodes
         while answer is None and effort > 0 and not self.spent:
-            before = search.effort
-            answer = search.run(min(effort, _SLICE, self.effort))
+            before, price = search.effort, search.price
+            answer = search.run(max(min(effort, _SLICE // price, self.effort // price), 1))
             # At least 1: a search that does nothing must not run for ever.
             used = max(search.effort - before, 1)
-            self.effort -= used
+            self.effort -= used * price
             effort -= used
+        self.nodes += search.nodes - visited
         return answer
 
 
@@ -120,7 +130,7 @@ class Squeeze:
     """One graph, the best offsets known and what is proved about its peak in bytes."""
 
     def __init__(self, graph: Graph, bound: int, seed: int, native: bool | None = None) -> None:
-        """`bound`: a proved one, in bytes. `native`: whether to search in C (default: where possible)."""
+        """`bound`: a proved one, in bytes. `native`: True: search in C alone, False: in Python alone."""
         self.graph = graph
         self.offsets = greedy(graph, lambda i: -graph.sizes[i])
         self.offer(greedy(graph, lambda i: -len(graph.edges[i])))
@@ -129,10 +139,10 @@ class Squeeze:
         self._seed = seed
         self._turn = 0
         self._step = _granularity(graph)
-        module = library() if native is not False and graph.shifts is not None else None
-        if native and module is None:
+        self._language = native
+        self._native: NativeGraph | None = None
+        if native and (graph.shifts is None or library() is None):
             raise ValueError("the search in C cannot be built or does not apply")
-        self._native = None if module is None else NativeGraph(graph, module)
         self._keys = _keys(graph)
         self._blame = [1.0] * len(graph)
 
@@ -174,8 +184,18 @@ class Squeeze:
         order = sorted(range(len(weights)), key=lambda i: weights[i], reverse=True)
         for position, buffer in enumerate(order):
             rank[buffer] = position
-        if self._native is None:
+        if self._language is False:
             return Search(self.graph, rank, capacity, adaptive)
+        compiled = self._compiled(rank, capacity, adaptive) if self._language or loaded() else None
+        return compiled or Handover(self.graph, rank, capacity, adaptive, self._compiled)
+
+    def _compiled(self, rank: Sequence[int], capacity: int, adaptive: bool) -> NativeSearch | None:
+        """The search in C; None where it cannot be had."""
+        module = library()
+        if module is None:
+            return None
+        if self._native is None:
+            self._native = NativeGraph(self.graph, module)
         return NativeSearch(self._native, rank, capacity, adaptive)
 
     def offer(self, offsets: Sequence[int]) -> bool:

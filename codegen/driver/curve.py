@@ -1,0 +1,84 @@
+"""The curve RAM against extra work: every way to run a model that is worth it, as report and as words."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.driver.build import macs_of, prepared, search_choices
+from codegen.driver.certificate import again, block_report
+from codegen.driver.options import Options
+from codegen.driver.planning import planning_board
+from codegen.plan.curve_picture import CurvePoint
+from codegen.plan.problem import peak_bytes
+from codegen.plan.program import Program
+from codegen.search import CurveProgress, curve
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """Programs from the least work to the least memory; all have passed both checkers."""
+
+    programs: tuple[Program, ...]
+    macs: int
+    """Multiply-accumulates of the model after the passes, each layer once."""
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """Bytes of all pools together, and work beyond the model's own, of each program."""
+        return tuple(
+            CurvePoint(peak_bytes=_peak(each), macs=_macs(each), extra_macs=max(_macs(each) - self.macs, 0))
+            for each in self.programs
+        )
+
+
+def plan_curve(path: Path, options: Options, name: str, progress: CurveProgress) -> Curve:
+    """The curve of a model for `options.board`, or, if none was named, for `stm32`'s kernels without limits.
+
+    Raises CodegenError as `plan_only` does.
+    """
+    ready = prepared(path, options)
+    choices = search_choices(options, emulated=False)
+    board = planning_board(options)
+    programs = curve(ready.module, board, choices, name=name, progress=progress)
+    return Curve(programs=programs, macs=macs_of(ready.module))
+
+
+def curve_report(found: Curve, requested: str) -> dict[str, object]:
+    """The document of `plan --pareto --json`."""
+    first = found.programs[0]
+    return {
+        "schema": 1,
+        "model": {
+            "name": first.name,
+            "sha256": first.metadata["sha256"],
+            "format": first.metadata["format"],
+            "macs": found.macs,
+        },
+        "board": {"name": first.board.name, "requested": requested, "cpu": first.board.target.cpu},
+        "pareto": [
+            _point(program, point) for program, point in zip(found.programs, found.points, strict=True)
+        ],
+    }
+
+
+def _point(program: Program, point: CurvePoint) -> dict[str, object]:
+    peaks = {
+        pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
+    }
+    return {
+        "peak_bytes": point.peak_bytes,
+        "pools": [{"name": name, "peak_bytes": bytes_} for name, bytes_ in peaks.items() if bytes_],
+        "macs_executed": point.macs,
+        "extra_macs": point.extra_macs,
+        "extra_percent": round(point.extra_percent, 2),
+        "proved_optimal": program.plan.proved_optimal,
+        "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
+        "again": again(program),
+    }
+
+
+def _peak(program: Program) -> int:
+    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+
+
+def _macs(program: Program) -> int:
+    return sum(prim.macs for prim in program.prim_funcs)

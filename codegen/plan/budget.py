@@ -1,0 +1,75 @@
+"""The smallest budget for which a plan is found: what a user whose limit is missed may ask for."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+P = TypeVar("P")
+
+Budgets = Mapping[str, int]
+"""Pool -> limit in bytes."""
+
+_MARGINS = (0, 64, 16, 4)
+"""Budgets that are tried first: what a plan took, then more by one part in so many."""
+
+_ROUNDS = 8
+"""How often a budget is lowered to what the plan that it led to takes."""
+
+_FINENESS = 64
+"""Bisection ends when what is left to decide is less than one part in so many."""
+
+
+def smallest_budgets(
+    ask: Callable[[Budgets], P | None],
+    taken: Callable[[P], Budgets],
+    first: P,
+    missed: Budgets,
+    *,
+    bisect: bool,
+) -> tuple[P, Budgets] | None:
+    """Budgets of the pools of `missed`, and the plan that `ask` finds for exactly these; None if none works.
+
+    `ask` searches for a plan within budgets, `taken` says what a plan takes of these pools, `first` was found
+    without limits. `missed`: limits that no plan was found for. `bisect`: other pools may take what one pool
+    has no room for, so that its budget is bisected down to its limit.
+    """
+    found = _accepted(ask, taken(first))
+    if found is None:
+        return None
+    found = _lowered(ask, taken, *found)
+    if bisect and len(missed) == 1:
+        ((pool, low),) = missed.items()
+        high = found[1][pool]
+        while high - low > max(high // _FINENESS, 1):
+            middle = (low + high) // 2
+            plan = ask({pool: middle})
+            if plan is None:
+                low = middle
+            else:
+                found = _lowered(ask, taken, plan, {pool: middle})
+                high = found[1][pool]
+    return found
+
+
+def _accepted(ask: Callable[[Budgets], P | None], wanted: Budgets) -> tuple[P, Budgets] | None:
+    """A search under a limit may miss what one without found: then a little more is asked for."""
+    for margin in _MARGINS:
+        budgets = {pool: bytes_ + (bytes_ // margin + 1 if margin else 0) for pool, bytes_ in wanted.items()}
+        plan = ask(budgets)
+        if plan is not None:
+            return plan, budgets
+    return None
+
+
+def _lowered(
+    ask: Callable[[Budgets], P | None], taken: Callable[[P], Budgets], plan: P, budgets: Budgets
+) -> tuple[P, Budgets]:
+    """Budgets lowered to what the plan takes, as long as the search then finds a plan again."""
+    for _ in range(_ROUNDS):
+        lower = taken(plan)
+        if lower == budgets:
+            break
+        again = ask(lower)
+        if again is None:
+            break
+        plan, budgets = again, lower
+    return plan, budgets

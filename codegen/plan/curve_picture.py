@@ -1,0 +1,137 @@
+"""The curve RAM against extra work as an SVG picture: a step line, a labelled dot a plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+_WIDTH, _HEIGHT = 720, 420
+"""Of the chart, in pixels."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 56, 64
+_FONT = 11
+_ROW = 15
+"""Pixels between two labels that would touch."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CurvePoint:
+    """A plan: bytes of all its pools, multiply-accumulates executed, those beyond the model's own."""
+
+    peak_bytes: int
+    macs: int
+    extra_macs: int
+
+    @property
+    def extra_percent(self) -> float:
+        """Extra work in percent of the model's own."""
+        own = self.macs - self.extra_macs
+        return 100 * self.extra_macs / own if own else 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Scale:
+    """From a value to pixels, linear."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.stop - self.start)
+
+
+def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
+    """An SVG document; the same points give the same text. `points`: by falling peak, rising work."""
+    most = max(point.extra_percent for point in points)
+    fullest = max(point.peak_bytes for point in points)
+    x_ticks, y_ticks = _ticks(most or 1.0), _ticks(fullest)
+    x = _Scale(low=0, high=x_ticks[-1], start=_LEFT, stop=_LEFT + _WIDTH)
+    y = _Scale(low=0, high=y_ticks[-1], start=_TOP + _HEIGHT, stop=_TOP)
+    total, height = _LEFT + _WIDTH + _RIGHT, _TOP + _HEIGHT + _BOTTOM
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height}" '
+            f'viewBox="0 0 {total} {height}" font-family="Helvetica, Arial, sans-serif" '
+            f'font-size="{_FONT}">',
+            f"<title>{escape(title)}: RAM against extra work</title>",
+            f'<rect width="{total}" height="{height}" fill="#ffffff"/>',
+            f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{escape(title)}: '
+            "RAM against extra work</text>",
+            f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="#f6f6f6"/>',
+            *_axes(x, y, x_ticks, y_ticks),
+            _steps(x, y, points),
+            *_dots(x, y, points),
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _ticks(most: float) -> list[float]:
+    """From 0 to the first one not below `most`: multiples of 1, 2 or 5 times a power of ten, up to ten."""
+    step = 1.0
+    while most / step > 10:
+        step *= 10
+    while most / step <= 1:
+        step /= 10
+    step = next(step * part for part in (0.1, 0.2, 0.5, 1.0) if most / (step * part) <= 10)
+    count = int(-(-most // step))
+    return [step * index for index in range(count + 1)]
+
+
+def _axes(x: _Scale, y: _Scale, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
+    bottom, right = _TOP + _HEIGHT, _LEFT + _WIDTH
+    found: list[str] = []
+    for tick in y_ticks:
+        at = y.at(tick)
+        found.append(f'<path d="M{_LEFT} {at:.1f}H{right}" stroke="#dddddd"/>')
+        found.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{tick:,.0f}</text>')
+    for tick in x_ticks:
+        at = x.at(tick)
+        found.append(f'<path d="M{at:.1f} {bottom}v4" stroke="#333333"/>')
+        found.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">+{tick:g} %</text>')
+    middle = _TOP + _HEIGHT / 2
+    found += [
+        f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#333333"/>',
+        f'<text x="{_LEFT + _WIDTH / 2:.1f}" y="{bottom + 42}" text-anchor="middle">multiply-accumulates '
+        "beyond the model's own, in percent of these</text>",
+        f'<text transform="translate(20 {middle:.1f}) rotate(-90)" text-anchor="middle">'
+        "RAM of all pools, in bytes</text>",
+    ]
+    return found
+
+
+def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> str:
+    """What is had for at most so much extra work: level up to the next point, then down to it."""
+    first, *rest = points
+    path = f"M{x.at(first.extra_percent):.1f} {y.at(first.peak_bytes):.1f}"
+    path += "".join(f"H{x.at(each.extra_percent):.1f}V{y.at(each.peak_bytes):.1f}" for each in rest)
+    return f'<path d="{path}" fill="none" stroke="#7aa6da" stroke-width="1.5"/>'
+
+
+def _dots(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> list[str]:
+    """Dots, each with its figures; labels that would touch step up, a thin line leads to the dot."""
+    places: list[tuple[float, float]] = []
+    found: list[str] = []
+    for point in points:
+        at_x, at_y = x.at(point.extra_percent), y.at(point.peak_bytes)
+        text = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %"
+        told = f"{text}: {point.macs:,} multiply-accumulates"
+        found.append(
+            f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="4" fill="#c0392b" stroke="#ffffff">'
+            f"<title>{escape(told)}</title></circle>"
+        )
+        name_x, name_y = at_x + 10, at_y - 8
+        width = len(text) * _FONT * 0.6
+        while any(
+            abs(name_y - y0) < _ROW and x0 < name_x + width and name_x < x0 + width for x0, y0 in places
+        ):
+            name_y -= _ROW
+        places.append((name_x, name_y))
+        found.append(
+            f'<path d="M{at_x + 3:.1f} {at_y - 3:.1f}L{name_x - 2:.1f} {name_y:.1f}" stroke="#999999" '
+            'stroke-width="0.6"/>'
+        )
+        found.append(f'<text x="{name_x:.1f}" y="{name_y + 4:.1f}">{text}</text>')
+    return found
