@@ -101,8 +101,13 @@ class Compiler:
         if self.version().split(".")[0] == str(_WARNING_FREE_MAJOR):
             command.append("-Werror")
 
+        # gcc 12 does not hand its prefix map to the assembler for files that are assembly to begin with.
+        mapped = ("-Xassembler", f"--debug-prefix-map={place.folder}=.")
+
         def one(unit: Unit) -> list[Message]:
-            done = call([*command, *unit.options, "-c", unit.source, "-o", str(unit.object)], place.folder)
+            more = mapped if unit.source.endswith(".S") else ()
+            options = (*unit.options, *more, "-c", unit.source, "-o", str(unit.object))
+            done = call([*command, *options], place.folder)
             return [] if done.returncode == 0 else self._errors(unit, done)
 
         with ThreadPoolExecutor(max_workers=max(1, place.jobs)) as pool:

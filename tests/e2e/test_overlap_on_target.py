@@ -52,6 +52,11 @@ SHAPES = (
 )
 
 
+NOT_TIGHT = frozenset({"depthwise_conv_2d_s8_mve"})
+"""Kernels that may state a safe distance some bytes above the least: this one's counts whole stripes of columns,
+of which it reads a part before it writes."""
+
+
 def model_of(shape: Shape) -> bytes:
     model = ModelBuilder()
     extent = 7
@@ -139,7 +144,10 @@ def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
             result = target.run(request(planned.program, cases, model=model))
             found = measure(planned, cases, result).comparisons
             right = [one.matches for case in found for one in case]
-            assert all(right) if exact else not all(right), planned.program.name
+            if exact:
+                assert all(right), planned.program.name
+            elif planned.program.prim_funcs[0].kernel not in NOT_TIGHT:
+                assert not all(right), planned.program.name
 
 
 def _case(planned: Planned, number: int) -> Case:

@@ -1,0 +1,1 @@
+readelf: Error: 'aa/b/firmware.elf': No such file

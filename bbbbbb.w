@@ -1,0 +1,1 @@
+readelf: Error: 'bbbbbb/b/firmware.elf': No such file
