@@ -85,7 +85,7 @@ def test_in_place(tmp_path: Path) -> None:
     models = [
         replace(model, shape=replace(model.shape, **same_size)) for model in random_models(2, LAYERS // 2)
     ]
-    outcomes = run_all(models, "mps2-an386", tmp_path, "size", images=1)
+    outcomes = run_all(models, "mps2-an386", tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
     assert used["cg_depthwise3x3_in_place_s8_dsp"] >= LAYERS // 16, used
 
@@ -95,7 +95,7 @@ def test_rows_of_blocks(tmp_path: Path) -> None:
         replace(model, shape=replace(model.shape, batch=1, padding="SAME"), narrow=2)
         for model in random_models(3, LAYERS // 2)
     ]
-    outcomes = run_all(models, "mps2-an386", tmp_path, "size", images=1)
+    outcomes = run_all(models, "mps2-an386", tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
     for name in ("cg_depthwise3x3_s8_dsp_row", "cg_depthwise_taps_s8_dsp_row"):
         assert used[name] >= 3, used
