@@ -26,7 +26,6 @@ from codegen.kernels.mve.packing import (
     small_stream,
     small_struct,
 )
-from codegen.kernels.overlap import window_sharing
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.primfunc import (
     CStruct,
@@ -130,7 +129,7 @@ class Depthwise(_Depthwise):
             sources=("depthwise_conv2d_s8_mve.c", "depthwise_pixels_s8_mve.S"),
             stream=depthwise_stream(channels),
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
-            sharing=window_sharing(let, window, outputs=CHUNK, inputs=CHUNK, either_way=True),
+            sharing=striped_sharing(let, window, 1),
             instructions=depthwise_instructions(window, _rounding(let)),
             image_reads=window.reads(window.image[3]),
         )

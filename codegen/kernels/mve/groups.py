@@ -60,14 +60,14 @@ def grouped_above(ends: NDArray[np.int64], channels: int, *, pixels: int, early:
     return int(bounds.max()) if bounds.size else None
 
 
-def striped_sharing(let: Let, window: WindowShape, stripe: int) -> tuple[Sharing, ...]:
-    """The rule for argument 0 of a depthwise kernel that goes through rows in stripes of `stripe` pixels, in
-    these in chunks of channels, each read before it is written; either way round, stripes counted from the
-    end it begins at."""
-    steps = list(_stripes(window, stripe, reverse=False))
+def striped_sharing(let: Let, window: WindowShape, stripe: int, *, chunk: int = CHUNK) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of a depthwise kernel or pool that goes through rows in stripes of `stripe`
+    pixels, in these in chunks of `chunk` channels, each read before it is written; either way round, stripes
+    counted from the end it begins at."""
+    steps = list(_stripes(window, stripe, chunk, reverse=False))
     lows = np.array([[(0, step.read), (step.written, NOTHING)] for step in steps], np.int64).reshape(-1, 2)
     below = safe_distance(lows[:, 0], lows[:, 1])
-    back = list(_stripes(window, stripe, reverse=True))
+    back = list(_stripes(window, stripe, chunk, reverse=True))
     ends = np.array([step.read_end for step in back], np.int64)
     # From the end on: what is read after a step, at most.
     later = np.append(np.maximum.accumulate(ends[::-1])[::-1][1:], 0)
@@ -85,7 +85,7 @@ class _Step:
     written: int
 
 
-def _stripes(window: WindowShape, stripe: int, *, reverse: bool) -> Iterator[_Step]:
+def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> Iterator[_Step]:
     """What a depthwise kernel reads and writes at a time, in order."""
     batch, height, width, channels = window.image
     down, across = window.axes
@@ -101,8 +101,8 @@ def _stripes(window: WindowShape, stripe: int, *, reverse: bool) -> Iterator[_St
             lowest = ((image * height + top) * width + first) * channels
             last = ((image * height + bottom - 1) * width + end - 1) * channels
             row = (image * down.count + y) * across.count
-            for start in range(0, channels, CHUNK):
-                stop = min(start + CHUNK, channels)
+            for start in range(0, channels, chunk):
+                stop = min(start + chunk, channels)
                 yield _Step(
                     read=lowest + start if has_reads else NOTHING,
                     read_end=last + stop if has_reads else 0,

@@ -9,7 +9,7 @@ from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import PoolAttrs
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.mve.convolution import HEADER, reverse_of
-from codegen.kernels.overlap import window_sharing
+from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.pooling import Pool
 from codegen.kernels.portable import arg_type, row_kernel
 from codegen.kernels.primfunc import PrimFunc
@@ -47,7 +47,7 @@ class PoolMve(Kernel):
             dilation=(1, 1),
             padding=attrs.padding,
         )
-        sharing = window_sharing(let, window, outputs=self.channels, inputs=self.channels, either_way=True)
+        sharing = striped_sharing(let, window, 1, chunk=self.channels)
         batch, height, width, channels = window.result
         taps = window.window[0] * window.window[1]
         blocks = -(-channels // self.channels)
