@@ -1,1 +1,0 @@
-readelf: Error: 'aa/b/firmware.elf': No such file

@@ -1,1 +1,0 @@
-readelf: Error: 'bbbbbb/b/firmware.elf': No such file
