@@ -35,10 +35,11 @@ lint: $(VENV)/.test
 	$(BIN)/lint-imports
 	clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
 
-# make bench   plans and orders of the shared instances; every shared model on every core, figures recorded in benchmarks/results
+# make bench   plans and orders of the shared instances; how long planning takes; every shared model on every core, figures recorded in benchmarks/results
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/plan_instances.py
 	$(BIN)/python benchmarks/schedules.py
+	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/models.py
 
 # make engines   the reference engines the tests compare with, in a virtual environment of their own

@@ -110,6 +110,7 @@ class Planning:
         self._board, self.pools, self._planner, self._choices = board, tuple(pools), planner, choices
         self._freely = freely
         self._variants: dict[Grouping, tuple[Variant, ...]] = {}
+        self._bindings = lean.Bindings(data, board.target)
         params = variant.function.params
         self.streamed = params[0].name if choices.stream_input and params else None
 
@@ -174,7 +175,7 @@ class Planning:
             choices=self._choices,
             freely=self._freely if freely is None else freely,
         )
-        other._costs, other._variants = self._costs, self._variants
+        other._costs, other._variants, other._bindings = self._costs, self._variants, self._bindings
         return other
 
     def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
@@ -226,16 +227,21 @@ class Planning:
         if self._choices.sharing == "overlap":
             others = views.alternatives(function, prims, io=self._choices.io, streamed=self.streamed)
         if below_bytes is not None:
-            ways = [prims, in_place.replaced(prims, others)] if others else [prims]
-            ways += [in_place.replaced(way, self._replacing(function, way)) for way in ways]
-            ways += [
-                way
-                for first in (prims, in_place.replaced(prims, others))
-                for way in self._leanest(function, first)
-            ]
-            if min(self.bound_bytes(function, way) for way in ways) >= below_bytes:
+            ways = self._ways(function, prims, others)
+            if all(self.bound_bytes(function, way) >= below_bytes for way in ways):
                 return None
         return self._lowest(function, prims, others)
+
+    def _ways(
+        self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
+    ) -> Iterator[Sequence[PrimFunc]]:
+        """The steps with and without `others`, and of each what lowers the need: kernels in place, lean ones."""
+        apart = [prims, in_place.replaced(prims, others)] if others else [prims]
+        yield from apart
+        for way in apart:
+            yield in_place.replaced(way, self._replacing(function, way))
+        for way in apart:
+            yield from self._leanest(function, way)
 
     def _lowest(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
@@ -255,42 +261,22 @@ class Planning:
         try:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
-            return self._lean(function, prims, planner, error)
+            return lean.lowest(prims, error, self._leanest(function, prims), planner, at_most_bytes=None)
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
             # The peaks' sum is lower because dear pools hold more.
             lower = first
         if self._choices.optimize != "size":
             return lower
-        other = self._lean(function, prims, planner, lower)
-        cheap = other.extra_cost <= lower.extra_cost
-        return other if cheap and lean.is_worth(other.peak_bytes, lower.peak_bytes) else lower
-
-    def _lean(
-        self,
-        function: Function,
-        prims: Sequence[PrimFunc],
-        planner: in_place.Planner[Attempt],
-        fast: Attempt | DoesNotFit,
-    ) -> Attempt:
-        """The lowest plan with lean kernels, as few as that takes; `fast` if none is lower. Raises DoesNotFit
-        if neither fits."""
-        best = fast
-        for way in self._leanest(function, prims):
-            found = planner.fitting(way)
-            if isinstance(found, DoesNotFit):
-                continue
-            if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
-                best = found
-        if isinstance(best, DoesNotFit):
-            raise best
-        return best if best is fast else lean.restored(best, prims, planner)
+        worth = lean.worth_bytes(lower.peak_bytes)
+        other = lean.lowest(prims, lower, self._leanest(function, prims), planner, at_most_bytes=worth)
+        return other if other.extra_cost <= lower.extra_cost else lower
 
     def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
         """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
         before RAM."""
         if self._choices.optimize != "size" and not self._freely:
             return []
-        others = lean.alternatives(prims, self._data, self._board.target)
+        others = lean.alternatives(prims, self._bindings)
         apart = in_place.replaced(prims, others)
         replacing = self._replacing(function, apart, lean.leanest)
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []

@@ -4,9 +4,11 @@ from types import MappingProxyType
 
 import pytest
 
+from codegen import importers, passes
 from codegen.board import load_board
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned, pipeline, plan_model
 from codegen.driver.options import Optimize, Options
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.problem import peak_bytes
 from codegen.search import lean
 from tests.testdata import model_path
@@ -16,6 +18,14 @@ def _planned(key: str, optimize: Optimize, limit_bytes: int | None = None) -> Pl
     limits = {} if limit_bytes is None else {"sram": limit_bytes}
     options = Options(optimize=optimize, pool_limits=MappingProxyType(limits))
     return plan_model(model_path(key), load_board("netduinoplus2"), options, emulated=True)
+
+
+def _workspaces(prim: PrimFunc) -> int:
+    return sum(space.size_bytes for space in prim.workspaces)
+
+
+def _is_one_sided(prim: PrimFunc) -> bool:
+    return any(rule.above is None for rule in prim.sharing)
 
 
 def _peak(planned: Planned) -> int:
@@ -42,10 +52,17 @@ def test_a_limit_takes_lean_kernels():
     assert _peak(_planned("mlperf_tiny/kws_ref_model", "balanced", 8_192)) <= 8_192
 
 
-def test_a_step_with_the_least_already_keeps_it():
-    program = _planned("mlperf_tiny/str_ww_ref_model", "size").program
-    data = {pool.name: pool for pool in program.constants}
-    assert data
-    board = load_board("netduinoplus2")
-    calls = [prim for prim in program.prim_funcs if prim.is_call and not prim.macs]
-    assert lean.alternatives(calls, {}, board.target) == {}
+def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_their_kernel():
+    key, board = "mlperf_tiny/kws_ref_model", load_board("netduinoplus2")
+    steps = _planned(key, "speed").program.prim_funcs
+    module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
+    bindings = lean.Bindings({id_: constant.data for id_, constant in module.constants.items()}, board.target)
+    found = lean.alternatives(steps, bindings)
+    assert found
+    for step, other in found.items():
+        assert (_workspaces(other), _is_one_sided(other)) < (
+            _workspaces(steps[step]),
+            _is_one_sided(steps[step]),
+        )
+    assert lean.alternatives([found.get(step, prim) for step, prim in enumerate(steps)], bindings) == {}
+    assert all(_workspaces(prim) == 0 for step, prim in enumerate(steps) if step not in found)
