@@ -11,7 +11,7 @@ from cffi import FFI
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
-from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace
+from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
 
 _DECLARATIONS = """
 typedef int cg_status;
@@ -59,7 +59,7 @@ def run_host(image: Image, board: Board, request: RunRequest) -> RunResult:
     with _loaded(image.path) as (ffi, library):
         model = _Model(ffi, library, request)
         cases = tuple(model.case(inputs) for inputs in request.cases)
-        trace = model.trace(request.cases[0]) if request.trace else ()
+        trace = model.trace(request.cases[0]) if request.trace is Trace.RESULTS else ()
     return RunResult(runner="host", cases=cases, trace=trace)
 
 

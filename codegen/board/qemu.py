@@ -39,6 +39,12 @@ def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str
     ]  # fmt: skip
 
 
+def _dying_with_parent() -> tuple[str, ...]:
+    """Words in front of a command that end it when this process is killed: nothing else would."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+
+
 @contextmanager
 def running(board: Board, firmware: Path, plugin: str | None = None) -> Generator[SerialPort, None, None]:
     """QEMU executing `firmware`; yields the port of the test link.
@@ -56,7 +62,7 @@ def running(board: Board, firmware: Path, plugin: str | None = None) -> Generato
         )
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
-            command(board, firmware, plugin),
+            [*_dying_with_parent(), *command(board, firmware, plugin)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,

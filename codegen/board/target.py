@@ -23,7 +23,7 @@ from codegen.board.protocol import (
 from codegen.board.qemu import running
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
-from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace
+from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
 
 RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
@@ -123,7 +123,7 @@ class Target:
             cases = tuple(
                 self._case(model, inputs, first=index == 0) for index, inputs in enumerate(request.cases)
             )
-            trace = tuple(self._trace(model, request.cases[0])) if request.trace else ()
+            trace = () if request.trace is Trace.NONE else tuple(self._trace(model, request.cases[0]))
         except Broken as broken:
             raise link_fault(broken.fault, self._image.symbols) from broken
         except struct.error as error:
@@ -154,6 +154,8 @@ class Target:
         )
 
     def _trace(self, model: "_Model", inputs: Sequence[bytes]) -> Iterator[StepTrace]:
+        # The inputs kept there are those of the last case.
+        model.keep(inputs)
         seen: dict[int, tuple[bytes | None, int]] = dict(model.traced(inputs))
         for step in range(model.info.steps):
             result, ticks = seen.get(step, (None, None))
@@ -239,13 +241,14 @@ class _Model:
         return event.ticks
 
     def traced(self, inputs: Sequence[bytes]) -> Iterator[tuple[int, tuple[bytes | None, int]]]:
-        """Run step by step: (step, (its result, ticks)); steps without code are missing."""
+        """Run step by step: (step, (result if asked for, ticks)); steps without code are missing."""
         event = self._start(inputs, RunFlags.TRACED, self.request.paints[0])
         while event.state is State.PAUSED:
             if event.step is None:
                 raise _other_version("it paused before the first step")
             entry = self._entry(Table.STEPS, event.step)
-            result = self._read(Table.STEPS, event.step, entry.size_bytes) if entry.present else None
+            is_read = entry.present and self.request.trace is Trace.RESULTS
+            result = self._read(Table.STEPS, event.step, entry.size_bytes) if is_read else None
             yield event.step, (result, event.ticks)
             event = self._checked(Event.parse(self._link.request(Kind.CONTINUE)))
 

@@ -21,6 +21,7 @@ from codegen.driver.planning import plan_only, plan_problem
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.run import check_steps, complaints, execute
 from codegen.errors import CodegenError, ExitCode, Message
+from codegen.plan.image import Trace
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
@@ -101,7 +102,8 @@ def run(
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, expect, options)
         stage("run")
-        measured = execute(built, cases, port=port, sandboxed=sandbox)
+        trace = Trace.COST if as_json or folder is not None else Trace.NONE
+        measured = execute(built, cases, port=port, trace=trace, sandboxed=sandbox)
         if count_cycles:
             stage("estimate cycles")
             measured = replace(measured, cycles=estimate_cycles(built, cases[0]))
@@ -137,7 +139,7 @@ def validate(
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, None, options)
         stage("run step by step")
-        measured = execute(built, cases, port=port, trace=True)
+        measured = execute(built, cases, port=port, trace=Trace.RESULTS)
     checks = check_steps(built.models[0], cases[0], measured)
     wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
     if as_json and not wrong:

@@ -12,7 +12,7 @@ from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.report import Measured
 from codegen.errors import Message
 from codegen.ir.evaluate import evaluate, steps
-from codegen.plan.image import CaseResult, RunRequest, RunResult
+from codegen.plan.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
 
@@ -22,7 +22,7 @@ def request(
     cases: Sequence[Case],
     *,
     model: int = 0,
-    trace: bool = False,
+    trace: Trace = Trace.NONE,
     sandboxed: bool = False,
 ) -> RunRequest:
     """What to ask of a target: every case of one model, both paints."""
@@ -57,7 +57,7 @@ def execute(
     *,
     port: str | None = None,
     model: int = 0,
-    trace: bool = False,
+    trace: Trace = Trace.NONE,
     sandboxed: bool = False,
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.

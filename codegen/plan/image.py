@@ -1,5 +1,6 @@
 """What the later stages hand each other: sources, a linked image, and what a run of it measured."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,12 +96,22 @@ class RunResult:
     trace: tuple[StepTrace, ...] = ()
 
 
+class Trace(enum.Enum):
+    """What is kept of every step of the first case, in one more run."""
+
+    NONE = "none"
+    COST = "cost"
+    """Instructions or cycles; nothing on the host, which counts none."""
+    RESULTS = "results"
+    """Those, and the bytes that the step left: slow where the link is."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunRequest:
     """What to execute of an image: `model` is its index in `cg_bench_models`.
 
-    Each case holds the bytes of every input, in order. With `trace` the first case also runs
-    step by step, each step's result bytes read back. Every case runs once per paint in `paints`.
+    Each case holds the bytes of every input, in order. With a `trace` the first case also runs
+    step by step. Every case runs once per paint in `paints`.
     `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
     is not measured then, because every step gives way to the firmware that sets the MPU up.
     """
@@ -110,6 +121,6 @@ class RunRequest:
     cases: tuple[tuple[bytes, ...], ...]
     output_sizes: tuple[int, ...]
     pools: tuple[str, ...]
-    trace: bool = False
+    trace: Trace = Trace.NONE
     paints: tuple[int, ...] = (0xA5, 0x5A)
     sandboxed: bool = False

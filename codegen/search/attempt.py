@@ -235,7 +235,7 @@ class Planning:
     def _ways(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
     ) -> Iterator[Sequence[PrimFunc]]:
-        """The steps with and without `others`, and of each what lowers the need: kernels in place, lean ones."""
+        """The steps with and without `others`, and of each what needs less: kernels in place, lean ones."""
         apart = [prims, in_place.replaced(prims, others)] if others else [prims]
         yield from apart
         for way in apart:

@@ -12,7 +12,7 @@ from pathlib import Path
 from codegen.emit.firmware import firmware_files
 from codegen.emit.runtime import header_files
 from codegen.ir import Board
-from codegen.plan.image import Image, RunRequest, Sources
+from codegen.plan.image import Image, RunRequest, Sources, Trace
 from codegen.toolchain import build
 
 PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64
@@ -219,7 +219,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
     return build(sources, folder, board)
 
 
-def request(*kinds: str, model: int = 0, trace: bool = False, pool: str = "sram") -> RunRequest:
+def request(*kinds: str, model: int = 0, trace: Trace = Trace.NONE, pool: str = "sram") -> RunRequest:
     """One case for each mischief (`pattern`), or a run of another model."""
     cases = tuple((case(kind),) for kind in kinds) if model == 0 else ((),)
     return RunRequest(

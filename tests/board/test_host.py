@@ -8,7 +8,7 @@ import pytest
 from codegen.board.host import run_host
 from codegen.board.host_poison import MemoryFault, run_poisoned
 from codegen.errors import CodegenError, ExitCode
-from codegen.plan.image import Image
+from codegen.plan.image import Image, Trace
 from codegen.toolchain import build
 from tests.toolchain import fake_model
 
@@ -39,7 +39,7 @@ def test_outputs_peaks_and_guards(image: Image) -> None:
 
 
 def test_trace_holds_every_steps_result(image: Image) -> None:
-    result = run_host(image, BOARD, fake_model.request(CASES[0], trace=True))
+    result = run_host(image, BOARD, fake_model.request(CASES[0], trace=Trace.RESULTS))
     assert tuple(step.result for step in result.trace) == fake_model.expected(CASES[0])
     assert [step.step for step in result.trace] == [0, 1, 2]
 

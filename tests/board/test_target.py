@@ -16,7 +16,7 @@ from codegen.board.qemu import running
 from codegen.board.target import Target, target_session
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Runner
-from codegen.plan.image import Image, RunRequest, RunResult
+from codegen.plan.image import Image, RunRequest, RunResult, Trace
 from tests.board import probe
 
 pytestmark = pytest.mark.qemu
@@ -32,7 +32,7 @@ class Bench:
     image: Image
     target: Target
 
-    def request(self, *kinds: str, model: int = 0, trace: bool = False) -> RunRequest:
+    def request(self, *kinds: str, model: int = 0, trace: Trace = Trace.NONE) -> RunRequest:
         pool = self.board.region(self.board.data_region).pool_name
         return probe.request(*kinds, model=model, trace=trace, pool=pool)
 
@@ -75,13 +75,30 @@ def test_instructions_are_counted(bench: Bench) -> None:
 
 
 def test_a_trace_holds_every_steps_result(bench: Bench) -> None:
-    result = bench.target.run(bench.request("none", trace=True))
+    result = bench.target.run(bench.request("none", trace=Trace.RESULTS))
     data = probe.case("none")
     assert [step.result for step in result.trace] == [probe.filled(data), probe.flipped(data), None]
     counted = [step.instructions for step in result.trace]
     total = result.cases[0].instructions
     assert counted[2] is None and counted[0] and counted[1] and total and result.cases[0].counter_resolution
     assert abs(counted[0] + counted[1] - total) <= 4 * result.cases[0].counter_resolution + 40
+
+
+def test_a_trace_is_of_the_first_case(bench: Bench) -> None:
+    """It once ran on the inputs that the target had kept last, those of the last case."""
+    result = bench.target.run(bench.request("top", "none", trace=Trace.RESULTS))
+    data = probe.case("top")
+    assert [step.result for step in result.trace] == [probe.filled(data), probe.flipped(data), None]
+
+
+def test_a_trace_of_the_cost_reads_no_results(bench: Bench) -> None:
+    full, short = (
+        bench.target.run(bench.request("none", trace=each)) for each in (Trace.RESULTS, Trace.COST)
+    )
+    assert [step.result for step in short.trace] == [None, None, None]
+    assert [step.step for step in short.trace] == [0, 1, 2]
+    for one, other in zip(full.trace, short.trace, strict=True):
+        assert (one.instructions is None) == (other.instructions is None)
 
 
 @pytest.mark.parametrize("kind", ["behind", "front"])
@@ -181,7 +198,9 @@ def test_spoiled_bytes_change_nothing(bench: Bench) -> None:
     with running(bench.board, bench.image.path) as port:
         noisy = Noisy(port, mean=400)
         target = Target(Link(noisy, patience=HURRIED), bench.image, bench.board, runner="qemu")
-        quiet, spoiled = (each.run(bench.request("none", trace=True)) for each in (bench.target, target))
+        quiet, spoiled = (
+            each.run(bench.request("none", trace=Trace.RESULTS)) for each in (bench.target, target)
+        )
         assert without_counts(spoiled) == without_counts(quiet)
         assert noisy.spoiled > 3
 
@@ -321,7 +340,7 @@ def test_a_fault_of_the_firmware_itself_is_told(bench: Bench) -> None:
 def test_zz_the_links_stack_was_large_enough(bench: Bench) -> None:
     """Last of a board's tests: the deepest use of all of them."""
     with target_session(bench.image, bench.board) as target:
-        target.run(bench.request("none", trace=True))
+        target.run(bench.request("none", trace=Trace.RESULTS))
         with pytest.raises(CodegenError):
             target.run(bench.request("far"))
         free = target.identify_again().free_link_stack_bytes

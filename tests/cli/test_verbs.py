@@ -42,6 +42,16 @@ def test_build_writes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
     assert "written   made/" in capsys.readouterr().out
 
 
+@pytest.mark.qemu
+def test_run_counts_the_instructions_of_every_step(capsys: pytest.CaptureFixture[str]) -> None:
+    """run --json once left them null: only `validate` traced."""
+    assert call("run", "--board", "mps2-an386", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    counted = [step["instructions"] for step in document["steps"]]
+    assert all(counted)
+    assert abs(sum(counted) - document["run"]["instructions"]) < 0.02 * sum(counted)
+
+
 def test_run_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     model = model_path("mlperf_tiny/kws_ref_model")
     golden = model.parents[2] / "goldens" / "mlperf_tiny" / "kws_ref_model.npz"

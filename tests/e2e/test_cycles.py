@@ -12,6 +12,7 @@ from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model
 from codegen.driver.options import Options
 from codegen.driver.run import execute
+from codegen.plan.image import Trace
 from codegen.toolchain import cycles
 
 
@@ -21,7 +22,7 @@ def test_counted_executions_are_the_instructions_measured(
 ):
     built = build([example_model()], Options(board=board), tmp_path / "b", emulated=True)
     case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
-    trace = execute(built, [case], trace=True).result.trace
+    trace = execute(built, [case], trace=Trace.RESULTS).result.trace
 
     def count(run: list[cycles.Executed], timing: cycles.Timing) -> int:
         del timing

@@ -16,6 +16,7 @@ from codegen.ir import Board, Module
 from codegen.ir.evaluate import evaluate, steps
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
+from codegen.plan.image import Trace
 from codegen.plan.problem import peak_bytes
 from codegen.search import Choices, search
 from tests.e2e.models import build_model, golden_cases
@@ -68,7 +69,7 @@ def test_validated_steps_are_those_of_the_whole_network(shrunk: str, tmp_path: P
     built = build_model(shrunk, Options(board="host"), tmp_path / "build")
     (planned,) = built.models
     case = golden_cases(shrunk)[0]
-    checks = check_steps(planned, case, execute(built, [case], trace=True))
+    checks = check_steps(planned, case, execute(built, [case], trace=Trace.RESULTS))
     assert all(check.comparison is None or check.comparison.matches for check in checks)
     cut = [check.channels for check in checks if check.channels is not None]
     assert cut

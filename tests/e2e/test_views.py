@@ -17,7 +17,7 @@ from codegen.driver.cases import Case, pattern_case
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.image import RunResult
+from codegen.plan.image import RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import IoMode, Program
 from tests import engines
@@ -155,7 +155,7 @@ def _check(built: Built, cases: tuple[Case, ...]) -> None:
     planned = built.models[0]
     measured = execute(built, cases)
     assert complaints(planned, cases, measured, built.image.sizes.stack_bound_bytes) == []
-    measured = execute(built, cases[:1], trace=True)
+    measured = execute(built, cases[:1], trace=Trace.RESULTS)
     compared = [step.comparison for step in check_steps(planned, cases[0], measured)]
     assert all(one.matches for one in compared if one is not None)
     assert any(one is not None for one in compared)

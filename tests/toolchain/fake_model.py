@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.ir import Board, Region, Runner, Target
-from codegen.plan.image import RunRequest, Sources
+from codegen.plan.image import RunRequest, Sources, Trace
 
 SHA256 = hashlib.sha256(b"tiny").digest()
 STEPS = ("first", "second", "third")
@@ -235,7 +235,7 @@ def write(files: Sources, folder: Path) -> Sources:
     return files
 
 
-def request(*cases: bytes, trace: bool = False) -> RunRequest:
+def request(*cases: bytes, trace: Trace = Trace.NONE) -> RunRequest:
     """Run the cases (16 bytes each)."""
     return RunRequest(
         model=0,
