@@ -261,14 +261,13 @@ class Planning:
         try:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
-            return lean.lowest(prims, error, self._leanest(function, prims), planner, at_most_bytes=None)
+            return lean.lowest(prims, error, self._leanest(function, prims), planner)
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
             # The peaks' sum is lower because dear pools hold more.
             lower = first
         if self._choices.optimize != "size":
             return lower
-        worth = lean.worth_bytes(lower.peak_bytes)
-        other = lean.lowest(prims, lower, self._leanest(function, prims), planner, at_most_bytes=worth)
+        other = lean.lowest(prims, lower, self._leanest(function, prims), planner)
         return other if other.extra_cost <= lower.extra_cost else lower
 
     def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
@@ -276,9 +275,10 @@ class Planning:
         before RAM."""
         if self._choices.optimize != "size" and not self._freely:
             return []
-        others = lean.alternatives(prims, self._bindings)
+        slower = None if self._freely else lean.SLOWER_PERCENT
+        others = lean.alternatives(prims, self._bindings, slower)
         apart = in_place.replaced(prims, others)
-        replacing = self._replacing(function, apart, lean.leanest)
+        replacing = self._replacing(function, apart, lambda found: lean.leanest(found, slower))
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
     def _replacing(

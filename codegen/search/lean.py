@@ -10,9 +10,10 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.in_place import P, Planner, replaced
+from codegen.search.select import fastest
 
-WORTH_PERCENT = 10
-"""`--optimize size` gives up fast kernels only if the peak falls by at least this much."""
+SLOWER_PERCENT = 50
+"""`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
 
 
 class Bindings:
@@ -39,25 +40,38 @@ class Bindings:
                 yield kernel.bind(prim.let, self._constants, prim.name)
 
 
-def alternatives(prim_funcs: Sequence[PrimFunc], bindings: Bindings) -> dict[int, PrimFunc]:
+def alternatives(
+    prim_funcs: Sequence[PrimFunc], bindings: Bindings, slower_percent: int | None
+) -> dict[int, PrimFunc]:
     """By step: the kernel that works in the fewest bytes, of those the one whose result may overlap its
     argument on both sides, of those the fastest; where that is not the kernel the step has.
 
+    None that is predicted to run more than `slower_percent` more instructions than that (None: any may).
     Blocks, views, results that replace an argument and joins keep what they have.
     """
     found: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs):
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
-        least = leanest((prim, *bindings.others(prim)))
+        least = leanest((prim, *bindings.others(prim)), slower_percent)
         if least is not prim:
             found[step] = least
     return found
 
 
-def leanest(prim_funcs: Sequence[PrimFunc]) -> PrimFunc:
-    """The one that needs the fewest bytes, as `alternatives` counts them."""
-    return min(prim_funcs, key=_needs)
+def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> bool:
+    if slower_percent is None or prim.instructions is None:
+        return True
+    if other.instructions is None:
+        return False
+    return other.instructions * 100 <= prim.instructions * (100 + slower_percent)
+
+
+def leanest(prim_funcs: Sequence[PrimFunc], slower_percent: int | None = None) -> PrimFunc:
+    """The one that needs the fewest bytes, of those that run at most `slower_percent` more instructions than
+    the fastest, as `alternatives` counts both."""
+    first = fastest(prim_funcs)
+    return min((prim for prim in prim_funcs if _is_fast(prim, first, slower_percent)), key=_needs)
 
 
 def lowest(
@@ -65,18 +79,15 @@ def lowest(
     first: P | DoesNotFit,
     ways: Sequence[Sequence[PrimFunc]],
     planner: Planner[P],
-    *,
-    at_most_bytes: int | None,
 ) -> P:
     """The lowest plan of `ways`, with the kernels of `fast` again wherever that does not raise it; `first`,
-    the plan of `fast`, if none is lower and needs `at_most_bytes` (None: any will do). Raises DoesNotFit if
-    nothing fits."""
+    the plan of `fast`, if none is lower. Raises DoesNotFit if nothing fits."""
     best = first
     for way in ways:
-        if at_most_bytes is not None and planner.bound_bytes(way) > at_most_bytes:
+        if not isinstance(best, DoesNotFit) and planner.bound_bytes(way) >= best.peak_bytes:
             continue
         found = planner.fitting(way)
-        if isinstance(found, DoesNotFit) or (at_most_bytes is not None and found.peak_bytes > at_most_bytes):
+        if isinstance(found, DoesNotFit):
             continue
         if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
             best = found
@@ -103,9 +114,3 @@ def _needs(prim: PrimFunc) -> tuple[int, bool, float]:
     one_sided = all(rule.above is None for rule in prim.sharing)
     speed = math.inf if prim.instructions is None else prim.instructions
     return sum(space.size_bytes for space in prim.workspaces), one_sided, speed
-
-
-def worth_bytes(before_bytes: int) -> int:
-    """The most that a plan of lean kernels may need for `--optimize size` to take it instead of one that
-    needs `before_bytes`."""
-    return before_bytes * (100 - WORTH_PERCENT) // 100

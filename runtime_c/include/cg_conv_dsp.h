@@ -3,7 +3,7 @@
  * (Cortex-M4, M7, M33): parameters, prototypes, contracts.
  *
  * Bit-equal to cg_conv2d_s8 and cg_fully_connected_s8. Pixels are widened to int16 in a workspace
- * once, two or four pixels at a time; then two output channels are computed at a time by SMLAD
+ * once, up to four pixels at a time; then two output channels are computed at a time by SMLAD
  * from a stream of packed weights (kernels/tile_s8_dsp.S).
  */
 #ifndef CG_CONV_DSP_H
@@ -28,9 +28,10 @@ extern "C" {
  */
 typedef struct {
     const int32_t *stream;
-    const int8_t *padding;  /* a pixel in the padding: in.c zero points; NULL if in.c % 4 != 0 */
-    const int16_t *offsets; /* of a window in a patch, see below; NULL if in.c % 4 == 0 */
-    int32_t tile;           /* pixels computed at once: 4 or 2 */
+    const int8_t *padding; /* a pixel in the padding: in.c zero points; NULL if in.c % 4 != 0 */
+    const int16_t *patch_offsets; /* of a window in a patch, see below; NULL if in.c % 4 == 0 */
+    const int16_t *image_offsets; /* of one in the image; NULL if in.c % 4 == 0 */
+    int32_t tile;                 /* pixels computed at once: 4, 2 or 1 */
 } cg_conv_weights_dsp;
 
 /*
@@ -47,11 +48,11 @@ static inline int32_t cg_patch_line_dsp(const cg_window *window, int32_t pixels)
 
 /*
  * One group only. Where in.c % 4 == 0 the image is aligned to 4 bytes, else it may lie anywhere.
- * Workspace, aligned to 4 bytes: 8 * tile * groups bytes for widened pixels; in front of them where
- * in.c % 4 != 0 a table of 8 * groups bytes and, if there are `offsets`, a patch, its size rounded
- * up to a multiple of 4.
- * Overlap: the windows of one tile of a row (or of the image, where window and strides are 1) are
- * read before its first result is written: `tiled_below` in codegen/kernels/dsp/tiles.py.
+ * Workspace, aligned to 4 bytes: 8 * tile * groups bytes for widened pixels; in front of them, if
+ * there are `patch_offsets`, a patch, its size rounded up to a multiple of 4. A row by itself,
+ * whose lines may lie in a ring, where in.c % 4 != 0 also takes 8 * groups bytes for a table of its
+ * own. Overlap: the windows of one tile of a row (or of the image, where window and strides are 1)
+ * are read before its first result is written: `tiled_below` in codegen/kernels/dsp/tiles.py.
  */
 void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                       void *workspace, const int8_t *input, int8_t *output);

@@ -1,7 +1,7 @@
 /*
  * conv2d_s8_dsp.c -- 2-D convolution, int8, DSP extension: any window, stride, dilation, padding.
  *
- * This file brings the windows of two or four pixels into the workspace; tile_s8_dsp.S does the
+ * This file brings the windows of up to four pixels into the workspace; tile_s8_dsp.S does the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
  * tap lies in the padding, else tap by tap; others byte by byte, from the image or from a patch.
  */
@@ -17,7 +17,8 @@ typedef struct {
     int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
     int32_t in_stop;  /* at the left or right */
     const int8_t *padding;
-    int16_t *offsets; /* of a window in the image; NULL: by words */
+    const int16_t *offsets; /* of a window in the image; NULL: by words */
+    int16_t *table;         /* room for them, in a row by itself */
     const int16_t *patch_offsets;
     int8_t *patch;
     int32_t in_zero;
@@ -30,8 +31,9 @@ typedef struct {
     int32_t is_inside; /* no row of taps lies in the padding */
 } conv_row;
 
+/* is_row: of a row by itself, whose table of offsets is made anew. */
 static void start(conv_layer *layer, const cg_conv_params *params,
-                  const cg_conv_weights_dsp *weights, void *workspace)
+                  const cg_conv_weights_dsp *weights, void *workspace, int32_t is_row)
 {
     const cg_window *const window = &params->window;
     const int32_t channels = window->in.c;
@@ -46,16 +48,18 @@ static void start(conv_layer *layer, const cg_conv_params *params,
     layer->in_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
     layer->in_stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
     layer->padding = weights->padding;
-    layer->patch_offsets = weights->offsets;
+    layer->patch_offsets = weights->patch_offsets;
     layer->in_zero = params->in_zero;
     layer->patch = place;
-    layer->offsets = NULL;
-    if ((channels % 4) != 0) {
-        if (layer->patch_offsets != NULL) {
-            const int32_t line = cg_patch_line_dsp(window, layer->most);
-            place += ((window->kernel_h * line) + 3) & ~3;
-        }
-        layer->offsets = (cg_s16 *)(void *)place;
+    layer->offsets = weights->image_offsets;
+    layer->table = NULL;
+    if (layer->patch_offsets != NULL) {
+        const int32_t line = cg_patch_line_dsp(window, layer->most);
+        place += ((window->kernel_h * line) + 3) & ~3;
+    }
+    if ((is_row != 0) && (layer->offsets != NULL)) {
+        layer->table = (cg_s16 *)(void *)place;
+        layer->offsets = layer->table;
         place += 8 * groups;
     }
     layer->pixels = (int32_t *)(void *)place;
@@ -165,7 +169,7 @@ static void widen_inside(const conv_layer *layer, const conv_row *row, int32_t x
     }
 }
 
-/* Where the values of a window lie in the image, seen from its first one. */
+/* Where the values of a window lie in the lines of a ring, seen from its first one. */
 static void find_offsets(const conv_layer *layer, const conv_row *row)
 {
     const cg_window *const window = layer->window;
@@ -177,7 +181,7 @@ static void find_offsets(const conv_layer *layer, const conv_row *row)
         int32_t tap = line;
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
             for (int32_t c = 0; c < window->in.c; c++) {
-                layer->offsets[cg_place_dsp(k)] = (int16_t)(tap + c);
+                layer->table[cg_place_dsp(k)] = (int16_t)(tap + c);
                 k++;
             }
             tap += window->dilation_w * window->in.c;
@@ -185,7 +189,7 @@ static void find_offsets(const conv_layer *layer, const conv_row *row)
         line += row->rows.step;
     }
     for (; k < values; k++) {
-        layer->offsets[cg_place_dsp(k)] = 0;
+        layer->table[cg_place_dsp(k)] = 0;
     }
 }
 
@@ -297,9 +301,9 @@ void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_ds
 {
     conv_layer layer;
     conv_row row;
-    start(&layer, params, weights, workspace);
+    start(&layer, params, weights, workspace, 1);
     find_row(&row, layer.window, input, y);
-    if ((layer.offsets != NULL) && row.is_inside) {
+    if ((layer.table != NULL) && row.is_inside) {
         find_offsets(&layer, &row);
     }
     run_row(&layer, &row, output, x_start, x_stop);
@@ -338,21 +342,16 @@ void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
 {
     const cg_window *const window = &params->window;
     conv_layer layer;
-    start(&layer, params, weights, workspace);
+    start(&layer, params, weights, workspace, 0);
     if (is_pointwise(window) && (layer.offsets == NULL)) {
         run_pointwise(&layer, input, output);
         return;
     }
-    int32_t has_offsets = layer.offsets == NULL;
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
             conv_row row;
             find_row(&row, window, &rows, y);
-            if (!has_offsets && row.is_inside) {
-                find_offsets(&layer, &row);
-                has_offsets = 1;
-            }
             run_row(&layer, &row, output, 0, window->out.w);
             output += window->out.w * window->out.c;
         }

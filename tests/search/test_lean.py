@@ -34,17 +34,24 @@ def _peak(planned: Planned) -> int:
 
 
 @pytest.mark.parametrize(
-    ("key", "most_bytes"), [("tflm/micro_speech_quantized", 4_176), ("mlperf_tiny/str_ww_ref_model", 3_648)]
+    ("key", "most_bytes"), [("tflm/micro_speech_quantized", 4_593), ("mlperf_tiny/str_ww_ref_model", 4_012)]
 )
-def test_size_gives_up_fast_kernels_where_the_peak_falls_by_a_tenth(key: str, most_bytes: int):
+def test_size_takes_lean_kernels(key: str, most_bytes: int):
+    """A tenth above the bytes of the values alone, 4,176 and 3,648, with all workspaces."""
     assert _peak(_planned(key, "size")) <= most_bytes
     assert _peak(_planned(key, "balanced")) > most_bytes
 
 
-def test_size_keeps_them_where_little_is_gained():
-    program = _planned("mlperf_tiny/kws_ref_model", "size").program
-    slow = [prim for prim in program.prim_funcs if prim.macs and prim.instructions is None]
-    assert not slow
+@pytest.mark.parametrize("key", ["tflm/micro_speech_quantized", "mlperf_tiny/kws_ref_model"])
+def test_those_of_size_run_at_most_half_as_many_instructions_more(key: str):
+    lean_steps, fast_steps = (_planned(key, level).program.prim_funcs for level in ("size", "speed"))
+    compared = 0
+    for one, fast in zip(lean_steps, fast_steps, strict=True):
+        if fast.instructions is not None and one.in_place is None:
+            assert one.instructions is not None
+            assert one.instructions <= 1.5 * fast.instructions
+            compared += one.kernel != fast.kernel
+    assert compared
 
 
 def test_a_limit_takes_lean_kernels():
@@ -57,12 +64,12 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
     steps = _planned(key, "speed").program.prim_funcs
     module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
     bindings = lean.Bindings({id_: constant.data for id_, constant in module.constants.items()}, board.target)
-    found = lean.alternatives(steps, bindings)
+    found = lean.alternatives(steps, bindings, None)
     assert found
     for step, other in found.items():
         assert (_workspaces(other), _is_one_sided(other)) < (
             _workspaces(steps[step]),
             _is_one_sided(steps[step]),
         )
-    assert lean.alternatives([found.get(step, prim) for step, prim in enumerate(steps)], bindings) == {}
+    assert lean.alternatives([found.get(step, prim) for step, prim in enumerate(steps)], bindings, None) == {}
     assert all(_workspaces(prim) == 0 for step, prim in enumerate(steps) if step not in found)

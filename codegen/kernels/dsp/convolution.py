@@ -16,6 +16,7 @@ from codegen.kernels.convolution import Conv2D, DepthwiseConv2D
 from codegen.kernels.dsp.model import conv_instructions
 from codegen.kernels.dsp.packing import Channels, stream
 from codegen.kernels.dsp.tiles import (
+    image_offsets,
     patch_offsets,
     reads_words,
     table_reach_bytes,
@@ -143,7 +144,10 @@ class TiledConv(DspKernel):
             pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
             linked.append(LinkedConstant(role="padding", data=pixel, alignment=4))
         elif is_padded:
-            linked.append(LinkedConstant(role="offsets", data=patch_offsets(window, self.most), alignment=2))
+            table = patch_offsets(window, self.most)
+            linked.append(LinkedConstant(role="patch_offsets", data=table, alignment=2))
+        if not by_words:
+            linked.append(LinkedConstant(role="image_offsets", data=image_offsets(window), alignment=2))
         roles = {constant.role for constant in linked}
         turns = tile_count(window, self.most)
         space = Workspace(
@@ -153,6 +157,7 @@ class TiledConv(DspKernel):
             writes=float(turns),
         )
         rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
+        row_space = replace(space, size_bytes=workspace_bytes(window, self.most, is_row=True))
         low, high = activation_range(conv.activation, let.var.type)
         numbers = params(
             "cg_conv_params",
@@ -170,7 +175,7 @@ class TiledConv(DspKernel):
                 ("stream", ConstantPointer(role="stream")),
                 *(
                     (role, ConstantPointer(role=role) if role in roles else None)
-                    for role in ("padding", "offsets")
+                    for role in ("padding", "patch_offsets", "image_offsets")
                 ),
                 ("tile", self.most),
             ),
@@ -197,7 +202,7 @@ class TiledConv(DspKernel):
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=conv_instructions(window, channels, self.most),
-            rows=None if rows is None else replace(rows, workspace=space),
+            rows=None if rows is None else replace(rows, workspace=row_space),
         )
 
 
@@ -280,6 +285,6 @@ def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, weights: tuple[int,
     )
 
 
-for most in (4, 2):
+for most in (4, 2, 1):
     register(DspConv2D(most))
     register(DspDepthwise(most))

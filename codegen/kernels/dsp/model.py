@@ -16,8 +16,6 @@ LAYER, ROW, TILE, POINTWISE_TILE = 150, 95, 52, 20
 """In C for each call, row, tile, and tile where all pixels are one row."""
 RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
 """In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
-OFFSET = 14
-"""In C for each entry of a table of offsets."""
 LONG_CHANNEL, LONG_RESULT = 25, 22
 """For each channel of a tile and each result that are requantised the long way, beyond the short one."""
 
@@ -30,8 +28,6 @@ def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int
     if is_one_row(window):
         length = groups(window.image[3])
         return total + sum(POINTWISE_TILE + _widened(count, length) for count in row)
-    if not reads_words(window):
-        total += OFFSET * channels.weights.shape[1]
     vertical, horizontal = (_inside(axis) for axis in window.axes)
     inner_rows = sum(vertical) * window.image[0]
     for start, count in zip(range(0, pixels, most), row, strict=True):

@@ -65,14 +65,15 @@ def patch_line_bytes(window: WindowShape, pixels: int) -> int:
     return columns * window.image[3]
 
 
-def workspace_bytes(window: WindowShape, most: int) -> int:
-    """Bytes that tiles of `most` pixels take, see runtime_c/include/cg_conv_dsp.h."""
+def workspace_bytes(window: WindowShape, most: int, *, is_row: bool = False) -> int:
+    """Bytes that tiles of `most` pixels take, in a row by itself or in all, see
+    runtime_c/include/cg_conv_dsp.h."""
     length = groups(_values(window))
     if reads_words(window):
         return 8 * length * most
     is_padded = window.padding != Padding2D()
     patch = window.window[0] * patch_line_bytes(window, most) if is_padded else 0
-    return 8 * length * (most + 1) + (patch + 3) // 4 * 4
+    return 8 * length * (most + is_row) + (patch + 3) // 4 * 4
 
 
 def table_reach_bytes(window: WindowShape, most: int) -> int:
@@ -84,9 +85,21 @@ def table_reach_bytes(window: WindowShape, most: int) -> int:
 
 def patch_offsets(window: WindowShape, most: int) -> NDArray[np.int16]:
     """How far each value of a window lies behind the first one of a patch, groups in the order 0 2 1 3."""
+    return _offsets(window, patch_line_bytes(window, most))
+
+
+def image_offsets(window: WindowShape) -> NDArray[np.int16]:
+    """The same in the image, for windows that lie inside it; zeros where there are none."""
+    reach = tuple((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    if reach[0] >= window.image[1] or reach[1] >= window.image[2]:
+        return np.zeros(groups(_values(window)) * GROUP, np.int16)
+    return _offsets(window, window.dilation[0] * window.image[2] * window.image[3])
+
+
+def _offsets(window: WindowShape, line_bytes: int) -> NDArray[np.int16]:
     count = _values(window)
     taps = np.arange(window.window[1]) * (window.dilation[1] * window.image[3])
-    lines = np.arange(window.window[0]) * patch_line_bytes(window, most)
+    lines = np.arange(window.window[0]) * line_bytes
     found = np.zeros(groups(count) * GROUP, np.int16)
     found[:count] = (lines[:, None, None] + taps[None, :, None] + np.arange(window.image[3])).reshape(-1)
     return found.reshape(-1, 2, 2).transpose(0, 2, 1).reshape(-1)
