@@ -150,6 +150,7 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
         "kernel": prim.kernel,
         "macs": prim.macs,
         "workspace_bytes": _workspace_bytes(program, prim.name),
+        "constant_bytes": prim.constant_bytes,
         "instructions_predicted": prim.instructions,
         "instructions": measured,
         "cycles_estimate": run.cycles[step] if run and run.cycles else None,

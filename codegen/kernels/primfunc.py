@@ -335,6 +335,11 @@ class PrimFunc:
             return self.view.argument, self.view.offset_bytes
         return None if self.in_place is None else (self.in_place, 0)
 
+    @property
+    def constant_bytes(self) -> int:
+        """Bytes of all its linked constants."""
+        return sum(constant.data.nbytes for constant in self.constants)
+
     def constant(self, role: str) -> LinkedConstant:
         """The linked constant called `role`; raises KeyError."""
         for constant in self.constants:

@@ -24,7 +24,7 @@ from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
-from codegen.search.select import fastest
+from codegen.search.select import FLASH_WORTH, cheapest
 from codegen.search.sharing import SharingMode, permitted, replacing
 from codegen.search.tiling import Lifetimes, Tiler
 
@@ -111,6 +111,7 @@ class Planning:
         self._freely = freely
         self._variants: dict[Grouping, tuple[Variant, ...]] = {}
         self._bindings = lean.Bindings(data, board.target)
+        self._flash_worth = FLASH_WORTH[choices.optimize]
         params = variant.function.params
         self.streamed = params[0].name if choices.stream_input and params else None
 
@@ -276,16 +277,21 @@ class Planning:
         if self._choices.optimize != "size" and not self._freely:
             return []
         slower = None if self._freely else lean.SLOWER_PERCENT
-        others = lean.alternatives(prims, self._bindings, slower)
+
+        def least(found: Sequence[PrimFunc]) -> PrimFunc:
+            return lean.leanest(found, slower_percent=slower, flash_worth=worth)
+
+        worth = self._flash_worth
+        others = lean.alternatives(prims, self._bindings, slower_percent=slower, flash_worth=worth)
         apart = in_place.replaced(prims, others)
-        replacing = self._replacing(function, apart, lambda found: lean.leanest(found, slower))
+        replacing = self._replacing(function, apart, least)
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
     def _replacing(
         self,
         function: Function,
         prims: Sequence[PrimFunc],
-        best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
+        best: Callable[[Sequence[PrimFunc]], PrimFunc] | None = None,
     ) -> dict[int, PrimFunc]:
         """By step: the kernel made to replace its argument."""
         if self._choices.sharing == "none":
@@ -299,7 +305,7 @@ class Planning:
             keep_inputs=self._choices.keep_inputs,
             io=self._choices.io,
             streamed=self.streamed,
-            best=best,
+            best=best or (lambda found: cheapest(found, self._flash_worth)),
         )
 
     def finished(self, attempt: Attempt) -> Attempt:

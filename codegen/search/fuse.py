@@ -10,7 +10,7 @@ from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
-from codegen.search.select import fastest
+from codegen.search.select import cheapest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,13 +27,18 @@ class Segment:
 
 
 def row_steps(
-    prim_funcs: Sequence[PrimFunc], constants: Mapping[str, np.ndarray], target: Target
+    prim_funcs: Sequence[PrimFunc],
+    constants: Mapping[str, np.ndarray],
+    target: Target,
+    flash_worth: int = 0,
 ) -> tuple[PrimFunc | None, ...]:
-    """Per step the fastest kernel that a block can run, None where there is none."""
-    return tuple(_row_step(prim, constants, target) for prim in prim_funcs)
+    """Per step the `cheapest` kernel that a block can run, None where there is none."""
+    return tuple(_row_step(prim, constants, target, flash_worth) for prim in prim_funcs)
 
 
-def _row_step(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> PrimFunc | None:
+def _row_step(
+    prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target, flash_worth: int
+) -> PrimFunc | None:
     if can_fuse(prim):
         return prim
     able = [
@@ -41,7 +46,7 @@ def _row_step(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Targe
     ]
     bound = [kernel.bind(prim.let, constants, prim.name) for kernel in able]
     found = [other for other in bound if can_fuse(other)]
-    return replace(fastest(found), let=prim.let) if found else None
+    return replace(cheapest(found, flash_worth), let=prim.let) if found else None
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from codegen.plan.in_place import may_replace
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
-from codegen.search.select import fastest
+from codegen.search.select import cheapest
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -61,7 +61,7 @@ def alternatives(
     keep_inputs: bool,
     io: IoMode,
     streamed: str | None,
-    best: Callable[[Sequence[PrimFunc]], PrimFunc] = fastest,
+    best: Callable[[Sequence[PrimFunc]], PrimFunc] = cheapest,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
 

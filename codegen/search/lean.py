@@ -1,6 +1,5 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.in_place import P, Planner, replaced
-from codegen.search.select import fastest
+from codegen.search.select import cheapest, cost
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
@@ -41,10 +40,10 @@ class Bindings:
 
 
 def alternatives(
-    prim_funcs: Sequence[PrimFunc], bindings: Bindings, slower_percent: int | None
+    prim_funcs: Sequence[PrimFunc], bindings: Bindings, *, slower_percent: int | None, flash_worth: int
 ) -> dict[int, PrimFunc]:
     """By step: the kernel that works in the fewest bytes, of those the one whose result may overlap its
-    argument on both sides, of those the fastest; where that is not the kernel the step has.
+    argument on both sides, of those the `cheapest`; where that is not the kernel the step has.
 
     None that is predicted to run more than `slower_percent` more instructions than that (None: any may).
     Blocks, views, results that replace an argument and joins keep what they have.
@@ -53,7 +52,8 @@ def alternatives(
     for step, prim in enumerate(prim_funcs):
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
-        least = leanest((prim, *bindings.others(prim)), slower_percent)
+        able = (prim, *bindings.others(prim))
+        least = leanest(able, slower_percent=slower_percent, flash_worth=flash_worth)
         if least is not prim:
             found[step] = least
     return found
@@ -67,11 +67,12 @@ def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> boo
     return other.instructions * 100 <= prim.instructions * (100 + slower_percent)
 
 
-def leanest(prim_funcs: Sequence[PrimFunc], slower_percent: int | None = None) -> PrimFunc:
+def leanest(prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash_worth: int) -> PrimFunc:
     """The one that needs the fewest bytes, of those that run at most `slower_percent` more instructions than
     the fastest, as `alternatives` counts both."""
-    first = fastest(prim_funcs)
-    return min((prim for prim in prim_funcs if _is_fast(prim, first, slower_percent)), key=_needs)
+    first = cheapest(prim_funcs)
+    able = [prim for prim in prim_funcs if _is_fast(prim, first, slower_percent)]
+    return min(able, key=lambda prim: _needs(prim, flash_worth))
 
 
 def lowest(
@@ -110,7 +111,6 @@ def _restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
     return low
 
 
-def _needs(prim: PrimFunc) -> tuple[int, bool, float]:
+def _needs(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:
     one_sided = all(rule.above is None for rule in prim.sharing)
-    speed = math.inf if prim.instructions is None else prim.instructions
-    return sum(space.size_bytes for space in prim.workspaces), one_sided, speed
+    return sum(space.size_bytes for space in prim.workspaces), one_sided, cost(prim, flash_worth)

@@ -17,7 +17,7 @@ from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
-from codegen.search.select import select
+from codegen.search.select import FLASH_WORTH, select
 from codegen.search.sharing import permitted
 
 
@@ -59,13 +59,14 @@ class _Ready:
         self._board, self._choices, self._name, self._module = board, choices, name, module
         function = module.main
         data = {id_: constant.data for id_, constant in module.constants.items()}
-        function, prim_funcs = plan_devices(function, select(function, data, board.target))
+        worth = FLASH_WORTH[choices.optimize]
+        function, prim_funcs = plan_devices(function, select(function, data, board.target, worth))
         prim_funcs = permitted(prim_funcs, choices.sharing)
         self._ordered = schedule(
             function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
         )
         function, prim_funcs = self._ordered.function, self._ordered.prim_funcs
-        steps = row_steps(prim_funcs, data, board.target)
+        steps = row_steps(prim_funcs, data, board.target, worth)
         self.planning = Planning(
             Variant(function=function, prim_funcs=prim_funcs, steps=steps),
             data,

@@ -1,4 +1,4 @@
-"""Kernel selection: every step gets the fastest kernel that runs it on the target, or all reasons why not."""
+"""Kernel selection: every step gets the cheapest kernel that runs it, or all reasons why none does."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,14 @@ from codegen.ir import Function, Let, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
 
+FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 20, "size": 50}
+"""By `--optimize`: instructions of one inference that a byte of constants is worth."""
 
-def select(function: Function, constants: Mapping[str, np.ndarray], target: Target) -> tuple[PrimFunc, ...]:
-    """The PrimFunc of every step, in order: the `fastest` that can run it.
+
+def select(
+    function: Function, constants: Mapping[str, np.ndarray], target: Target, flash_worth: int = 0
+) -> tuple[PrimFunc, ...]:
+    """The PrimFunc of every step, in order: the `cheapest` that can run it.
 
     `constants` holds data by ConstRef id.
 
@@ -23,16 +28,20 @@ def select(function: Function, constants: Mapping[str, np.ndarray], target: Targ
     for let in function.body:
         kernels = _able(let, target, messages)
         if kernels:
-            chosen.append(fastest([kernel.bind(let, constants, let.var.name) for kernel in kernels]))
+            bound = [kernel.bind(let, constants, let.var.name) for kernel in kernels]
+            chosen.append(cheapest(bound, flash_worth))
     messages.raise_if_any()
     return tuple(chosen)
 
 
-def fastest(prim_funcs: Sequence[PrimFunc]) -> PrimFunc:
-    """The one with the fewest predicted instructions; any prediction beats none, the first one wins ties."""
-    return min(
-        prim_funcs, key=lambda prim: math.inf if prim.instructions is None else float(prim.instructions)
-    )
+def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
+    """The one with the least `cost`, the first one wins ties."""
+    return min(prim_funcs, key=lambda prim: cost(prim, flash_worth))
+
+
+def cost(prim: PrimFunc, flash_worth: int) -> float:
+    """Predicted instructions and `flash_worth` for every byte of constants; any prediction beats none."""
+    return math.inf if prim.instructions is None else prim.instructions + flash_worth * prim.constant_bytes
 
 
 def _able(let: Let, target: Target, messages: Messages) -> list[Kernel]:

@@ -67,6 +67,7 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
 /* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
 
 #define CG_DW_MOST_TAPS 49
+#define CG_DW_NINE_TAPS 9 /* of a 3x3 window, which has loops of its own */
 
 /*
  * weights: per group of four channels four biases as above, per two taps a and b doubled int16
@@ -88,6 +89,17 @@ typedef struct {
 void cg_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output);
 void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
                                   int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+
+/*
+ * The same for nine taps and C % 4 == 0, weights as int8. weights: per group of four channels four
+ * biases (bias - in_zero * sum(w)), per two taps a and b {c0 a, c1 a, c0 b, c1 b} and
+ * {c2 a, c3 a, c2 b, c3 b} (bytes, lowest address first), the ninth tap of each channel, four
+ * 2 * multiplier modulo 2^32, the right shift of each channel (1 to 31) in a byte.
+ */
+void cg_depthwise_narrow_s8_dsp(const cg_dw_taps_params *params, const int8_t *input,
+                                int8_t *output);
+void cg_depthwise_narrow_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
+                                    int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
 /* ---- the inner loops, in assembly: depthwise3x3_parts_dsp.S ----------------------------- */
 
@@ -131,7 +143,7 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
 
-/* ---- and those of depthwise_taps_parts_dsp.S -------------------------------------------- */
+/* ---- and those of depthwise_taps_parts_dsp.S, depthwise_narrow_parts_dsp.S -------------- */
 
 /* The taps of a pixel's window; the next pixels' are `4 * groups - back + step` bytes further. */
 typedef struct {
@@ -148,6 +160,7 @@ void cg_dw_taps9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_
 void cg_dw_taps9_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_narrow9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 
 #ifdef __cplusplus
 }

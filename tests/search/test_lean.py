@@ -64,12 +64,20 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
     steps = _planned(key, "speed").program.prim_funcs
     module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
     bindings = lean.Bindings({id_: constant.data for id_, constant in module.constants.items()}, board.target)
-    found = lean.alternatives(steps, bindings, None)
+    found = lean.alternatives(steps, bindings, slower_percent=None, flash_worth=0)
     assert found
     for step, other in found.items():
         assert (_workspaces(other), _is_one_sided(other)) < (
             _workspaces(steps[step]),
             _is_one_sided(steps[step]),
         )
-    assert lean.alternatives([found.get(step, prim) for step, prim in enumerate(steps)], bindings, None) == {}
+    assert (
+        lean.alternatives(
+            [found.get(step, prim) for step, prim in enumerate(steps)],
+            bindings,
+            slower_percent=None,
+            flash_worth=0,
+        )
+        == {}
+    )
     assert all(_workspaces(prim) == 0 for step, prim in enumerate(steps) if step not in found)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Target
-from codegen.kernels.primfunc import PrimFunc
-from codegen.search.select import fastest, select
+from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.search.select import cheapest, select
 from tests.search.chains import Chain
 
 
@@ -19,13 +19,22 @@ def _bound(instructions: int | None, kernel: str) -> PrimFunc:
 
 def test_fewest_predicted_instructions_win():
     choices = [_bound(300, "slow"), _bound(100, "fast"), _bound(200, "middle")]
-    assert fastest(choices).kernel == "fast"
+    assert cheapest(choices).kernel == "fast"
 
 
 def test_a_prediction_beats_none():
-    assert fastest([_bound(None, "portable"), _bound(10**9, "known")]).kernel == "known"
+    assert cheapest([_bound(None, "portable"), _bound(10**9, "known")]).kernel == "known"
 
 
 def test_the_first_registered_wins_a_tie():
-    assert fastest([_bound(7, "first"), _bound(7, "second")]).kernel == "first"
-    assert fastest([_bound(None, "first"), _bound(None, "second")]).kernel == "first"
+    assert cheapest([_bound(7, "first"), _bound(7, "second")]).kernel == "first"
+    assert cheapest([_bound(None, "first"), _bound(None, "second")]).kernel == "first"
+
+
+def test_a_byte_of_constants_is_worth_some_instructions():
+    large, small = _bound(100, "large"), _bound(150, "small")
+    table = LinkedConstant(role="table", data=np.zeros(10, np.int8), alignment=1)
+    large = replace(large, constants=(*large.constants, table))
+    assert cheapest([large, small]).kernel == "large"
+    assert cheapest([large, small], flash_worth=4).kernel == "large"
+    assert cheapest([large, small], flash_worth=6).kernel == "small"

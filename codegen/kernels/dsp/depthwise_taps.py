@@ -34,15 +34,17 @@ from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape
 
 UNROLLED_TAPS = 9
+NARROW_GROUP = 121
+"""Instructions of depthwise_narrow_parts_dsp.S for four channels of a pixel."""
 MOST_TAPS = 49
 """CG_DW_MOST_TAPS."""
-SOURCES = ("kernels/depthwise_taps_parts_dsp.S", "kernels/depthwise_taps_s8_dsp.c")
 
 
 class DepthwiseTaps(Kernel):
-    """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
+    """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_taps_s8_dsp"
+    sources: tuple[str, ...] = ("kernels/depthwise_taps_parts_dsp.S", "kernels/depthwise_taps_s8_dsp.c")
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """As `common_refusal`; a larger window."""
@@ -70,24 +72,76 @@ class DepthwiseTaps(Kernel):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_depthwise_taps_s8_dsp",
-            sources=SOURCES,
+            symbol=f"cg_{self.name}",
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=alignment(window),
             constants=(
-                LinkedConstant(role="weights", data=packed(numbers), alignment=4),
+                LinkedConstant(role="weights", data=self.packed(numbers), alignment=4),
                 LinkedConstant(role="pad", data=pad, alignment=4),
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=_instructions(window),
-            rows=row_kernel(let, "cg_depthwise_taps_s8_dsp_row", window),
+            instructions=instructions(window, self.group_instructions(window)),
+            rows=row_kernel(let, f"cg_{self.name}_row", window),
         )
 
+    def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
+        """The weights as the inner loop reads them, in words."""
+        return packed(numbers)
 
-def packed(numbers: ChannelNumbers) -> np.ndarray:
+    def group_instructions(self, window: WindowShape) -> int:
+        """Of four channels of a pixel."""
+        taps = math.prod(window.window)
+        two, single = (15, 9) if window.result[3] % GROUP == 0 else (21, 11)
+        return 34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)
+
+
+class DepthwiseNarrow(DepthwiseTaps):
+    """Nine taps, channels by fours, int8 weights: 18 bytes of constants a channel for 30."""
+
+    name = "depthwise_narrow_s8_dsp"
+    sources = ("kernels/depthwise_narrow_parts_dsp.S", "kernels/depthwise_narrow_s8_dsp.c")
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """As `DepthwiseTaps`; other than nine taps, channels that are no multiple of four."""
+        reason = super().refusal(let, target)
+        if reason is None and math.prod(window_of(let).window) != UNROLLED_TAPS:
+            return f"the kernel {self.name} is for windows of {UNROLLED_TAPS} taps"
+        if reason is None and window_of(let).image[3] % GROUP:
+            return f"the kernel {self.name} is for multiples of {GROUP} channels"
+        return reason
+
+    def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
+        """See `cg_depthwise_narrow_s8_dsp`."""
+        return packed_narrow(numbers)
+
+    def group_instructions(self, window: WindowShape) -> int:
+        """Of four channels of a pixel."""
+        return NARROW_GROUP
+
+
+def packed_narrow(numbers: ChannelNumbers) -> NDArray[np.int32]:
+    """Words by group of four channels: see `cg_depthwise_narrow_s8_dsp`."""
+    # A multiplier of 0 has no form here; no weights and no bias give the same result.
+    dead = numbers.multipliers == 0
+    weights = np.where(dead[:, None], 0, numbers.weights).astype(np.int8).reshape(-1, GROUP, UNROLLED_TAPS)
+    # [group, channels in pairs, two taps, channel] for every two taps, channels 0 and 1 first.
+    pairs = weights[:, :, :-1].reshape(-1, 2, 2, 4, 2).transpose(0, 3, 1, 4, 2)
+    doubled = 2 * np.where(dead, 1 << 30, numbers.multipliers).astype(np.int64)
+    parts = (
+        np.where(dead, 0, numbers.bias).astype("<i4").reshape(-1, GROUP),
+        np.ascontiguousarray(pairs).reshape(len(weights), -1).view("<i4"),
+        np.ascontiguousarray(weights[:, :, -1]).view("<i4"),
+        doubled.astype(np.uint32).view(np.int32).reshape(-1, GROUP),
+        np.where(dead, 1, numbers.right_shifts).astype(np.int8).reshape(-1, GROUP).view("<i4"),
+    )
+    return np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)
+
+
+def packed(numbers: ChannelNumbers) -> NDArray[np.int32]:
     """Words by group of four channels, the last group counted back from the last channel: see
     `cg_dw_taps_params`."""
     channels = len(numbers.bias)
@@ -110,12 +164,13 @@ def _tap_words(weights: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     return [pairs, int16_pairs(last[:, 0::2]), int16_pairs(last[:, 1::2])]
 
 
-def _instructions(window: WindowShape) -> int:
-    """Predicted for a call: pixels at the border look for their taps, those inside share them."""
+def instructions(window: WindowShape, group: int) -> int:
+    """Predicted for a call: pixels at the border look for their taps, those inside share them.
+
+    `group`: of four channels of a pixel.
+    """
     batch, height, width, depth = window.result
     taps = math.prod(window.window)
-    two, single = (15, 9) if depth % GROUP == 0 else (21, 11)
-    group = 34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)
     inside = [_inside(axis) for axis in window.axes]
     runs = height * width - inside[0] * max(0, inside[1] - 1)
     pixels = height * width * (9 + -(-depth // GROUP) * group)
@@ -129,3 +184,4 @@ def _inside(axis: Axis) -> int:
 
 
 register(DepthwiseTaps())
+register(DepthwiseNarrow())

@@ -12,7 +12,8 @@ from codegen.ir import DType, Quantization, Target, TensorType
 from codegen.ir.ops import Activation, DepthwiseConvAttrs, Padding2D
 from codegen.kernels import kernels_for
 from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, band_tile, row_tile
-from codegen.kernels.dsp.depthwise_taps import DepthwiseTaps
+from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
+from codegen.kernels.dsp.requantise import channel_multipliers
 from codegen.kernels.overlap import striped_below
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.window import WindowShape
@@ -23,10 +24,16 @@ M4 = Target(cpu="cortex-m4", features=frozenset({"dsp"}))
 KERNELS = (Depthwise3x3(), DepthwiseTaps(), Depthwise3x3InPlace())
 
 
-def plain(seed: int, kernel: tuple[int, int] = (3, 3), stride: int = 1, bias: int | None = None) -> Layer:
-    """A layer that every kernel takes: multiplier 1, five channels, a scale below one half."""
+def plain(
+    seed: int,
+    kernel: tuple[int, int] = (3, 3),
+    stride: int = 1,
+    bias: int | None = None,
+    channels: int = 5,
+) -> Layer:
+    """A layer that nearly every kernel takes: multiplier 1, a scale below one half."""
     rng = np.random.default_rng(seed)
-    channels, rows, columns = 5, integer(rng, 4, 9), integer(rng, 4, 9)
+    rows, columns = integer(rng, 4, 9), integer(rng, 4, 9)
     image = random_operand(rng, DType.INT8, (1, rows, columns, channels))
     weights = random_operand(rng, DType.INT8, (1, *kernel, channels), constant=True)
     assert weights.type.quantization is not None
@@ -95,6 +102,39 @@ def test_packed_numbers_give_twice_the_accumulators(kernel: Depthwise3x3 | Depth
         assert argument is not None
         expected = ((image[1:4, 1:4] - argument.type.zero_point) * weights).sum(axis=(0, 1))
         np.testing.assert_array_equal(accumulators(found, function), 2 * expected)
+
+
+def test_narrow_weights_give_the_accumulators() -> None:
+    """Bytes in the order in which SXTB16 takes them apart, and two times the multiplier modulo 2^32."""
+    kernel = DepthwiseNarrow()
+    for seed in range(30):
+        found = plain(seed, channels=8)
+        function = kernel.bind(found.let, found.constants, "dw")
+        image = np.asarray(found.values[0], np.int64)[0]
+        weights = np.asarray(found.values[1], np.int64)[0]
+        pixels = image[1:4, 1:4].reshape(9, 8)
+        argument = found.let.call.args[0]
+        assert argument is not None
+        expected = ((image[1:4, 1:4] - argument.type.zero_point) * weights).sum(axis=(0, 1))
+        table = function.constant("weights").data.reshape(2, 18)
+        for group, row in enumerate(table):
+            taps = row[4:12].copy().view(np.int8).reshape(4, 2, 2, 2)  # two taps, channels, tap, channel
+            last = row[12:13].copy().view(np.int8)
+            by_tap = np.concatenate((taps.transpose(0, 2, 1, 3).reshape(8, 4), last[None]))
+            start = 4 * group
+            sums = row[:4] + (by_tap.astype(np.int64) * pixels[:, start : start + 4]).sum(axis=0)
+            np.testing.assert_array_equal(sums, expected[start : start + 4])
+            multipliers, shifts = channel_multipliers(found.let)
+            doubled = row[13:17].astype(np.int64) % 2**32
+            np.testing.assert_array_equal(doubled, 2 * multipliers[start : start + 4].astype(np.int64))
+            np.testing.assert_array_equal(row[17:18].copy().view(np.int8), -shifts[start : start + 4])
+
+
+def test_narrow_weights_are_for_nine_taps_of_channels_by_fours() -> None:
+    kernel = DepthwiseNarrow()
+    assert kernel.refusal(plain(1, channels=8).let, M4) is None
+    assert "multiples of 4 channels" in str(kernel.refusal(plain(1).let, M4))
+    assert "windows of 9 taps" in str(kernel.refusal(plain(1, (5, 5), channels=8).let, M4))
 
 
 def test_only_with_the_extension() -> None:

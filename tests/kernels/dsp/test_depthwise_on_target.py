@@ -80,6 +80,20 @@ def test_whole_tensors(tmp_path: Path) -> None:
         assert used[name] >= 10, used
 
 
+def test_narrow_weights(tmp_path: Path) -> None:
+    """Size takes them wherever it can: a byte of constants is worth fifty instructions to it."""
+    nine = {"kernel": (3, 3), "dilation": (1, 1), "multiplier": 1}
+    models = [
+        replace(
+            model, shape=replace(model.shape, **nine, image=(*model.shape.image[:2], 4 + 4 * (index % 5)))
+        )
+        for index, model in enumerate(random_models(6, LAYERS))
+    ]
+    outcomes = run_all(models, "mps2-an386", tmp_path, "size")
+    used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
+    assert used["cg_depthwise_narrow_s8_dsp"] >= LAYERS // 2, used
+
+
 def test_in_place(tmp_path: Path) -> None:
     same_size = {"kernel": (3, 3), "stride": 1, "dilation": (1, 1), "padding": "SAME", "multiplier": 1}
     models = [
