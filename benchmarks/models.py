@@ -11,6 +11,7 @@ of the counter's resolution), bytes from the ELF and from painted pools. Outputs
 import argparse
 import csv
 import itertools
+import os
 import sys
 import tempfile
 import tomllib
@@ -35,7 +36,7 @@ from codegen.toolchain import Optimize, gcc
 HERE = Path(__file__).parent
 RECORDED = HERE / "results" / "models.csv"
 PEERS = HERE / "peers.toml"
-SHARED = HERE.parents[1] / "shared" / "testdata"
+SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")
 
 BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385", "mps2-an505", "mps2-an500", "microbit")
 MODELS = (
@@ -92,8 +93,13 @@ class Row:
         return self.pool_bytes + self.stack_bytes
 
 
-def measure(board: str, key: str, optimize: Optimize, compiler: str) -> Row | None:
-    """Build, run and check one model; None if it does not fit. Raises CodegenError for all else."""
+def measure(
+    board: str, key: str, optimize: Optimize, compiler: str, *, with_cycles: bool = True
+) -> Row | None:
+    """Build, run and check one model; None if it does not fit. Raises CodegenError for all else.
+
+    Without cycles, which take a second run, their estimate is 0.
+    """
     io_types = "int8" if key in EDGED else "file"
     options = Options(board=board, optimize=optimize, io_types=io_types)
     with tempfile.TemporaryDirectory(prefix="codegen-bench-") as folder:
@@ -104,10 +110,10 @@ def measure(board: str, key: str, optimize: Optimize, compiler: str) -> Row | No
             if error.exit_code is ExitCode.FIT:
                 return None
             raise
-        return _row(built, key, optimize, compiler)
+        return _row(built, key, optimize, compiler, with_cycles=with_cycles)
 
 
-def _row(built: Built, key: str, optimize: str, compiler: str) -> Row:
+def _row(built: Built, key: str, optimize: str, compiler: str, *, with_cycles: bool) -> Row:
     planned = built.models[0]
     cases = [_case(built, key)]
     measured = execute(built, cases)
@@ -122,7 +128,7 @@ def _row(built: Built, key: str, optimize: str, compiler: str) -> Row:
         optimize=optimize,
         compiler=compiler,
         instructions=case.instructions or 0,
-        cycles_estimate=sum(estimate_cycles(built, cases[0])),
+        cycles_estimate=sum(estimate_cycles(built, cases[0])) if with_cycles else 0,
         macs=planned.macs,
         macs_executed=sum(prim.macs for prim in planned.program.prim_funcs),
         code_bytes=built.image.sizes.model_code_bytes,
