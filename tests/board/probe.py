@@ -35,6 +35,7 @@ MISCHIEF = {
     "stale": 211,
     "top": 212,
     "near": 213,
+    "unaligned": 214,
 }
 
 SOURCE = """\
@@ -113,6 +114,9 @@ static void mischief(uint8_t kind)
         break;
     case 213: /* behind the guard band, still inside the region */
         *pool_byte(208u + 1024u) = 1;
+        break;
+    case 214:
+        __asm__ volatile("ldr r0, [%0, #0]" ::"r"(&pattern_POOL_pool[1]) : "r0", "memory");
         break;
     default:
         break;
