@@ -59,15 +59,15 @@ UINT8_HELP = (
 @pytest.mark.parametrize(
     ("dtype", "text"),
     [
-        ("uint8", f'graph input 0: tensor 0 "x" is uint8, supported are int8 and float32\n{UINT8_HELP}'),
+        ("uint8", f'graph input 0: tensor 0 "x" is uint8, supported are int8, int16 and float32\n{UINT8_HELP}'),
         (
             "float16",
-            'graph input 0: tensor 0 "x" is float16, supported are int8 and float32\n'
+            'graph input 0: tensor 0 "x" is float16, supported are int8, int16 and float32\n'
             "help: convert it again without float16 in target_spec.supported_types: as int8 or float32",
         ),
         (
             "bool",
-            'graph input 0: tensor 0 "x" is bool, supported are int8 and float32\nhelp: convert it as int8',
+            'graph input 0: tensor 0 "x" is bool, supported are int8, int16 and float32\nhelp: convert it as int8',
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_types(dtype: str, text: str) -> None:
 def test_unknown_type_number() -> None:
     patch = Patch(typed("int8", scale=1.0))
     patch.scalar(patch.tensor("x"), 1, "<b", 99)
-    assert 'tensor 0 "x" is of type number 99, supported are int8 and float32' in complaint(patch.build())
+    assert 'tensor 0 "x" is of type number 99, supported are int8, int16 and float32' in complaint(patch.build())
 
 
 def test_hybrid() -> None:
