@@ -83,6 +83,16 @@ static inline int32_t cg_requantize(int32_t x, int32_t multiplier, int32_t shift
     return cg_rounding_shift_right(cg_high_mul(x, multiplier), -shift);
 }
 
+/*
+ * TFLite's MultiplyByQuantizedMultiplier of 64-bit sums: round(x * multiplier / 2^shift), halves
+ * up. The multiplier has 15 bits, 8 <= shift <= 46. What does not fit 64 or 32 bits wraps.
+ */
+static inline int32_t cg_requantize_s64(int64_t x, int32_t multiplier, int32_t shift)
+{
+    const uint64_t product = (uint64_t)x * (uint64_t)multiplier;
+    return (int32_t)((int64_t)(product + ((uint64_t)1 << (shift - 1))) >> shift);
+}
+
 static inline int32_t cg_clamp_s32(int32_t x, int32_t low, int32_t high)
 {
     const int32_t raised = (x < low) ? low : x;

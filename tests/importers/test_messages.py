@@ -59,7 +59,10 @@ UINT8_HELP = (
 @pytest.mark.parametrize(
     ("dtype", "text"),
     [
-        ("uint8", f'graph input 0: tensor 0 "x" is uint8, supported are int8, int16 and float32\n{UINT8_HELP}'),
+        (
+            "uint8",
+            f'graph input 0: tensor 0 "x" is uint8, supported are int8, int16 and float32\n{UINT8_HELP}',
+        ),
         (
             "float16",
             'graph input 0: tensor 0 "x" is float16, supported are int8, int16 and float32\n'
@@ -67,7 +70,8 @@ UINT8_HELP = (
         ),
         (
             "bool",
-            'graph input 0: tensor 0 "x" is bool, supported are int8, int16 and float32\nhelp: convert it as int8',
+            'graph input 0: tensor 0 "x" is bool, supported are int8, int16 and float32\n'
+            "help: convert it as int8",
         ),
     ],
 )
@@ -78,7 +82,9 @@ def test_types(dtype: str, text: str) -> None:
 def test_unknown_type_number() -> None:
     patch = Patch(typed("int8", scale=1.0))
     patch.scalar(patch.tensor("x"), 1, "<b", 99)
-    assert 'tensor 0 "x" is of type number 99, supported are int8, int16 and float32' in complaint(patch.build())
+    assert 'tensor 0 "x" is of type number 99, supported are int8, int16 and float32' in complaint(
+        patch.build()
+    )
 
 
 def test_hybrid() -> None:

@@ -9,7 +9,14 @@ from codegen.ir.ops import arithmetic
 from codegen.ir.ops.attrs import BinaryAttrs
 from codegen.ir.ops.base import Attrs, Op
 from codegen.ir.ops.parameters import activation_range, add_params, mul_multiplier, sub_params
-from codegen.ir.ops.rules import broadcast, narrow, need_count, need_elements, need_quantized_or_float, operand
+from codegen.ir.ops.rules import (
+    broadcast,
+    narrow,
+    need_count,
+    need_elements,
+    need_quantized_or_float,
+    operand,
+)
 from codegen.ir.types import DType, TensorType
 
 

@@ -159,7 +159,10 @@ def add_params(first: TensorType, second: TensorType, result: TensorType) -> Add
 
 
 def sub_params(first: TensorType, second: TensorType, result: TensorType) -> AddParams:
-    """Parameters of SUB on int8 and int16: those of ADD with the second multiplier negated. Source: kernels/sub.cc."""
+    """Parameters of SUB on int8 and int16: those of ADD with the second multiplier negated.
+
+    Source: kernels/sub.cc.
+    """
     added = add_params(first, second, result)
     return AddParams(
         left_shift=added.left_shift,
@@ -209,7 +212,10 @@ class LeakyReluParams:
 
 
 def leaky_relu_params(alpha: float, argument: TensorType, result: TensorType) -> LeakyReluParams:
-    """Parameters of LEAKY_RELU on int8 and int16, in float32. Source: kernels/activations.cc, LeakyReluPrepare."""
+    """Parameters of LEAKY_RELU on int8 and int16, in float32.
+
+    Source: kernels/activations.cc, LeakyReluPrepare.
+    """
     positive_multiplier, positive_shift = relu_multiplier(argument, result)
     slope = np.float32(argument.scale) * np.float32(alpha) / np.float32(result.scale)
     negative_multiplier, negative_shift = quantize_multiplier(float(slope))
