@@ -182,6 +182,8 @@ class _Converter(_ParamsCall):
         """
         if not isinstance(let.call.args[0], Var):
             return ()
+        if let.var.type.elements == 1:  # read before anything is written
+            return (Sharing(argument=0, below=1 - arg_type(let, 0).size_bytes),)
         growth = let.var.type.dtype.size_bytes - arg_type(let, 0).dtype.size_bytes
         distance = growth if growth < 0 else growth * (let.var.type.elements - 1)
         return (Sharing(argument=0, below=distance),)

@@ -83,7 +83,7 @@ def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
 
 @needs_arm
 def test_header_compiles_as_cpp(tmp_path: Path) -> None:
-    (tmp_path / "header.cpp").write_text('#include "cg_kernels.h"\n')
+    (tmp_path / "header.cpp").write_text('#include "cg_kernels_s16.h"\n')
     command = [
         "arm-none-eabi-g++",
         "-std=c++14",

@@ -1,6 +1,6 @@
 """Evaluation of the operators with weights, one position of the window after the other.
 
-Integer products are summed in float64 by matrix products: exact (each is below 2^24, sums stay below 2^53) and
+Integer products are summed in float64 by matrix products: exact (each below 2^24, sums below 2^53) and
 far faster than NumPy's integers. float32 products are summed one by one in float32, in the order of TFLite's
 reference kernels (row, column, channel; the bias last): where terms cancel, another order or precision is off
 by more than the 1e-5 that results are compared with.
