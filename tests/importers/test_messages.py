@@ -187,6 +187,27 @@ def test_weights_computed_at_run_time() -> None:
     )
 
 
+def _int16_sum(*scales: float, **options: bool) -> bytes:
+    """An ADD of int16 tensors with these scales."""
+    model = ModelBuilder()
+    x, y, z = (model.tensor(n, (1, 4), "int16", scale=s) for n, s in zip("xyz", scales, strict=True))
+    model.op("ADD", [x, y], [z], **options)
+    model.inputs(x, y)
+    model.outputs(z)
+    return model.build()
+
+
+def test_int16_sums_of_powers_of_two() -> None:
+    """TFLite's shifting kernel rounds before it adds, tflite-micro's does not: neither is right for both."""
+    assert complaint(_int16_sum(0.25, 0.5, 0.5)) == (
+        'error[E301] op 0 ADD "z": int16 scales that are all powers of two are not supported '
+        "with the option pot_scale_int16\n"
+        "help: convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)"
+    )
+    for data in (_int16_sum(0.25, 0.5, 0.5, pot_scale_int16=False), _int16_sum(0.25, 0.3, 0.5)):
+        imported(data)
+
+
 def test_schema_version() -> None:
     patch = Patch(everything())
     patch.scalar(patch.model, 0, "<I", 2)

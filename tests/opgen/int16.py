@@ -224,6 +224,34 @@ def _moved(dice: Dice, name: str) -> Drawn:
     return sketch.finish(sketch.op("PAD", [x, amounts], y))
 
 
+def network(dice: Dice) -> Drawn:
+    """float32 edges, convolution, RELU, a depthwise one with a sum around it, a mean, a classifier."""
+    sketch = Sketch(dice)
+    extent, depth, channels = dice.integer(4, 9), dice.integer(1, 3), dice.integer(1, 9)
+    real = sketch.input((1, extent, extent, depth), None)
+    x = append_unary(sketch, "QUANTIZE", real, _affine(dice, -12, -11))
+    padded = sketch.tensor((1, extent + 2, extent + 2, depth), x.affine)
+    sketch.op("PAD", [x, sketch.constant([0, 0, 1, 1, 1, 1, 0, 0], (4, 2))], padded)
+    assert x.affine is not None
+    operands, made = _weights(sketch, x.affine, (channels, 3, 3, depth), axis=0, taps=9 * depth, bias="int64")
+    image = (1, extent, extent, channels)
+    y = sketch.op("CONV_2D", [padded, *operands], sketch.tensor(image, made), padding="VALID")
+    y = append_unary(sketch, "RELU", y, made)
+    operands, other = _weights(sketch, made, (1, 3, 3, channels), axis=3, taps=9, bias="int64")
+    z = sketch.op("DEPTHWISE_CONV_2D", [y, *operands], sketch.tensor(image, other), padding="SAME")
+    largest = max(made.scale, other.scale)
+    total = sketch.tensor(image, Affine(scale=largest, zero_point=0, dtype="int16"))
+    sketch.op("ADD", [y, z], total, pot_scale_int16=False)
+    assert total.affine is not None
+    flat = sketch.tensor((1, channels), total.affine)
+    sketch.op("MEAN", [total, sketch.constant([1, 2])], flat, keep_dims=False)
+    operands, last = _weights(sketch, total.affine, (5, channels), axis=None, taps=channels, bias="int64")
+    scores = sketch.op("FULLY_CONNECTED", [flat, *operands], sketch.tensor((1, 5), last))
+    return sketch.finish(append_unary(sketch, "DEQUANTIZE", scores, None))
+
+
+_NETWORK = "QUANTIZE+PAD+CONV_2D+RELU+DEPTHWISE_CONV_2D+ADD+MEAN+FULLY_CONNECTED+DEQUANTIZE"
+
 INT16: Mapping[str, tuple[tuple[str, Callable[[Dice], Drawn], int], ...]] = MappingProxyType(
     {
         "CONV_2D": (("int16", conv, 40), ("int16_b32", partial(conv, bias="int32"), 15)),
@@ -247,6 +275,7 @@ INT16: Mapping[str, tuple[tuple[str, Callable[[Dice], Drawn], int], ...]] = Mapp
         "QUANTIZE": (("int16", quantize, 30),),
         "QUANTIZE int8 to int16": (("", widen, 8),),
         "DEQUANTIZE": (("int16", dequantize, 8),),
+        _NETWORK: (("int16", network, 12),),
         "CONCATENATION": (("int16", partial(_moved, name="CONCATENATION"), 6),),
         "PAD": (("int16", partial(_moved, name="PAD"), 8),),
         "RESHAPE": (("int16", partial(_moved, name="RESHAPE"), 4),),
