@@ -187,11 +187,11 @@ def test_weights_computed_at_run_time() -> None:
     )
 
 
-def _int16_sum(*scales: float, **options: bool) -> bytes:
+def _int16_sum(*scales: float, by_shifts: bool = True) -> bytes:
     """An ADD of int16 tensors with these scales."""
     model = ModelBuilder()
     x, y, z = (model.tensor(n, (1, 4), "int16", scale=s) for n, s in zip("xyz", scales, strict=True))
-    model.op("ADD", [x, y], [z], **options)
+    model.op("ADD", [x, y], [z], pot_scale_int16=by_shifts)
     model.inputs(x, y)
     model.outputs(z)
     return model.build()
@@ -204,7 +204,7 @@ def test_int16_sums_of_powers_of_two() -> None:
         "with the option pot_scale_int16\n"
         "help: convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)"
     )
-    for data in (_int16_sum(0.25, 0.5, 0.5, pot_scale_int16=False), _int16_sum(0.25, 0.3, 0.5)):
+    for data in (_int16_sum(0.25, 0.5, 0.5, by_shifts=False), _int16_sum(0.25, 0.3, 0.5)):
         imported(data)
 
 

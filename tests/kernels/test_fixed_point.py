@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import cffi
 import numpy as np
@@ -57,7 +58,7 @@ class _Shim:
             "void wide_all(const int64_t *, const int32_t *, const int32_t *, int32_t *, int32_t);"
             "void shift_all(const int32_t *, const int32_t *, int32_t *, int32_t);"
         )
-        self._lib = self._ffi.dlopen(str(path))
+        self._lib: Any = self._ffi.dlopen(str(path))
 
     def wide(
         self, x: NDArray[np.int64], multiplier: NDArray[np.int32], shift: NDArray[np.int32]
