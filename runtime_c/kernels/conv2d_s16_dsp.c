@@ -102,19 +102,75 @@ static void gather(const cg_window *window, const cg_view *view, const cg_s16 *i
     }
 }
 
-/* `count` pixels of a row from column x on: three or four together, or one. */
-static void conv_tile(const cg_window *window, const cg_tile_s16_dsp *tile, cg_view *view,
-                      const cg_s16 *image, cg_s32 *workspace, cg_s16 *output, int32_t x,
-                      int32_t count)
+/* The windows of a tile one by one, the last one of three twice. */
+static void gather_each(const cg_window *window, cg_view *view, const cg_s16 *image,
+                        cg_s32 *workspace, int32_t x, int32_t count)
 {
     const int32_t pitch = (count > 1) ? 4 : 1;
     for (int32_t pixel = 0; pixel < pitch; pixel++) {
         cg_view_col(view, window, x + ((pixel < count) ? pixel : (count - 1)));
         gather(window, view, image, &workspace[pixel], pitch);
     }
+}
+
+/* Runs of `n` words of four pixels `step` elements apart, the last `last_step` behind the third. */
+static cg_s32 *copy_four(cg_s32 *to, const cg_s16 *from, int32_t step, int32_t last_step, int32_t n)
+{
+    const cg_s32 *a = (const cg_s32 *)(const void *)from;
+    const cg_s32 *b = (const cg_s32 *)(const void *)&from[step];
+    const cg_s32 *c = (const cg_s32 *)(const void *)&from[2 * step];
+    const cg_s32 *d = (const cg_s32 *)(const void *)&from[(2 * step) + last_step];
+    for (; n > 0; n--) {
+        const int32_t first = *a++;
+        const int32_t second = *b++;
+        const int32_t third = *c++;
+        const int32_t fourth = *d++;
+        to[0] = first;
+        to[1] = second;
+        to[2] = third;
+        to[3] = fourth;
+        to += 4;
+    }
+    return to;
+}
+
+/* Four windows of which no column is in the padding, by whole words; `view` is of their row. */
+static void gather_four(const cg_window *window, const cg_view *view, const cg_s16 *image,
+                        cg_s32 *to, int32_t column, int32_t last_step)
+{
+    const int32_t n = window->kernel_w * (window->in.c / 2);
+    const int32_t apart = window->stride_w * window->in.c;
+    const int32_t line = window->in.w * window->in.c;
+    for (int32_t ky = 0; ky < window->kernel_h; ky++) {
+        if ((ky < view->rows.first) || (ky >= view->rows.stop)) {
+            words place = {.to = to, .pitch = 1};
+            clear_words(&place, 4 * n);
+            to = place.to;
+        } else {
+            const int32_t y = view->y + (ky * window->dilation_h);
+            const cg_s16 *const from = &image[(y * line) + (column * window->in.c)];
+            to = copy_four(to, from, apart, (last_step != 0) ? apart : 0, n);
+        }
+    }
+}
+
+/* `count` pixels of a row from column x on: three or four together, or one. */
+static void conv_tile(const cg_window *window, const cg_tile_s16_dsp *tile, cg_view *view,
+                      const cg_s16 *image, cg_s32 *workspace, cg_s16 *output, int32_t x,
+                      int32_t count)
+{
+    const int32_t step = 2 * window->out.c;
+    const int32_t last_step = (count == 4) ? step : 0;
+    const int32_t first = (x * window->stride_w) - window->pad_left;
+    const int32_t end = first + ((count - 1) * window->stride_w) + window->kernel_w;
+    if ((count > 1) && (first >= 0) && (end <= window->in.w) && (window->dilation_w == 1) &&
+        ((window->in.c % 2) == 0)) {
+        gather_four(window, view, image, workspace, first, last_step);
+    } else {
+        gather_each(window, view, image, workspace, x, count);
+    }
     if (count > 1) {
-        const int32_t step = 2 * window->out.c;
-        cg_tile4_s16_dsp(tile, output, step, (count == 4) ? step : 0);
+        cg_tile4_s16_dsp(tile, output, step, last_step);
     } else {
         cg_tile1_s16_dsp(tile, output);
     }

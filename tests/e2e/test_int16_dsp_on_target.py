@@ -17,7 +17,7 @@ from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.dsp.int16_layers import int16_layer, shaped, shaped_rows
 from tests.kernels.layers import Layer
 
-LAYERS, LONG_LAYERS = 90, 900
+LAYERS, LONG_LAYERS = 44, 900
 
 pytestmark = pytest.mark.qemu
 

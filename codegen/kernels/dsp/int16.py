@@ -1,8 +1,8 @@
 """CONV_2D and FULLY_CONNECTED on int16 images, on cores with the DSP extension.
 
 SMLAD takes two values of an int16 image as they are; only weights are widened, by SXTB16 from a stream.
-Sums of 32 bits have to suffice for every image, which weights and bias decide (`fits`); where they do not, or where
-a scale is not below a quarter, the portable kernel is bound instead.
+Sums of 32 bits have to suffice for every image, which weights and bias decide (`fits`); where they do not, or
+where a scale is not below a quarter, the portable kernel is bound instead.
 """
 
 from collections.abc import Mapping
@@ -303,7 +303,7 @@ class DspFullyConnected(_Int16):
 
 
 def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
-    """Least safe distance in elements of a FULLY_CONNECTED that reads a whole row for each pair of outputs."""
+    """Least safe distance in elements of a FULLY_CONNECTED that reads its row for each pair of outputs."""
     firsts = np.arange(rows, dtype=np.int64)[:, None]
     pairs = np.arange((outputs + 1) // 2, dtype=np.int64)[None, :]
     ends = firsts * outputs + np.minimum(2 * pairs + 2, outputs)

@@ -1,18 +1,35 @@
 """Instructions of the int16 kernels on the DSP extension: counted in the assembly (tile_s16_dsp.S), fitted to
 single layers measured on QEMU (gcc 12 -O3) for the C that copies windows (conv2d_s16_dsp.c)."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from codegen.kernels.window import WindowShape
 
-LAYER, ROW, PIXEL, TILE = 60, 45, 40, 25
-"""In C for each call, row of results, window copied, and tile."""
-TAP_ROW, RUN, WORD, CLEARED = 20, 14, 4, 3
-"""In C for each row of a window, run of words, word copied, and word of padding."""
-ODD_TAP, ODD_VALUE = 12, 11
-"""In C for each tap and value of an image with an odd number of channels."""
-FULLY_CONNECTED_ROW = 12
-"""In C for each row of a FULLY_CONNECTED."""
+COSTS: Mapping[str, float] = MappingProxyType(
+    {
+        "layer": 100,
+        "row": 44,
+        "tile": 11,
+        "tile of runs": 63,
+        "run": 32,
+        "run word": 4.23,
+        "window": 109,
+        "tap row": 19,
+        "words": 60,
+        "word": 5.34,
+        "cleared word": 2.05,
+        "tap": 21.6,
+        "value": 10.87,
+    }
+)
+"""In C for each call, row of results, tile; for each tile copied by runs, run of four windows, word of each;
+for each window copied alone, row of taps, run of words, word, word of padding; where channels are odd, tap
+and value of one."""
+FULLY_CONNECTED, FULLY_CONNECTED_ROW = 30, 12
+"""In C for each call and each row of a FULLY_CONNECTED."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,55 +70,66 @@ def _one(layer: Layer) -> int:
 
 def rows_instructions(rows: int, layer: Layer) -> int:
     """Of one FULLY_CONNECTED, row by row."""
-    return LAYER // 2 + rows * (FULLY_CONNECTED_ROW + _one(layer))
+    return FULLY_CONNECTED + rows * (FULLY_CONNECTED_ROW + _one(layer))
 
 
 def conv_instructions(window: WindowShape, layer: Layer) -> int:
     """Of one convolution."""
-    row = tiles(window.result[2])
-    copies = [sum(4 if size > 1 else 1 for size in row)]
     rows = window.result[0] * window.result[1]
-    computed = sum(TILE + (_four(layer) if size > 1 else _one(layer)) for size in row)
-    return LAYER + rows * (ROW + computed + copies[0] * PIXEL) + _copied(window)
+    computed = sum(_four(layer) if size > 1 else _one(layer) for size in tiles(window.result[2]))
+    around = sum(COSTS[what] * count for what, count in copied(window).items())
+    return rows * computed + round(around)
 
 
-def _columns(window: WindowShape) -> list[int]:
-    """The result columns whose windows are copied, in order: the third of three twice."""
-    found: list[int] = []
-    start = 0
-    for size in tiles(window.result[2]):
-        found += range(start, start + size)
-        if size == 3:
-            found.append(start + 2)
-        start += size
-    return found
-
-
-def _copied(window: WindowShape) -> int:
-    """Rows of taps of all windows."""
+def copied(window: WindowShape) -> Mapping[str, int]:
+    """How often each of `COSTS` arises."""
     down, across = window.axes
-    channels = window.image[3]
-    total = 0
+    found: Counter[str] = Counter(layer=1)
+    row = tiles(window.result[2])
+    starts = [sum(row[:number]) for number in range(len(row))]
+    by_runs = [is_by_runs(window, start, size) for start, size in zip(starts, row, strict=True)]
     for y in range(down.count):
-        first_row, end_row = down.span(y, y + 1)
-        for x in _columns(window):
-            first, end = across.span(x, x + 1)
-            inner = _tap_rows(first_row, end_row, down.dilation) if first < end else 0
-            taps = -(-(end - first) // across.dilation) if first < end else 0
-            total += _window(window, inner, taps, channels)
-    return total * window.result[0]
+        first, end = down.span(y, y + 1)
+        inner = -(-(end - first) // down.dilation)
+        found.update({"row": 44, "tile": len(row)})
+        for start, size, is_fast in zip(starts, row, by_runs, strict=True):
+            if is_fast:
+                words = across.window * window.image[3] // 2
+                found.update({"tile of runs": 63, "run": down.window, "run word": 4 * inner * words})
+                found["cleared word"] += 4 * (down.window - inner) * words
+                continue
+            columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
+            for x in columns:
+                left, right = across.span(x, x + 1)
+                _count_window(found, window, inner, -(-(right - left) // across.dilation))
+    return {what: count * (1 if what == "layer" else window.result[0]) for what, count in found.items()}
 
 
-def _tap_rows(first: int, end: int, dilation: int) -> int:
-    return -(-(end - first) // dilation) if first < end else 0
+def is_by_runs(window: WindowShape, column: int, size: int) -> bool:
+    """Whether the windows of a tile of `size` pixels from `column` on are copied four at a time."""
+    across = window.axes[1]
+    first = column * across.stride - across.pad
+    last = first + (size - 1) * across.stride + across.window
+    return (
+        size > 1
+        and across.dilation == 1
+        and window.image[3] % 2 == 0
+        and first >= 0
+        and last <= across.extent
+    )
 
 
-def _window(window: WindowShape, rows: int, taps: int, channels: int) -> int:
-    """One window, `rows` rows of `taps` taps of which are inside the image."""
+def _count_window(found: Counter[str], window: WindowShape, rows: int, taps: int) -> None:
+    """One window copied alone, `rows` rows of `taps` taps of which are inside the image."""
     height, width = window.window
+    channels = window.image[3]
+    if rows == 0 or taps == 0:
+        rows = taps = 0
+    found.update({"window": 109, "tap row": height})
     if channels % 2:
-        return height * (TAP_ROW + width * (ODD_TAP + ODD_VALUE * channels))
+        found.update({"tap": height * width, "value": height * width * channels})
+        return
     words = channels // 2
-    runs = 1 if window.dilation[1] == 1 else taps
-    inside = RUN * runs + WORD * taps * words + CLEARED * (width - taps) * words
-    return height * TAP_ROW + rows * inside + (height - rows) * CLEARED * width * words
+    found["words"] += rows * (1 if window.dilation[1] == 1 else taps)
+    found["word"] += rows * taps * words
+    found["cleared word"] += (height * width - rows * taps) * words
