@@ -105,6 +105,34 @@ def multiply_by_quantized_multiplier(values: ArrayLike, multiplier: ArrayLike, s
     return rounding_divide_by_power(doubling_high_mul(shifted, multiplier), np.maximum(-power, 0))
 
 
+MAX_WIDE_SHIFT = 7
+"""Largest left shift of a 64-bit accumulator's requantisation."""
+
+
+def reduced_multiplier(multiplier: ArrayLike) -> Integers:
+    """A multiplier of 31 bits rounded to 15, at most 0x7FFF.
+
+    Source: MultiplyByQuantizedMultiplier of an int64_t.
+    """
+    numbers = np.asarray(multiplier, np.int64)
+    return np.where(numbers < 0x7FFF0000, (numbers + (1 << 15)) >> 16, 0x7FFF)
+
+
+def multiply_wide_by_quantized_multiplier(
+    values: ArrayLike, multiplier: ArrayLike, shift: ArrayLike
+) -> Integers:
+    """int64 values times `reduced_multiplier(multiplier)` / 2^15 * 2^shift, halves up, wrapped to int32.
+
+    `shift` is at most `MAX_WIDE_SHIFT`; the arguments broadcast as in `multiply_by_quantized_multiplier`.
+    Products wrap at 64 bits (TFLite asserts accumulators below 2^47, where none does).
+    Source: MultiplyByQuantizedMultiplier of an int64_t.
+    """
+    right = 15 - np.asarray(shift, np.int64)
+    with np.errstate(over="ignore"):
+        product = np.asarray(values, np.int64) * reduced_multiplier(multiplier)
+        return wrap_int32((product + (np.int64(1) << (right - 1))) >> right)
+
+
 def saturating_shift_left(values: Integers, exponent: int) -> Integers:
     """values * 2^exponent, saturated to int32. Source: gemmlowp SaturatingRoundingMultiplyByPOT."""
     return saturate_int32(values << exponent)

@@ -88,15 +88,17 @@ def _integer_tail(let: Let) -> Fields:
     return (("act_min", low), ("act_max", high))
 
 
-class AddS8(_Binary):
-    """ADD on int8, and SUB by a negated multiplier: both are one C function, as in TFLite."""
+_KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
 
-    stem = "add_s8"
-    run_symbol = "cg_add_s8_run"
-    argument = result = DType.INT8
 
-    def __init__(self, op: str) -> None:
-        self.op, self.name = op, f"{op.lower()}_s8_portable"
+class AddInteger(_Binary):
+    """ADD on int8 or int16, and SUB by a negated multiplier: both are one C function, as in TFLite."""
+
+    def __init__(self, op: str, dtype: DType) -> None:
+        kind = _KINDS[dtype]
+        self.op, self.stem, self.name = op, f"add_{kind}", f"{op.lower()}_{kind}_portable"
+        self.argument = self.result = dtype
+        self.run_symbol = "cg_add_s8_run" if dtype is DType.INT8 else None
 
     def numbers(self, let: Let) -> CStruct:
         """See `_Binary.numbers`."""
@@ -114,11 +116,15 @@ class AddS8(_Binary):
         return params("cg_add_params", *_integer_head(let), *scaling, *_integer_tail(let))
 
 
-class MulS8(_Binary):
-    """MUL on int8."""
+class MulInteger(_Binary):
+    """MUL on int8 or int16."""
 
-    op, stem, name = "MUL", "mul_s8", "mul_s8_portable"
-    argument = result = DType.INT8
+    op = "MUL"
+
+    def __init__(self, dtype: DType) -> None:
+        self.stem = f"mul_{_KINDS[dtype]}"
+        self.name = f"{self.stem}_portable"
+        self.argument = self.result = dtype
 
     def numbers(self, let: Let) -> CStruct:
         """See `_Binary.numbers`."""
@@ -127,9 +133,12 @@ class MulS8(_Binary):
         return params("cg_mul_params", *_integer_head(let), *scaling, *_integer_tail(let))
 
 
-register(AddS8("ADD"))
+register(AddInteger("ADD", DType.INT8))
+register(AddInteger("ADD", DType.INT16))
 register(BinaryF32("ADD", "add_f32"))
-register(AddS8("SUB"))
+register(AddInteger("SUB", DType.INT8))
+register(AddInteger("SUB", DType.INT16))
 register(BinaryF32("SUB", "sub_f32"))
-register(MulS8())
+register(MulInteger(DType.INT8))
+register(MulInteger(DType.INT16))
 register(BinaryF32("MUL", "mul_f32"))

@@ -7,9 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.fixed_point import reduced_multiplier, wrap_int32
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.parameters import activation_range, conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.parameters import (
+    activation_range,
+    conv_multipliers,
+    fully_connected_multipliers,
+    has_wide_accumulator,
+)
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.portable import (
@@ -17,8 +22,10 @@ from codegen.kernels.portable import (
     Parts,
     PortableKernel,
     arg_type,
+    arg_types,
     constant_data,
     float_limits,
+    reverse_stem,
     row_kernel,
     value_argument,
 )
@@ -38,14 +45,14 @@ from codegen.kernels.window import WindowShape, nhwc
 
 
 class _Weighted(PortableKernel):
-    """Shared by all six: constant weights and bias beside one run-time image."""
+    """Shared by all nine: constant weights and bias beside one run-time image."""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
         for index, what in ((1, "weights"), (2, "bias")):
             if index < len(let.call.args) and isinstance(let.call.args[index], Var):
                 raise ValueError(f"the {what} are computed at run time, supported are constants")
-        if self.argument is DType.INT8:
+        if self.argument is not DType.FLOAT32:
             self.multipliers(let)
 
     def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -60,7 +67,7 @@ class _Weighted(PortableKernel):
         channels = let.var.type.shape[-1]
         bias = constant_data(let, 2, constants)
         weight_data = np.array(weights).reshape(-1)
-        if self.argument is not DType.INT8:
+        if self.argument is DType.FLOAT32:
             bias_data = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
             return (
                 LinkedConstant(role="weight", data=weight_data, alignment=4),
@@ -72,9 +79,15 @@ class _Weighted(PortableKernel):
                 axis=1, dtype=np.int64
             )
         multipliers, shifts = self.multipliers(let)
+        if self.argument is DType.INT16:
+            biases = LinkedConstant(role="bias", data=total, alignment=8)
+            if has_wide_accumulator(arg_types(let)):
+                multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
+        else:
+            biases = LinkedConstant(role="bias", data=wrap_int32(total).astype(np.int32), alignment=4)
         return (
             LinkedConstant(role="weight", data=weight_data, alignment=1),
-            LinkedConstant(role="bias", data=wrap_int32(total).astype(np.int32), alignment=4),
+            biases,
             LinkedConstant(role="multiplier", data=multipliers.astype(np.int32), alignment=4),
             LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1),
         )
@@ -95,9 +108,12 @@ class _Weighted(PortableKernel):
         linked = self.packed(let, constants, fold=fold)
         fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
         c_type = "cg_conv_weights_f32"
-        if self.argument is DType.INT8:
+        if self.argument is not DType.FLOAT32:
             c_type = "cg_conv_weights"
             fields = (*fields, ("scale_step", 0 if len(_weight_scales(let)) == 1 else 1))
+        if self.argument is DType.INT16:
+            c_type = "cg_conv_weights_s16"
+            fields = (*fields, ("wide", int(has_wide_accumulator(arg_types(let)))))
         weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
         return Parts(
             structs=(numbers, weights),
@@ -157,7 +173,7 @@ class Conv2D(_Weighted):
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
         self.argument = self.result = dtype
-        self.reverse_stem = stem.replace("_s8", "_reverse_s8") if dtype is DType.INT8 else ""
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
@@ -182,7 +198,7 @@ class DepthwiseConv2D(_Weighted):
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
         self.argument = self.result = dtype
-        self.reverse_stem = stem.replace("_s8", "_reverse_s8") if dtype is DType.INT8 else ""
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
@@ -270,9 +286,12 @@ class FullyConnected(_Weighted):
 
 
 register(Conv2D("conv2d_s8", DType.INT8))
+register(Conv2D("conv2d_s16", DType.INT16))
 register(Conv2D("conv2d_f32", DType.FLOAT32))
 register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
+register(DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16))
 register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
 register(DepthwiseInPlace())
 register(FullyConnected("fully_connected_s8", DType.INT8))
+register(FullyConnected("fully_connected_s16", DType.INT16))
 register(FullyConnected("fully_connected_f32", DType.FLOAT32))

@@ -5,8 +5,14 @@ import dataclasses
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import LeakyReluAttrs, SoftmaxAttrs
-from codegen.ir.ops.parameters import softmax_params
+from codegen.ir.ops import Activation, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.parameters import (
+    activation_range,
+    leaky_relu_params,
+    relu_multiplier,
+    rescale_multiplier,
+    softmax_params,
+)
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.overlap import in_place
 from codegen.kernels.portable import (
@@ -166,11 +172,88 @@ class SoftmaxF32(_ParamsCall):
         return params("cg_softmax_params_f32", *_rows(let), ("beta", beta))
 
 
-class QuantizeF32(_ParamsCall):
-    """QUANTIZE from float32 to int8."""
+class _Converter(_ParamsCall):
+    """Shared by changes of the element type, element by element, front to back."""
 
-    op, stem, name = "QUANTIZE", "quantize_f32_s8", "quantize_f32_s8_portable"
-    argument, result = DType.FLOAT32, DType.INT8
+    def sharing(self, let: Let) -> tuple[Sharing, ...]:
+        """Narrowing: element i is written to its W bytes after its R bytes were read: up to R - W bytes above
+        is safe. Widening: element i is written while element i + 1 is still to be read; the last one has no
+        successor, and for the one before it, i = count - 2: W (i + 1) <= distance + R (i + 1).
+        """
+        if not isinstance(let.call.args[0], Var):
+            return ()
+        if let.var.type.elements == 1:  # read before anything is written
+            return (Sharing(argument=0, below=1 - arg_type(let, 0).size_bytes),)
+        growth = let.var.type.dtype.size_bytes - arg_type(let, 0).dtype.size_bytes
+        distance = growth if growth < 0 else growth * (let.var.type.elements - 1)
+        return (Sharing(argument=0, below=distance),)
+
+
+class Requantize(_Converter):
+    """QUANTIZE from one integer type to another."""
+
+    op = "QUANTIZE"
+
+    def __init__(self, stem: str, argument: DType, result: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument, self.result = argument, result
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        argument, result = arg_type(let, 0), let.var.type
+        multiplier, shift = rescale_multiplier(argument, result)
+        return params(
+            "cg_requantize_params",
+            ("count", result.elements),
+            ("in_zero", argument.zero_point),
+            ("out_zero", result.zero_point),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        )
+
+
+class RescaleS16(_ParamsCall):
+    """RELU, RELU6, LEAKY_RELU and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
+
+    stem = "rescale_s16"
+    argument = result = DType.INT16
+
+    def __init__(self, op: str) -> None:
+        self.op, self.name = op, f"{op.lower()}_s16_portable"
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        argument, result, attrs = arg_type(let, 0), let.var.type, let.call.attrs
+        if isinstance(attrs, LeakyReluAttrs):
+            found = leaky_relu_params(attrs.alpha, argument, result)
+            above = (found.positive_multiplier, found.positive_shift)
+            below = (found.negative_multiplier, found.negative_shift)
+        else:
+            rule = rescale_multiplier if self.op == "QUANTIZE" else relu_multiplier
+            above = below = rule(argument, result)
+        low, high = activation_range(_CLAMPS.get(self.op, Activation.NONE), result)
+        return params(
+            "cg_rescale_s16_params",
+            ("count", result.elements),
+            ("multiplier", above[0]),
+            ("shift", above[1]),
+            ("negative_multiplier", below[0]),
+            ("negative_shift", below[1]),
+            ("act_min", low),
+            ("act_max", high),
+        )
+
+
+_CLAMPS = {"RELU": Activation.RELU, "RELU6": Activation.RELU6}
+
+
+class QuantizeF32(_Converter):
+    """QUANTIZE from float32 to int8 or int16."""
+
+    op, argument = "QUANTIZE", DType.FLOAT32
+
+    def __init__(self, stem: str, result: DType) -> None:
+        self.stem, self.name, self.result = stem, f"{stem}_portable", result
 
     def numbers(self, let: Let) -> CStruct:
         """See `_ParamsCall.numbers`."""
@@ -178,30 +261,20 @@ class QuantizeF32(_ParamsCall):
         fields = (("count", result.elements), ("scale", result.scale), ("zero", result.zero_point))
         return params("cg_quantize_params", *fields)
 
-    def sharing(self, let: Let) -> tuple[Sharing, ...]:
-        """Element i is written to byte i after bytes 4i to 4i + 3 were read: up to 3 bytes above is safe."""
-        return (Sharing(argument=0, below=-3),) if isinstance(let.call.args[0], Var) else ()
 
+class Dequantize(_Converter):
+    """DEQUANTIZE from int8 or int16 to float32."""
 
-class DequantizeS8(_ParamsCall):
-    """DEQUANTIZE from int8 to float32."""
+    op, result = "DEQUANTIZE", DType.FLOAT32
 
-    op, stem, name = "DEQUANTIZE", "dequantize_s8_f32", "dequantize_s8_f32_portable"
-    argument, result = DType.INT8, DType.FLOAT32
+    def __init__(self, stem: str, argument: DType) -> None:
+        self.stem, self.name, self.argument = stem, f"{stem}_portable", argument
 
     def numbers(self, let: Let) -> CStruct:
         """See `_ParamsCall.numbers`."""
         argument = arg_type(let, 0)
         fields = (("count", argument.elements), ("scale", argument.scale), ("zero", argument.zero_point))
         return params("cg_quantize_params", *fields)
-
-    def sharing(self, let: Let) -> tuple[Sharing, ...]:
-        """Element i fills bytes 4i to 4i + 3 while byte i + 1 is still to be read: safe 3 (count - 1) below.
-
-        The last element has no successor; for the one before it, i = count - 2: 4i + 4 <= distance + i + 1.
-        """
-        distance = 3 * (let.var.type.elements - 1)
-        return (Sharing(argument=0, below=distance),) if isinstance(let.call.args[0], Var) else ()
 
 
 for _op in ("LOGISTIC", "TANH", "RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
@@ -213,5 +286,13 @@ register(ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0))
 register(LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"))
 register(SoftmaxS8())
 register(SoftmaxF32())
-register(QuantizeF32())
-register(DequantizeS8())
+register(QuantizeF32("quantize_f32_s8", DType.INT8))
+register(QuantizeF32("quantize_f32_s16", DType.INT16))
+register(Requantize("requantize_s8_s16", DType.INT8, DType.INT16))
+register(Requantize("requantize_s16_s8", DType.INT16, DType.INT8))
+register(Requantize("requantize_s32_s16", DType.INT32, DType.INT16))
+register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
+register(Dequantize("dequantize_s8_f32", DType.INT8))
+register(Dequantize("dequantize_s16_f32", DType.INT16))
+for _op in ("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
+    register(RescaleS16(_op))

@@ -1,5 +1,7 @@
 """Portable kernels of AVERAGE_POOL_2D, MAX_POOL_2D and MEAN."""
 
+import math
+
 from codegen.ir import DType, Let
 from codegen.ir.ops import MeanAttrs, PoolAttrs
 from codegen.ir.ops.parameters import activation_range, mean_multiplier
@@ -11,6 +13,7 @@ from codegen.kernels.portable import (
     PortableKernel,
     arg_type,
     float_limits,
+    reverse_stem,
     row_kernel,
     value_argument,
 )
@@ -22,6 +25,9 @@ from codegen.kernels.window import WindowShape, nhwc
 SUM_BYTES = 4
 """One int32 sum of a mean."""
 
+S16_SUM_LIMIT = 1 << 15
+"""Sums of fewer int16 elements, and half their number, fit 32 bits."""
+
 
 class Pool(PortableKernel):
     """Both pools; padding is not counted."""
@@ -29,7 +35,16 @@ class Pool(PortableKernel):
     def __init__(self, op: str, stem: str, dtype: DType) -> None:
         self.op, self.stem, self.name = op, stem, f"{stem}_portable"
         self.argument = self.result = dtype
-        self.reverse_stem = "" if dtype is DType.FLOAT32 else stem.replace("_s8", "_reverse_s8")
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+
+    def check(self, let: Let) -> None:
+        """Sums of int16 must fit 32 bits."""
+        size = math.prod(narrow(let.call.attrs, PoolAttrs).window)
+        if self.op == "AVERAGE_POOL_2D" and self.argument is DType.INT16 and size >= S16_SUM_LIMIT:
+            raise ValueError(
+                f"an average of {size} int16 elements overflows TFLite's 32-bit sum, "
+                f"supported are fewer than {S16_SUM_LIMIT}"
+            )
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
@@ -58,8 +73,8 @@ class Pool(PortableKernel):
         )
 
 
-def mean_s8_workspace_bytes(let: Let) -> int:
-    """Bytes of the sums of an int8 mean; `cg_mean_s8_workspace_bytes` in C."""
+def mean_workspace_bytes(let: Let) -> int:
+    """Bytes of the sums of an int8 or int16 mean; `cg_mean_s8_workspace_bytes` in C."""
     return SUM_BYTES * let.var.type.elements
 
 
@@ -81,15 +96,23 @@ def _reduction(let: Let) -> Fields:
     )
 
 
-class MeanS8(PortableKernel):
-    """MEAN on int8: sums fill a workspace (sub-step 0), then become the result (sub-step 1)."""
+class MeanInteger(PortableKernel):
+    """MEAN on int8 or int16: sums fill a workspace (sub-step 0), then become the result (sub-step 1)."""
 
-    op, stem, name = "MEAN", "mean_s8", "mean_s8_portable"
-    argument = result = DType.INT8
+    op = "MEAN"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
 
     def check(self, let: Let) -> None:
-        """Five nested loops at most, a multiplier in range."""
+        """Five nested loops at most, a multiplier in range, sums of int16 that fit 32 bits."""
         _reduction(let)
+        if self.argument is DType.INT16 and _count(let) >= S16_SUM_LIMIT:
+            raise ValueError(
+                f"a mean of {_count(let)} int16 elements overflows TFLite's 32-bit sum, "
+                f"supported are fewer than {S16_SUM_LIMIT}"
+            )
         mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
@@ -108,7 +131,7 @@ class MeanS8(PortableKernel):
         # A sum is cleared, takes each of its terms, and is read once more at the end.
         sums = Workspace(
             name="sums",
-            size_bytes=mean_s8_workspace_bytes(let),
+            size_bytes=mean_workspace_bytes(let),
             start=0,
             stop=2,
             reads=_count(let) + 1.0,
@@ -146,8 +169,11 @@ class MeanF32(PortableKernel):
 
 
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
+register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
 register(Pool("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))
+register(Pool("MAX_POOL_2D", "max_pool2d_s16", DType.INT16))
 register(Pool("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
-register(MeanS8())
+register(MeanInteger("mean_s8", DType.INT8))
+register(MeanInteger("mean_s16", DType.INT16))
 register(MeanF32())

@@ -62,6 +62,11 @@ class PortableKernel(Kernel):
     """Element type of the result; None: any."""
 
     @property
+    def header(self) -> str:
+        """Header of the runtime that declares the functions."""
+        return "cg_kernels_s16.h" if DType.INT16 in (self.argument, self.result) else "cg_kernels.h"
+
+    @property
     def symbol(self) -> str:
         """C function called."""
         return f"cg_{self.stem}"
@@ -115,8 +120,15 @@ class PortableKernel(Kernel):
             structs=parts.structs,
             call_args=parts.call_args,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            headers=(self.header,),
             rows=parts.rows,
         )
+
+
+def reverse_stem(stem: str) -> str:
+    """`conv2d_s8` -> `conv2d_reverse_s8`."""
+    name, _, kind = stem.rpartition("_")
+    return f"{name}_reverse_{kind}"
 
 
 def _word(dtype: DType | None) -> str:

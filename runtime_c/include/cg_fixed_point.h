@@ -83,6 +83,26 @@ static inline int32_t cg_requantize(int32_t x, int32_t multiplier, int32_t shift
     return cg_rounding_shift_right(cg_high_mul(x, multiplier), -shift);
 }
 
+/*
+ * TFLite's MultiplyByQuantizedMultiplier of 64-bit sums: round(x * multiplier / 2^shift), halves
+ * up. The multiplier has 15 bits, 8 <= shift <= 46. What does not fit 64 or 32 bits wraps.
+ */
+static inline int32_t cg_requantize_s64(int64_t x, int32_t multiplier, int32_t shift)
+{
+#if CG_NO_LONG_MULTIPLY
+    /* By 16-bit quarters of x: no product leaves 32 bits, and the sum is one modulo 2^64. */
+    const uint32_t factor = (uint32_t)multiplier;
+    const uint32_t low = (uint32_t)(uint64_t)x;
+    const uint32_t high = (uint32_t)((uint64_t)x >> 32);
+    const uint64_t outer = (low & 0xFFFFu) * factor + ((uint64_t)((high & 0xFFFFu) * factor) << 32);
+    const uint64_t inner = (low >> 16) * factor + ((uint64_t)((high >> 16) * factor) << 32);
+    const uint64_t product = outer + (inner << 16);
+#else
+    const uint64_t product = (uint64_t)x * (uint64_t)multiplier;
+#endif
+    return (int32_t)((int64_t)(product + ((uint64_t)1 << (shift - 1))) >> shift);
+}
+
 static inline int32_t cg_clamp_s32(int32_t x, int32_t low, int32_t high)
 {
     const int32_t raised = (x < low) ? low : x;

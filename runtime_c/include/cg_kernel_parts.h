@@ -164,6 +164,40 @@ static inline int8_t cg_store_s8(int32_t accumulator, int32_t multiplier, int32_
     return (int8_t)cg_clamp_s32(scaled, act_min, act_max);
 }
 
+/* Products of an int16 and an int8 that 32 bits can hold the sum of: 511 * 2^22 < 2^31. */
+#define CG_S16_RUN 511
+
+/* sum + x . w over n elements; runs are summed in 32 bits, which cannot overflow. */
+static inline int64_t cg_dot_s16(int64_t sum, const cg_s16 *x, const int8_t *w, int32_t n)
+{
+    while (n > 0) {
+        int32_t run = (n > CG_S16_RUN) ? CG_S16_RUN : n;
+        int32_t part = 0;
+        n -= run;
+        for (; run >= 4; run -= 4) {
+            part += x[0] * w[0];
+            part += x[1] * w[1];
+            part += x[2] * w[2];
+            part += x[3] * w[3];
+            x += 4;
+            w += 4;
+        }
+        for (; run > 0; run--) {
+            part += *x++ * *w++;
+        }
+        sum += part;
+    }
+    return sum;
+}
+
+/* Value -> stored int16, requantised from 32 bits: the zero point is always 0. */
+static inline int16_t cg_store_s16(int32_t accumulator, int32_t multiplier, int32_t shift,
+                                   int32_t act_min, int32_t act_max)
+{
+    const int32_t scaled = cg_requantize(accumulator, multiplier, shift);
+    return (int16_t)cg_clamp_s32(scaled, act_min, act_max);
+}
+
 /* NaN stays NaN. */
 static inline float cg_clamp_one_f32(float x, float low, float high)
 {

@@ -402,6 +402,18 @@ void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, i
 /* scale * (x - zero). The result may start 3 * (count - 1) bytes or more below the argument. */
 void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output);
 
+/* QUANTIZE between integers: in_zero and out_zero are 0 for 16 bits and more. */
+typedef struct {
+    int32_t count;
+    int32_t in_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+} cg_requantize_params;
+
+/* The result may start up to 3 bytes above the argument: it is a quarter as long. */
+void cg_requantize_s32_s8(const cg_requantize_params *params, const cg_s32 *input, int8_t *output);
+
 /* min(max(x, low), high): RELU, RELU6. In place. */
 void cg_clamp_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float low, float high);
 /* x > 0 ? x : alpha * x. In place. */

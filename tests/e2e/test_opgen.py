@@ -26,7 +26,8 @@ def _batches() -> list[tuple[OpCase, ...]]:
     return [every[start : start + BATCH] for start in range(0, len(every), BATCH)]
 
 
-def _run(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
+def run_batch(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
+    """One program of all these models on a board: outputs, peaks and stack as planned."""
     board = boards.load_board(board_name)
     options = Options(board=board_name, optimize="size")
     planned: list[Planned] = []
@@ -51,7 +52,7 @@ def _run(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("number", range(len(_batches())))
 def test_batch_on_host(number: int, tmp_path: Path) -> None:
-    _run(_batches()[number], "host", tmp_path)
+    run_batch(_batches()[number], "host", tmp_path)
 
 
 @pytest.mark.qemu
@@ -59,7 +60,7 @@ def test_batch_on_host(number: int, tmp_path: Path) -> None:
 def test_batch_on_qemu(number: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Every fourth model by default (all operators occur in every batch), all of them with --long."""
     batch = _batches()[number]
-    _run(batch if request.config.getoption("--long") else batch[number % 4 :: 4], "mps2-an386", tmp_path)
+    run_batch(batch if request.config.getoption("--long") else batch[number % 4 :: 4], "mps2-an386", tmp_path)
 
 
 def test_there_are_enough_of_them() -> None:

@@ -1,6 +1,7 @@
-"""Compiled for M4 and M55 and run: results at exactly the stated distance, and one byte nearer.
+"""Compiled for M4 and M55 and run: results at exactly the stated distance, and one element nearer.
 
-The models are sums of their image and 3 (weights of one, scales of one), so that a lost byte shows.
+The models are sums of their image and 3 (weights of one, scales of one), so that a lost byte shows; on int16
+eighths of sums of large numbers.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import measure, request
 from codegen.importers.tflite.writer import ModelBuilder
-from codegen.ir import Board
+from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.problem import Placement
 from codegen.search.select import select
@@ -39,6 +40,7 @@ class Shape:
     padding: str
     inputs: int
     outputs: int
+    dtype: str = "int8"
 
 
 SHAPES = (
@@ -55,18 +57,33 @@ SHAPES = (
     Shape(op="DEPTHWISE_CONV_2D", kernel=5, stride=1, padding="SAME", inputs=21, outputs=21),
     Shape(op="MAX_POOL_2D", kernel=2, stride=1, padding="SAME", inputs=21, outputs=21),
     Shape(op="AVERAGE_POOL_2D", kernel=3, stride=2, padding="SAME", inputs=21, outputs=21),
+    *(
+        Shape(
+            op=op, kernel=kernel, stride=stride, padding="SAME", inputs=inputs, outputs=outputs, dtype="int16"
+        )
+        for op, kernel, stride, inputs, outputs in (
+            ("CONV_2D", 3, 1, 3, 5),
+            ("CONV_2D", 3, 1, 4, 7),
+            ("CONV_2D", 1, 1, 4, 6),
+            ("DEPTHWISE_CONV_2D", 3, 1, 4, 4),
+            ("MAX_POOL_2D", 2, 1, 3, 3),
+            ("AVERAGE_POOL_2D", 3, 2, 3, 3),
+        )
+    ),
 )
 
 
 def model_of(shape: Shape) -> bytes:
     model = ModelBuilder()
     extent = 7
-    x = model.tensor("x", (1, extent, extent, shape.inputs), scale=1.0)
+    x = model.tensor("x", (1, extent, extent, shape.inputs), shape.dtype, scale=1.0)
     out = (
         -(-extent // shape.stride) if shape.padding == "SAME" else (extent - shape.kernel) // shape.stride + 1
     )
     is_pool = shape.op.endswith("POOL_2D")
-    y = model.tensor("y", (1, out, out, shape.outputs), scale=1.0, zero_point=0 if is_pool else 3)
+    scale, zero_point = (1.0, 0) if is_pool else ((1.0, 3) if shape.dtype == "int8" else (8.0, 0))
+    dims = (1, out, out, shape.outputs)
+    y = model.tensor("y", dims, shape.dtype, scale=scale, zero_point=zero_point)
     options: dict[str, Any] = {"stride_h": shape.stride, "stride_w": shape.stride, "padding": shape.padding}
     if is_pool:
         size: dict[str, Any] = {"filter_height": shape.kernel, "filter_width": shape.kernel}
@@ -76,7 +93,8 @@ def model_of(shape: Shape) -> bytes:
         dims = (shape.outputs, shape.kernel, shape.kernel, shape.inputs)
         dims = dims if is_conv else (1, shape.kernel, shape.kernel, shape.outputs)
         weights = model.tensor("w", dims, scale=1.0, data=np.ones(dims, np.int8))
-        bias = model.tensor("b", (shape.outputs,), "int32", scale=1.0, data=np.zeros(shape.outputs, np.int32))
+        sums = "int32" if shape.dtype == "int8" else "int64"
+        bias = model.tensor("b", (shape.outputs,), sums, scale=1.0, data=[0] * shape.outputs)
         more: dict[str, Any] = {} if is_conv else {"depth_multiplier": shape.outputs // shape.inputs}
         model.op(shape.op, [x, weights, bias], [y], **options, **more)
     model.inputs(x)
@@ -85,7 +103,7 @@ def model_of(shape: Shape) -> bytes:
 
 
 def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
-    """Every shape, both sides: its result at the stated distance (True), and one byte nearer (False)."""
+    """Every shape, both sides: its result at the stated distance (True), and one element nearer (False)."""
     for number, shape in enumerate(SHAPES):
         path = folder / f"m{number}.tflite"
         path.write_bytes(model_of(shape))
@@ -94,11 +112,12 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
         [prim] = select(planned.module.main, constants, board.target)
         [rule] = prim.sharing
         assert rule.below is not None
-        sides = [("below", -rule.below, 1)]
+        element = np.dtype(shape.dtype).itemsize
+        sides = [("below", -rule.below, element)]
         if rule.above is None:
             assert prim.kernel.endswith(("_dsp", "_dsp_2")), "only these go forwards alone"
         else:
-            sides.append(("above", rule.above, -1))
+            sides.append(("above", rule.above, -element))
         for side, distance, nearer in sides:
             for exact in (True, False):
                 name = f"m{number}_{side}_{'at' if exact else 'nearer'}"
@@ -149,7 +168,9 @@ def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
 
 
 def _case(planned: Planned, number: int) -> Case:
-    """Small numbers: sums of a window stay inside an int8."""
+    """Numbers so small that sums of a window stay inside an int8, or eighths of them inside an int16."""
     [tensor] = planned.program.inputs
-    image = np.random.default_rng([number, 5]).integers(-2, 3, tensor.type.shape).astype(np.int8)
+    most = 2 if tensor.type.dtype is DType.INT8 else 2000
+    image = np.random.default_rng([number, 5]).integers(-most, most + 1, tensor.type.shape)
+    image = image.astype(tensor.type.dtype.numpy)
     return Case(name=str(number), inputs=(image,))

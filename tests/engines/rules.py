@@ -15,6 +15,8 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         # tflite-runtime's kernel takes the first two extents of a result of rank 3 for rows and channels and
         # leaves the rest of it unwritten.
         "FULLY_CONNECTED per channel": TFLITE_MICRO,
+        # tflite-runtime 2.14 sums in 32 bits there; tflite-micro, and TFLite since, in 64.
+        "FULLY_CONNECTED int16 without bias": TFLITE_MICRO,
         "AVERAGE_POOL_2D": TFLITE_RUNTIME,
         "MAX_POOL_2D": TFLITE_RUNTIME,
         "MEAN": TFLITE_RUNTIME,
@@ -36,6 +38,8 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         # tflite-micro rounds ties of a negative slope the other way.
         "LEAKY_RELU": TFLITE_RUNTIME,
         "QUANTIZE": TFLITE_RUNTIME,
+        # tflite-runtime 2.14 gives 8 bits only from 8 bits.
+        "QUANTIZE int8 to int16": TFLITE_MICRO,
         "DEQUANTIZE": TFLITE_RUNTIME,
     }
 )

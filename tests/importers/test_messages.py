@@ -59,15 +59,19 @@ UINT8_HELP = (
 @pytest.mark.parametrize(
     ("dtype", "text"),
     [
-        ("uint8", f'graph input 0: tensor 0 "x" is uint8, supported are int8 and float32\n{UINT8_HELP}'),
+        (
+            "uint8",
+            f'graph input 0: tensor 0 "x" is uint8, supported are int8, int16 and float32\n{UINT8_HELP}',
+        ),
         (
             "float16",
-            'graph input 0: tensor 0 "x" is float16, supported are int8 and float32\n'
+            'graph input 0: tensor 0 "x" is float16, supported are int8, int16 and float32\n'
             "help: convert it again without float16 in target_spec.supported_types: as int8 or float32",
         ),
         (
             "bool",
-            'graph input 0: tensor 0 "x" is bool, supported are int8 and float32\nhelp: convert it as int8',
+            'graph input 0: tensor 0 "x" is bool, supported are int8, int16 and float32\n'
+            "help: convert it as int8",
         ),
     ],
 )
@@ -78,7 +82,9 @@ def test_types(dtype: str, text: str) -> None:
 def test_unknown_type_number() -> None:
     patch = Patch(typed("int8", scale=1.0))
     patch.scalar(patch.tensor("x"), 1, "<b", 99)
-    assert 'tensor 0 "x" is of type number 99, supported are int8 and float32' in complaint(patch.build())
+    assert 'tensor 0 "x" is of type number 99, supported are int8, int16 and float32' in complaint(
+        patch.build()
+    )
 
 
 def test_hybrid() -> None:
@@ -179,6 +185,27 @@ def test_weights_computed_at_run_time() -> None:
         'error[E301] op 1 FULLY_CONNECTED "y": '
         "the weights are computed from the model's inputs, supported are constants"
     )
+
+
+def _int16_sum(*scales: float, by_shifts: bool = True) -> bytes:
+    """An ADD of int16 tensors with these scales."""
+    model = ModelBuilder()
+    x, y, z = (model.tensor(n, (1, 4), "int16", scale=s) for n, s in zip("xyz", scales, strict=True))
+    model.op("ADD", [x, y], [z], pot_scale_int16=by_shifts)
+    model.inputs(x, y)
+    model.outputs(z)
+    return model.build()
+
+
+def test_int16_sums_of_powers_of_two() -> None:
+    """TFLite's shifting kernel rounds before it adds, tflite-micro's does not: neither is right for both."""
+    assert complaint(_int16_sum(0.25, 0.5, 0.5)) == (
+        'error[E301] op 0 ADD "z": int16 scales that are all powers of two are not supported '
+        "with the option pot_scale_int16\n"
+        "help: convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)"
+    )
+    for data in (_int16_sum(0.25, 0.5, 0.5, by_shifts=False), _int16_sum(0.25, 0.3, 0.5)):
+        imported(data)
 
 
 def test_schema_version() -> None:

@@ -112,6 +112,14 @@ def test_multiply_rounds_twice(value: int, multiplier: int, shift: int) -> None:
     assert int(fp.multiply_by_quantized_multiplier(value, multiplier, shift)) == expected
 
 
+@given(st.integers(-(1 << 47), (1 << 47) - 1), MULTIPLIER, st.integers(-31, fp.MAX_WIDE_SHIFT))
+def test_wide_multiply_rounds_once_with_half_the_multiplier(value: int, multiplier: int, shift: int) -> None:
+    reduced = min(half_up(Fraction(multiplier, 1 << 16)), 0x7FFF)
+    assert int(fp.reduced_multiplier(multiplier)) == reduced
+    expected = wrapped(half_up(Fraction(value * reduced, 1 << (15 - shift))))
+    assert int(fp.multiply_wide_by_quantized_multiplier(value, multiplier, shift)) == expected
+
+
 def test_multiply_by_channel_is_multiply_of_each_channel() -> None:
     values = np.arange(-600, 600, 7).reshape(-1, 4)[:, :3] * 12345
     multipliers, shifts = np.array([1 << 30, 1515870810, 0]), np.array([-7, 3, 0])

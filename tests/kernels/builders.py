@@ -32,7 +32,9 @@ from tests.kernels.layers import (
     float32,
     float_type,
     int8_type,
+    int16_type,
     integer,
+    integer_type,
     layer,
     random_operand,
 )
@@ -53,7 +55,10 @@ def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> O
     return Operand(type=type_, data=data, constant=True)
 
 
-def _bias(rng: Generator, image: Operand, weights: Operand, channels: int) -> Operand | None:
+def _bias(
+    rng: Generator, image: Operand, weights: Operand, channels: int, *, wide: bool = False
+) -> Operand | None:
+    """int32, or for int16 images int64 (`wide`: always)."""
     if rng.random() < 0.25:
         return None
     if weights.type.quantization is None:
@@ -63,23 +68,29 @@ def _bias(rng: Generator, image: Operand, weights: Operand, channels: int) -> Op
         scales=scales, zero_points=(0,) * len(scales), axis=0 if len(scales) > 1 else None
     )
     reach = 2**31 - 1 if rng.random() < 0.15 else 20_000  # the first: accumulators that wrap
-    data = rng.integers(-reach, reach, channels, np.int32, endpoint=True)
-    type_ = TensorType(shape=(channels,), dtype=DType.INT32, quantization=quantization)
+    dtype = DType.INT32
+    if image.type.dtype is DType.INT16:
+        reach *= 200
+        dtype = DType.INT64 if wide or rng.random() < 0.6 else DType.INT32
+        if dtype is DType.INT32:
+            reach = min(reach, 2**31 - 1)
+    data = rng.integers(-reach, reach, channels, np.int64, endpoint=True).astype(dtype.numpy)
+    type_ = TensorType(shape=(channels,), dtype=dtype, quantization=quantization)
     return Operand(type=type_, data=data, constant=True)
 
 
 def _weighted_result(rng: Generator, dtype: DType, image: Operand, weights: Operand, taps: int) -> TensorType:
-    """A scale at which results spread over int8, or one that makes the shift positive or the multiplier 0."""
+    """A scale at which results spread over int8 or int16, or make the shift positive or the multiplier 0."""
     if dtype is DType.FLOAT32:
         return float_type(())
     assert weights.type.quantization is not None
     product = image.type.scale * max(weights.type.quantization.scales)
     kind = rng.random()
     if kind < 0.1:
-        return int8_type(rng, (), product / 2.0 ** rng.uniform(0, 5))
+        return integer_type(rng, dtype, (), product / 2.0 ** rng.uniform(0, 5))
     if kind < 0.15:
-        return int8_type(rng, (), product * 2.0**33)
-    return int8_type(rng, (), product * 73 * 73 * taps**0.5 / 2.0 ** rng.uniform(4, 7))
+        return integer_type(rng, dtype, (), product * 2.0**33)
+    return integer_type(rng, dtype, (), product * 73 * 73 * taps**0.5 / 2.0 ** rng.uniform(4, 7))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,7 +152,7 @@ def depthwise(rng: Generator, dtype: DType) -> Layer:
         activation=activation(rng),
     )
     result = _weighted_result(rng, dtype, image, weights, window.kernel[0] * window.kernel[1])
-    bias = _bias(rng, image, weights, channels * multiplier)
+    bias = _bias(rng, image, weights, channels * multiplier, wide=True)
     return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result)
 
 
@@ -196,8 +207,8 @@ def mean(rng: Generator, dtype: DType) -> Layer:
     attrs = MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
     argument = random_operand(rng, dtype, shape)
     result = float_type(())
-    if dtype is DType.INT8:
-        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
+    if dtype is not DType.FLOAT32:
+        result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
         if rng.random() < 0.2:
             result = argument.type
     return layer("MEAN", attrs, (argument,), result)
@@ -220,10 +231,10 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
             for index, which in enumerate(shapes)
         ]
         result = float_type(())
-        if dtype is DType.INT8:
+        if dtype is not DType.FLOAT32:
             scales = [operand.type.scale for operand in operands]
-            wide = scales[0] * scales[1] * 127 if op == "MUL" else max(scales)
-            result = int8_type(rng, (), wide * 2.0 ** rng.uniform(-2, 1.5))
+            wide = scales[0] * scales[1] * dtype.limits[1] if op == "MUL" else max(scales)
+            result = integer_type(rng, dtype, (), wide * 2.0 ** rng.uniform(-2, 1.5))
         return layer(op, BinaryAttrs(activation=activation(rng)), operands, result)
 
     return build
@@ -317,9 +328,9 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             argument = replace(argument, data=argument.data * np.float32(10.0 ** rng.uniform(-3, 2)))
         attrs = LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else Attrs()
         result = float_type(())
-        if dtype is DType.INT8:
+        if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": _fixed(1 / 256, -128), "TANH": _fixed(1 / 128, 0)}
-            free = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
+            free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
             result = fixed.get(op, free)
         return layer(op, attrs, (argument,), result)
 
@@ -327,35 +338,60 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
 
 
 def quantize(rng: Generator, dtype: DType) -> Layer:
-    if dtype is DType.INT8:
-        return unary("QUANTIZE")(rng, dtype)
+    if dtype is DType.INT32:
+        return _narrowed(rng)
+    if dtype is not DType.FLOAT32:
+        same = unary("QUANTIZE")(rng, dtype)
+        return same if rng.random() < 0.5 else _changed(rng, same)
     argument = random_operand(rng, DType.FLOAT32, (integer(rng, 1, 300),))
     result = int8_type(rng, ())
+    if rng.random() < 0.4:
+        result = int16_type(rng, ())
     if rng.random() < 0.5:  # halves of a step, where rounding decides
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
     return layer("QUANTIZE", Attrs(), (argument,), result)
 
 
+def _changed(rng: Generator, same: Layer) -> Layer:
+    """A QUANTIZE from int8 to int16 or the other way."""
+    argument = same.let.call.args[0]
+    assert argument is not None
+    data = same.values[0]
+    assert data is not None
+    if argument.type.dtype is DType.INT8:
+        result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
+    else:
+        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
+    return layer("QUANTIZE", Attrs(), (Operand(type=argument.type, data=data),), result)
+
+
+def _narrowed(rng: Generator) -> Layer:
+    """A QUANTIZE from int32."""
+    quantization = Quantization(scales=(float32(2.0 ** rng.uniform(-30, -20)),), zero_points=(0,))
+    type_ = TensorType(shape=(integer(rng, 1, 60),), dtype=DType.INT32, quantization=quantization)
+    scale = type_.scale * 2.0 ** rng.uniform(12, 26)
+    result = int16_type(rng, (), scale) if rng.random() < 0.5 else int8_type(rng, (), scale)
+    return layer("QUANTIZE", Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
+
+
 def dequantize(rng: Generator, dtype: DType) -> Layer:
-    del dtype
-    return layer(
-        "DEQUANTIZE", Attrs(), (random_operand(rng, DType.INT8, (integer(rng, 1, 60),)),), float_type(())
-    )
+    return layer("DEQUANTIZE", Attrs(), (random_operand(rng, dtype, (integer(rng, 1, 60),)),), float_type(()))
 
 
 _BOTH = (DType.INT8, DType.FLOAT32)
+_THREE = (DType.INT8, DType.INT16, DType.FLOAT32)
 
 BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, ...]]] = {
-    "CONV_2D": (conv, _BOTH),
-    "DEPTHWISE_CONV_2D": (depthwise, _BOTH),
-    "FULLY_CONNECTED": (fully_connected, _BOTH),
-    "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _BOTH),
-    "MAX_POOL_2D": (pool("MAX_POOL_2D"), _BOTH),
-    "MEAN": (mean, _BOTH),
-    "ADD": (binary("ADD"), _BOTH),
-    "SUB": (binary("SUB"), _BOTH),
-    "MUL": (binary("MUL"), _BOTH),
+    "CONV_2D": (conv, _THREE),
+    "DEPTHWISE_CONV_2D": (depthwise, _THREE),
+    "FULLY_CONNECTED": (fully_connected, _THREE),
+    "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
+    "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
+    "MEAN": (mean, _THREE),
+    "ADD": (binary("ADD"), _THREE),
+    "SUB": (binary("SUB"), _THREE),
+    "MUL": (binary("MUL"), _THREE),
     "CONCATENATION": (concat, LAYOUT_TYPES),
     "PAD": (pad, LAYOUT_TYPES),
     "RESHAPE": (reshape, LAYOUT_TYPES),
@@ -364,11 +400,11 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "SOFTMAX": (softmax, _BOTH),
     "LOGISTIC": (unary("LOGISTIC"), _BOTH),
     "TANH": (unary("TANH"), _BOTH),
-    "RELU": (unary("RELU"), _BOTH),
-    "RELU6": (unary("RELU6"), _BOTH),
-    "LEAKY_RELU": (unary("LEAKY_RELU"), _BOTH),
-    "QUANTIZE": (quantize, _BOTH),
-    "DEQUANTIZE": (dequantize, (DType.INT8,)),
+    "RELU": (unary("RELU"), _THREE),
+    "RELU6": (unary("RELU6"), _THREE),
+    "LEAKY_RELU": (unary("LEAKY_RELU"), _THREE),
+    "QUANTIZE": (quantize, (*_THREE, DType.INT32)),
+    "DEQUANTIZE": (dequantize, (DType.INT8, DType.INT16)),
 }
 
 CASES = tuple((op, dtype) for op, (_, dtypes) in BUILDERS.items() for dtype in dtypes)

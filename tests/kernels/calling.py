@@ -60,8 +60,9 @@ def compile_library(target: Path, *flags: str) -> Path:
 
 
 def declarations() -> str:
-    """Types and prototypes of cg_kernels.h, as cffi reads them."""
-    text = (RUNTIME / "include" / "cg_kernels.h").read_text()
+    """Types and prototypes of the portable kernels' headers, as cffi reads them."""
+    headers = ("cg_kernels.h", "cg_kernels_s16.h")
+    text = "".join((RUNTIME / "include" / name).read_text() for name in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)

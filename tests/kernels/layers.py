@@ -79,12 +79,25 @@ def int8_type(rng: Generator, shape: Sequence[int], scale: float | None = None) 
     return TensorType(shape=tuple(shape), dtype=DType.INT8, quantization=quantization)
 
 
+def int16_type(rng: Generator, shape: Sequence[int], scale: float | None = None) -> TensorType:
+    chosen = float32(scale if scale is not None else 2.0 ** rng.uniform(-16, -8))
+    quantization = Quantization(scales=(chosen,), zero_points=(0,))
+    return TensorType(shape=tuple(shape), dtype=DType.INT16, quantization=quantization)
+
+
+def integer_type(
+    rng: Generator, dtype: DType, shape: Sequence[int], scale: float | None = None
+) -> TensorType:
+    """int8 or int16."""
+    return (int16_type if dtype is DType.INT16 else int8_type)(rng, shape, scale)
+
+
 def float_type(shape: Sequence[int]) -> TensorType:
     return TensorType(shape=tuple(shape), dtype=DType.FLOAT32)
 
 
 def random_type(rng: Generator, dtype: DType, shape: Sequence[int]) -> TensorType:
-    return int8_type(rng, shape) if dtype is DType.INT8 else float_type(shape)
+    return float_type(shape) if dtype is DType.FLOAT32 else integer_type(rng, dtype, shape)
 
 
 def fill(rng: Generator, type_: TensorType) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.ir import DType
-from codegen.kernels.pooling import mean_s8_workspace_bytes
+from codegen.kernels.pooling import mean_workspace_bytes
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, sources
 
@@ -71,7 +71,7 @@ def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
     layers = [random_layer("MEAN", DType.INT8, seed) for seed in range(20)]
     tests = [
         f"    wrong += cg_mean_s8_workspace_bytes(&(cg_mean_params){{.reduction = {{.out_len = "
-        f"{layer.let.var.type.elements}}}}}) != {mean_s8_workspace_bytes(layer.let)}u;\n"
+        f"{layer.let.var.type.elements}}}}}) != {mean_workspace_bytes(layer.let)}u;\n"
         for layer in layers
     ]
     program = '#include "cg_kernels.h"\nint main(void)\n{\n    int wrong = 0;\n' + "".join(tests)
@@ -83,7 +83,7 @@ def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
 
 @needs_arm
 def test_header_compiles_as_cpp(tmp_path: Path) -> None:
-    (tmp_path / "header.cpp").write_text('#include "cg_kernels.h"\n')
+    (tmp_path / "header.cpp").write_text('#include "cg_kernels_s16.h"\n')
     command = [
         "arm-none-eabi-g++",
         "-std=c++14",

@@ -82,7 +82,8 @@ def test_distances_are_those_of_the_access_model(op: str, dtype: DType) -> None:
 
 def test_kernels_that_go_either_way_say_so() -> None:
     for op in EITHER_WAY:
-        functions = [bind(random_layer(op, DType.INT8, seed)) for seed in range(LAYERS)]
+        dtypes = (DType.INT8, DType.INT16)
+        functions = [bind(random_layer(op, dtypes[seed % 2], seed)) for seed in range(LAYERS)]
         assert sum(function.reverse is not None for function in functions) > LAYERS // 2
         for function in functions:
             assert (function.reverse is not None) == any(rule.above is not None for rule in function.sharing)
@@ -103,7 +104,7 @@ WAYS: dict[str, tuple[Callable[[PrimFunc], PrimFunc], Callable[[Sharing], int | 
     "below": (forwards, lambda rule: rule.below, -1),
     "above": (backwards, lambda rule: None if rule.above is None else -rule.above, 1),
 }
-"""By side: the call, how far below the argument the result starts at the stated distance, one byte nearer."""
+"""By side: the call, how far below the argument the result starts at the stated distance, one nearer."""
 
 
 @pytest.fixture(scope="module")
@@ -112,30 +113,36 @@ def fastest(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return Library(compile_library(tmp_path_factory.mktemp("fastest") / "kernels.so", "-O3"))
 
 
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16])
 @pytest.mark.parametrize("op", EITHER_WAY)
-def test_reverse_alone_equals_the_reference(library: Library, op: str) -> None:
+def test_reverse_alone_equals_the_reference(library: Library, op: str, dtype: DType) -> None:
     for seed in range(LAYERS):
-        layer = random_layer(op, DType.INT8, seed)
+        layer = random_layer(op, dtype, seed)
         function = bind(layer)
         if function.reverse is not None:
             check_result(layer, library.run(backwards(function), layer, paint=0x5A).result)
 
 
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16])
 @pytest.mark.parametrize("side", WAYS)
 @pytest.mark.parametrize("op", EXACT[:-1])
-def test_the_distance_is_safe_and_one_byte_nearer_is_not(fastest: Library, op: str, side: str) -> None:
-    """Compiled at -O3: equal to the reference at exactly the distance, wrong for some input a byte nearer."""
+def test_the_distance_is_safe_and_one_element_nearer_is_not(
+    fastest: Library, op: str, side: str, dtype: DType
+) -> None:
+    """Compiled at -O3: equal to the reference at exactly the distance, wrong for some input one nearer."""
     if side == "above" and op not in EITHER_WAY:
         pytest.skip("this kernel goes front to back only")
     call, distance_of, nearer = WAYS[side]
+    step = dtype.size_bytes
     tight = wrong = 0
     for seed in range(LAYERS):
-        layer = _plain(random_layer(op, DType.INT8, seed))
+        layer = _plain(random_layer(op, dtype, seed))
         for rule in bind(layer).sharing:
             distance = distance_of(rule)
             # Past the last byte there is no nearer; there the rule is cut off.
-            if distance is None or distance in (1 - sizes(layer, 0)[0], sizes(layer, 0)[1] - 1):
+            if distance is None or not sizes(layer, 0)[1] - step > distance > step - sizes(layer, 0)[0]:
                 continue
+            assert distance % step == 0
             tight += 1
             for variant in range(VARIANTS):
                 varied = _varied(layer, variant)
@@ -143,7 +150,7 @@ def test_the_distance_is_safe_and_one_byte_nearer_is_not(fastest: Library, op: s
                 function = call(bind(layer))
                 exact, spoilt = (
                     fastest.run(function, varied, paint=0xA5, overlap=(0, at)).result
-                    for at in (distance, distance + nearer)
+                    for at in (distance, distance + nearer * step)
                 )
                 assert exact == expected, seed
                 if spoilt != expected:
@@ -155,8 +162,8 @@ def test_the_distance_is_safe_and_one_byte_nearer_is_not(fastest: Library, op: s
 
 
 def _plain(layer: Layer) -> Layer:
-    """The same shapes as sums of the image and 3: weights of one, no bias, no scale, no clamp; so no byte is
-    lost without a trace. (Pools keep the image's zero point, they want both alike.)"""
+    """The same shapes as sums of the image and 3, or (int16) doubled: weights of one, no bias, no clamp; so
+    no byte is lost without a trace. (Pools keep the image's zero point, they want both alike.)"""
     one = Quantization(scales=(1.0,), zero_points=(0,))
     constants = {id_: np.full_like(data, data.dtype.itemsize == 1) for id_, data in layer.constants.items()}
     args = tuple(
@@ -170,7 +177,8 @@ def _plain(layer: Layer) -> Layer:
     attrs = layer.let.call.attrs
     assert isinstance(attrs, ConvAttrs | DepthwiseConvAttrs | PoolAttrs | FullyConnectedAttrs)
     call = replace(layer.let.call, args=args, attrs=replace(attrs, activation=Activation.NONE))
-    shifted = one if isinstance(attrs, PoolAttrs) else replace(one, zero_points=(3,))
+    changed = replace(one, scales=(0.5,)) if layer.let.var.type.dtype is DType.INT16 else None
+    shifted = one if isinstance(attrs, PoolAttrs) else changed or replace(one, zero_points=(3,))
     result = replace(layer.let.var, type=replace(layer.let.var.type, quantization=shifted))
     return Layer(let=replace(layer.let, var=result, call=call), constants=constants, values=values)
 
@@ -178,7 +186,7 @@ def _plain(layer: Layer) -> Layer:
 def _varied(layer: Layer, variant: int) -> Layer:
     """The same layer on another image of small numbers."""
     image = np.random.default_rng([variant, 77]).integers(-2, 3, layer.values[0].shape)  # pyright: ignore[reportOptionalMemberAccess]
-    return replace(layer, values=(image.astype(np.int8), *layer.values[1:]))
+    return replace(layer, values=(image.astype(layer.let.var.type.dtype.numpy), *layer.values[1:]))
 
 
 def test_quantise_in_place_at_exactly_its_distance(fastest: Library) -> None:

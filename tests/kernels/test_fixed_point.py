@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import cffi
 import numpy as np
@@ -10,7 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from codegen.ir import DType
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier, rounding_divide_by_power
+from codegen.ir.fixed_point import (
+    MAX_WIDE_SHIFT,
+    multiply_by_quantized_multiplier,
+    multiply_wide_by_quantized_multiplier,
+    reduced_multiplier,
+    rounding_divide_by_power,
+)
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, Library, bind, check_result, compile_library
 
@@ -22,6 +29,13 @@ void requantize_all(ARRAYS)
 {
     for (int32_t i = 0; i < n; i++) {
         out[i] = cg_requantize(x[i], multiplier[i], shift[i]);
+    }
+}
+void wide_all(const int64_t *x, const int32_t *multiplier, const int32_t *shift, int32_t *out, int32_t n);
+void wide_all(const int64_t *x, const int32_t *multiplier, const int32_t *shift, int32_t *out, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        out[i] = cg_requantize_s64(x[i], multiplier[i], shift[i]);
     }
 }
 void shift_all(const int32_t *x, const int32_t *exponent, int32_t *out, int32_t n);
@@ -41,9 +55,21 @@ class _Shim:
         self._ffi = cffi.FFI()
         self._ffi.cdef(
             "void requantize_all(const int32_t *, const int32_t *, const int32_t *, int32_t *, int32_t);"
+            "void wide_all(const int64_t *, const int32_t *, const int32_t *, int32_t *, int32_t);"
             "void shift_all(const int32_t *, const int32_t *, int32_t *, int32_t);"
         )
-        self._lib = self._ffi.dlopen(str(path))
+        self._lib: Any = self._ffi.dlopen(str(path))
+
+    def wide(
+        self, x: NDArray[np.int64], multiplier: NDArray[np.int32], shift: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        result = np.zeros(x.shape, np.int32)
+        numbers = self._ffi.cast("int64_t *", x.ctypes.data)
+        factors, shifts, out = (
+            self._ffi.cast("int32_t *", array.ctypes.data) for array in (multiplier, shift, result)
+        )
+        self._lib.wide_all(numbers, factors, shifts, out, result.size)
+        return result
 
     def call(self, name: str, *arrays: NDArray[np.int32]) -> NDArray[np.int32]:
         result = np.zeros_like(arrays[0])
@@ -89,6 +115,20 @@ def test_requantise_rounds_as_the_reference(shim: _Shim) -> None:
 
 
 @pytest.mark.usefixtures("no_reports")
+def test_requantise_64_bits_as_the_reference(shim: _Shim) -> None:
+    rng = np.random.default_rng(2)
+    count = 100_000
+    x = np.concatenate([rng.integers(-(2**47), 2**47, count) >> rng.integers(0, 46, count), EDGES])
+    x[:4] = [-(2**47), 2**47 - 1, -1, 0]
+    multiplier = rng.integers(2**30, 2**31, x.size)
+    multiplier[::97], multiplier[1::97] = 0, 2**31 - 1
+    shift = rng.integers(-31, MAX_WIDE_SHIFT + 1, x.size)
+    expected = multiply_wide_by_quantized_multiplier(x, multiplier, shift)
+    passed = reduced_multiplier(multiplier).astype(np.int32), (15 - shift).astype(np.int32)
+    np.testing.assert_array_equal(shim.wide(x, *passed), expected)
+
+
+@pytest.mark.usefixtures("no_reports")
 def test_rounding_shift_goes_away_from_zero(shim: _Shim) -> None:
     x = np.array([-3, -2, -1, 0, 1, 2, 3, 5, 6, 7, -5, -6, -7], np.int32)
     found = shim.call("shift_all", x, np.full(x.shape, 2, np.int32))
@@ -105,7 +145,8 @@ def test_rounding_shift_goes_away_from_zero(shim: _Shim) -> None:
 def test_kernels_without_a_long_multiply(tmp_path: Path) -> None:
     flags = ("-DCG_NO_LONG_MULTIPLY=1", "-fsanitize=undefined")
     library = Library(compile_library(tmp_path / "kernels.so", *flags))
-    for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "ADD", "SUB", "MUL", "MEAN", "SOFTMAX"):
+    ops = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "ADD", "SUB", "MUL", "MEAN", "SOFTMAX")
+    for op, dtype in [(op, DType.INT8) for op in ops] + [(op, DType.INT16) for op in ops[:-1]]:
         for seed in range(20):
-            layer = random_layer(op, DType.INT8, seed)
+            layer = random_layer(op, dtype, seed)
             check_result(layer, library.run(bind(layer), layer, paint=0xA5).result)

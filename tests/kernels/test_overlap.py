@@ -108,7 +108,21 @@ def test_broadcast_and_constant_arguments_are_not_overwritten(op: str) -> None:
 
 
 def test_quantise_grows_up_and_dequantise_shrinks_down() -> None:
-    quantise = bind(random_layer("QUANTIZE", DType.FLOAT32, 1))
-    assert [rule.below for rule in quantise.sharing] == [-3]
-    layer = random_layer("DEQUANTIZE", DType.INT8, 1)
-    assert [rule.below for rule in bind(layer).sharing] == [3 * (layer.let.var.type.elements - 1)]
+    found: set[tuple[DType, DType]] = set()
+    for op, argument in (
+        ("QUANTIZE", DType.FLOAT32),
+        ("QUANTIZE", DType.INT32),
+        ("QUANTIZE", DType.INT16),
+        ("QUANTIZE", DType.INT8),
+        ("DEQUANTIZE", DType.INT8),
+        ("DEQUANTIZE", DType.INT16),
+    ):
+        for seed in range(30):
+            layer = random_layer(op, argument, seed)
+            type_ = layer.let.var.type
+            growth = type_.dtype.size_bytes - argument.size_bytes
+            distance = growth if growth < 0 else growth * (type_.elements - 1)
+            if type_.elements > 1:
+                found.add((argument, type_.dtype))
+                assert [rule.below for rule in bind(layer).sharing] == [distance]
+    assert len(found) == 10

@@ -33,6 +33,7 @@ def test_other_element_types_are_refused_by_name() -> None:
     assert _refusals(case) == [
         "the kernel relu_s8_table is for int8 to int8, not float32 to float32",
         None,
+        "the kernel relu_s16_portable is for int16 to int16, not float32 to float32",
     ]
 
 

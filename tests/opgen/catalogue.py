@@ -10,6 +10,7 @@ from typing import Protocol
 
 from tests.opgen import convolutions, elementwise, pooling, shapes
 from tests.opgen.dice import Dice
+from tests.opgen.int16 import INT16
 from tests.opgen.pairs import PAIRS
 from tests.opgen.sketch import Drawn
 
@@ -74,7 +75,7 @@ class _Kind:
     count: int
 
     def entries(self) -> Iterator[Entry]:
-        stem = re.sub(r"\W+", "_", f"{self.operator.lower()}_{self.label}")
+        stem = re.sub(r"\W+", "_", f"{self.operator} {self.label}".strip().lower())
         stream = zlib.crc32(stem.encode())
         for number in range(self.count):
             drawn = self.draw(Dice(stream, number))
@@ -88,6 +89,9 @@ def _kinds() -> Iterator[_Kind]:
         draw = partial(_INT8[operator][0], quantised=False)
         yield _Kind(operator=operator, label="float32", draw=draw, count=count)
     yield _Kind(operator="DEQUANTIZE", label="int8", draw=elementwise.dequantize, count=_DEQUANTIZES)
+    for operator, kinds in INT16.items():
+        for label, draw, count in kinds:
+            yield _Kind(operator=operator, label=label, draw=draw, count=count)
     for operators, pair in PAIRS.items():
         yield _Kind(operator=operators, label="int8", draw=pair, count=_PAIRS_EACH)
 

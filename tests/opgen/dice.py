@@ -58,6 +58,13 @@ class Dice:
         steps = (words % np.uint64(high - low + 1)).astype(np.int64) + low
         return steps.astype(np.int8).reshape(shape)
 
+    def integers_of(self, shape: Sequence[int], dtype: str) -> np.ndarray:
+        """Random elements over all of an integer type of at most 32 bits."""
+        words = np.asarray(self._words.random_raw(math.prod(shape)), np.uint64)
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        steps = (words % np.uint64(high - low + 1)).astype(np.int64) + low
+        return steps.astype(dtype).reshape(shape)
+
     def sixteenths(self, shape: Sequence[int], low: int, high: int) -> np.ndarray:
         """Random float32 multiples of 1/16 from low/16 to high/16: exact, with ties when quantised."""
         words = np.asarray(self._words.random_raw(math.prod(shape)), np.uint64)

@@ -19,7 +19,7 @@ def draw_shape(dice: Dice, *, ranks: Sequence[int] = (4, 4, 3, 2, 1), most: int 
     return tuple(shape)
 
 
-def _draw_operand_shapes(dice: Dice, ranks: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def draw_operand_shapes(dice: Dice, ranks: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two shapes that broadcast to the first's or to neither's."""
     first = draw_shape(dice, ranks=ranks)
     style = dice.pick(("equal", "equal", "scalar", "ones", "shorter", "both"))
@@ -37,7 +37,8 @@ def _draw_operand_shapes(dice: Dice, ranks: Sequence[int]) -> tuple[tuple[int, .
     ), narrowed
 
 
-def _broadcast(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
+def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
+    """Shape of an operation on two operands that broadcast."""
     rank = max(len(first), len(second))
     left, right = ((1,) * (rank - len(shape)) + tuple(shape) for shape in (first, second))
     return tuple(max(pair) for pair in zip(left, right, strict=True))
@@ -54,7 +55,7 @@ def _result_scale(dice: Dice, name: str, first: Affine, second: Affine) -> float
 def _binary(dice: Dice, name: str, *, quantised: bool) -> Drawn:
     sketch = Sketch(dice)
     ranks = (4, 4, 3, 2, 1) if name == "MUL" else (4, 4, 3, 2, 1, 5)  # engines end on a MUL of rank 5
-    shapes = list(_draw_operand_shapes(dice, ranks))
+    shapes = list(draw_operand_shapes(dice, ranks))
     if dice.chance(30):
         shapes.reverse()
     constant = dice.pick((None, None, None, 0, 1))
@@ -67,7 +68,7 @@ def _binary(dice: Dice, name: str, *, quantised: bool) -> Drawn:
         else:
             operands.append(sketch.input(shape, affine))
     result = Affine(scale=_result_scale(dice, name, *affines), zero_point=dice.zero_point())
-    y = sketch.tensor(_broadcast(*shapes), result if quantised else None)
+    y = sketch.tensor(broadcast_shape(*shapes), result if quantised else None)
     return sketch.finish(sketch.op(name, operands, y, activation=dice.pick(ACTIVATIONS)))
 
 

@@ -14,10 +14,11 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Affine:
-    """Per-tensor quantisation of an int8 tensor."""
+    """Per-tensor quantisation of an int8 tensor, or one of `dtype`."""
 
     scale: float
     zero_point: int
+    dtype: str = "int8"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,12 +63,14 @@ class Sketch:
         return Affine(scale=scale, zero_point=self.dice.zero_point())
 
     def tensor(self, shape: Sequence[int], affine: Affine | None, *, data: np.ndarray | None = None) -> Value:
-        """An int8 tensor, or a float32 one where there is no quantisation; with `data` a constant."""
+        """A quantised tensor, or a float32 one where there is no quantisation; with `data` a constant."""
         if affine is None:
             index = self.model.tensor(self.name, shape, "float32", data=data)
         else:
             scale, zero_point = affine.scale, affine.zero_point
-            index = self.model.tensor(self.name, shape, scale=scale, zero_point=zero_point, data=data)
+            index = self.model.tensor(
+                self.name, shape, affine.dtype, scale=scale, zero_point=zero_point, data=data
+            )
         return Value(index=index, shape=tuple(shape), affine=affine)
 
     def op(self, name: str, inputs: Sequence[Value | int | None], result: Value, **options: Any) -> Value:
@@ -80,8 +83,9 @@ class Sketch:
         """A graph input. `sixteenths` draws floats as multiples of 1/16 within +-that many."""
         dice = self.dice
         if affine is not None:
-            drawn = dice.int8(shape)
-            ends = np.array([-128, 127, affine.zero_point, -128, 127], np.int8)
+            drawn = dice.integers_of(shape, affine.dtype)
+            low, high = np.iinfo(affine.dtype).min, np.iinfo(affine.dtype).max
+            ends = np.array([low, high, affine.zero_point, low, high], affine.dtype)
         elif sixteenths is not None:
             drawn = dice.sixteenths(shape, -sixteenths, sixteenths)
             ends = np.array([-sixteenths, sixteenths, 0, 1e4, -1e4], np.float32)
@@ -101,7 +105,7 @@ class Sketch:
 
     def values(self, shape: Sequence[int], affine: Affine | None) -> np.ndarray:
         """Random elements for a constant operand."""
-        return self.dice.reals(shape) if affine is None else self.dice.int8(shape)
+        return self.dice.reals(shape) if affine is None else self.dice.integers_of(shape, affine.dtype)
 
     def finish(self, *outputs: Value) -> Drawn:
         """The finished model with these graph outputs."""

@@ -1,7 +1,7 @@
 """Operators on elements one by one: arithmetic, activations, requantisation, SOFTMAX."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tflite.AddOptions import AddOptions
@@ -12,6 +12,7 @@ from tflite.SubOptions import SubOptions
 
 from codegen.importers.tflite.report import Refused
 from codegen.importers.tflite.site import Site, Translated
+from codegen.ir import DType, TensorType
 from codegen.ir.ops import Activation, Attrs, BinaryAttrs, LeakyReluAttrs, SoftmaxAttrs
 
 
@@ -25,9 +26,27 @@ def binary(kind: type[AddOptions | SubOptions | MulOptions]) -> Callable[[Site],
             Activation.NONE if options is None else site.activation(int(options.FusedActivationFunction()))
         )
         attrs = BinaryAttrs(activation=activation)
-        return Translated(op=site.operator.name, args=site.args(2), attrs=attrs)
+        args = site.args(2)
+        if kind is not MulOptions and (options is None or options.PotScaleInt16()):
+            _need_general_scales(site, [args[0].type, args[1].type, site.result])
+        return Translated(op=site.operator.name, args=args, attrs=attrs)
 
     return translate
+
+
+def _need_general_scales(site: Site, types: Sequence[TensorType]) -> None:
+    """Report int16 scales that are all powers of two, for which the option asks for TFLite's shifting kernel.
+
+    TFLite rounds there before it adds, tflite-micro never does: no result would be right for both.
+    """
+    if any(type_.dtype is not DType.INT16 or type_.quantization is None for type_ in types):
+        return
+    scales = [scale for type_ in types if type_.quantization for scale in type_.quantization.scales]
+    if all(math.frexp(scale)[0] == 0.5 for scale in scales):
+        site.unsupported(
+            "int16 scales that are all powers of two are not supported with the option pot_scale_int16",
+            "convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)",
+        )
 
 
 def unary(site: Site) -> Translated:

@@ -158,7 +158,7 @@ def _dtype(tensor: FileTensor) -> DType:
         name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
         raise Refused(
             "E301",
-            f"{tensor} is {name}, supported are int8 and float32",
+            f"{tensor} is {name}, supported are int8, int16 and float32",
             _TYPE_HELP.get(name, "convert it as int8"),
         )
     return dtype

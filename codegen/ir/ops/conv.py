@@ -12,7 +12,9 @@ from codegen.ir.ops.parameters import (
     activation_range,
     conv_multipliers,
     fully_connected_multipliers,
+    has_wide_accumulator,
     need_matching_bias,
+    need_wide_shifts,
 )
 from codegen.ir.ops.rules import (
     narrow,
@@ -39,19 +41,29 @@ def _check_weighted(
     image, weights, bias = operand(args, 0, "image"), operand(args, 1, "weights"), optional(args, 2)
     channels = result.shape[-1]
     need_elements(result)
-    need_dtype(image, "image", DType.INT8, DType.FLOAT32)
-    need_dtype(weights, "weights", image.dtype)
+    need_dtype(image, "image", *_BIAS_TYPES)
+    need_dtype(weights, "weights", DType.FLOAT32 if image.dtype is DType.FLOAT32 else DType.INT8)
     need_dtype(result, "result", image.dtype)
     if bias is not None:
-        need_dtype(bias, "bias", DType.INT32 if image.dtype is DType.INT8 else DType.FLOAT32)
+        need_dtype(bias, "bias", *_BIAS_TYPES[image.dtype])
         if bias.elements != channels:
             raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
-    if image.dtype is DType.INT8:
+    if image.dtype is not DType.FLOAT32:
         need_quantized(image, "image")
         need_quantized(result, "result")
         scales = _checked_scales(weights, channels, axis)
-        multipliers(image.scale, scales, result.scale)
+        _, shifts = multipliers(image.scale, scales, result.scale)
+        if has_wide_accumulator(args):
+            need_wide_shifts(shifts)
         activation_range(activation, result)
+
+
+_BIAS_TYPES = {
+    DType.INT8: (DType.INT32,),
+    DType.INT16: (DType.INT64, DType.INT32),
+    DType.FLOAT32: (DType.FLOAT32,),
+}
+"""Element types of a bias, by that of the image."""
 
 
 def _checked_scales(weights: TensorType, channels: int, axis: int) -> tuple[float, ...]:
@@ -89,7 +101,7 @@ class Conv2D(Op):
         return (batch, *extents, outputs)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 (weights per tensor or per output channel, bias int32) or float32 throughout."""
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 0, narrow(attrs, ConvAttrs).activation, conv_multipliers)
 
@@ -133,9 +145,12 @@ class DepthwiseConv2D(Op):
         return (batch, *extents, outputs)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 (weights per tensor or per output channel, bias int32) or float32 throughout."""
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs).activation, conv_multipliers)
+        bias = optional(args, 2)
+        if result.dtype is DType.INT16 and bias is not None:
+            need_dtype(bias, "bias", DType.INT64)  # TFLite has no other form of this operator
 
     def evaluate(
         self,
@@ -180,11 +195,11 @@ class FullyConnected(Op):
         return (*image.shape[:-1], outputs)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 (weights per tensor or per output channel, bias int32) or float32 throughout."""
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         activation = narrow(attrs, FullyConnectedAttrs).activation
         _check_weighted(args, result, 0, activation, fully_connected_multipliers)
-        if result.dtype is DType.INT8:
+        if result.dtype is not DType.FLOAT32:
             self._check_bias_scale(args, result)
 
     def _check_bias_scale(self, args: Sequence[TensorType | None], result: TensorType) -> None:

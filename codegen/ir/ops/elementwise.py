@@ -9,7 +9,14 @@ from codegen.ir.ops import arithmetic
 from codegen.ir.ops.attrs import BinaryAttrs
 from codegen.ir.ops.base import Attrs, Op
 from codegen.ir.ops.parameters import activation_range, add_params, mul_multiplier, sub_params
-from codegen.ir.ops.rules import broadcast, narrow, need_count, need_elements, need_int8_or_float, operand
+from codegen.ir.ops.rules import (
+    broadcast,
+    narrow,
+    need_count,
+    need_elements,
+    need_quantized_or_float,
+    operand,
+)
 from codegen.ir.types import DType, TensorType
 
 
@@ -25,18 +32,18 @@ class _Binary(Op):
         return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 or float32 throughout."""
+        """int8, int16 or float32 throughout."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-        need_int8_or_float([("first argument", first), ("second argument", second), ("result", result)])
-        if result.dtype is DType.INT8:
+        need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
+        if result.dtype is not DType.FLOAT32:
             self._check_scales(first, second, result)
             activation_range(narrow(attrs, BinaryAttrs).activation, result)
 
     @abstractmethod
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
-        """Raise ValueError for scales the int8 kernel cannot work with."""
+        """Raise ValueError for scales the integer kernel cannot work with."""
 
 
 class Add(_Binary):

@@ -1,6 +1,6 @@
 """Evaluation of the operators with weights, one position of the window after the other.
 
-int8 products are summed in float64 by matrix products: exact (each is below 2^16, sums stay below 2^53) and
+Integer products are summed in float64 by matrix products: exact (each below 2^24, sums below 2^53) and
 far faster than NumPy's integers. float32 products are summed one by one in float32, in the order of TFLite's
 reference kernels (row, column, channel; the bias last): where terms cancel, another order or precision is off
 by more than the 1e-5 that results are compared with.
@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.fixed_point import (
+    Integers,
+    multiply_by_quantized_multiplier,
+    multiply_wide_by_quantized_multiplier,
+    wrap_int32,
+)
 from codegen.ir.ops.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base import Activation, Padding2D
 from codegen.ir.ops.parameters import (
@@ -19,6 +24,7 @@ from codegen.ir.ops.parameters import (
     conv_multipliers,
     float_activation_range,
     fully_connected_multipliers,
+    has_wide_accumulator,
 )
 from codegen.ir.ops.rules import operand, present
 from codegen.ir.types import DType, Quantization, TensorType
@@ -163,10 +169,14 @@ def requantized(
     result: TensorType,
     multipliers: Multipliers,
 ) -> np.ndarray:
-    """int8 results of `sums` [..., O], bias included; the sums wrap to 32 bits first, as in C."""
+    """Integer results of `sums` [..., O], bias included; they wrap to 32 bits first, as in C, or are 64 bits
+    wide (`has_wide_accumulator`)."""
     scales = _scales(operand(args, 1, "weights").quantization)
     factors, shifts = multipliers(operand(args, 0, "image").scale, scales, result.scale)
-    scaled = multiply_by_quantized_multiplier(wrap_int32(sums), factors, shifts) + result.zero_point
+    if has_wide_accumulator(args):
+        scaled = multiply_wide_by_quantized_multiplier(sums, factors, shifts)
+    else:
+        scaled = multiply_by_quantized_multiplier(wrap_int32(sums), factors, shifts) + result.zero_point
     return np.clip(scaled, *activation_range(activation, result)).astype(result.dtype.numpy)
 
 

@@ -20,7 +20,7 @@ from codegen.ir.ops.rules import (
     need_dtype,
     need_elements,
     need_fixed_quantization,
-    need_int8_or_float,
+    need_one_type,
     need_quantized,
     operand,
 )
@@ -28,7 +28,10 @@ from codegen.ir.types import DType, TensorType
 
 
 class _Unary(Op):
-    """One argument, result of its shape; int8 or float32."""
+    """One argument, result of its shape; int8 (or another of `integers`) or float32."""
+
+    integers: tuple[DType, ...] = (DType.INT8,)
+    """Integer types it works on, the same on both sides."""
 
     def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
         """The argument's shape."""
@@ -37,10 +40,10 @@ class _Unary(Op):
         return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 or float32 on both sides."""
+        """One of its integer types or float32 on both sides."""
         super().check(attrs, args, result)
         need_elements(result)
-        need_int8_or_float([("argument", operand(args, 0, "argument")), ("result", result)])
+        need_one_type([("argument", operand(args, 0, "argument")), ("result", result)], *self.integers)
 
 
 class Softmax(_Unary):
@@ -124,11 +127,12 @@ class _Clamp(_Unary):
     """RELU and RELU6: a clamp; integers are also rescaled to the result's quantisation."""
 
     activation: Activation
+    integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 or float32, scales within what integer kernels can apply."""
+        """int8, int16 or float32, scales within what integer kernels can apply."""
         super().check(attrs, args, result)
-        if result.dtype is DType.INT8:
+        if result.dtype is not DType.FLOAT32:
             relu_multiplier(operand(args, 0, "argument"), result)
             activation_range(self.activation, result)
 
@@ -166,11 +170,12 @@ class LeakyRelu(_Unary):
     name = "LEAKY_RELU"
     short = "leaky"
     attrs_type = LeakyReluAttrs
+    integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 or float32, scales and alpha within what integer kernels can apply."""
+        """int8, int16 or float32, scales and alpha within what integer kernels can apply."""
         super().check(attrs, args, result)
-        if result.dtype is DType.INT8:
+        if result.dtype is not DType.FLOAT32:
             leaky_relu_params(narrow(attrs, LeakyReluAttrs).alpha, operand(args, 0, "argument"), result)
 
     def evaluate(
@@ -185,20 +190,20 @@ class LeakyRelu(_Unary):
 
 
 class Quantize(_Unary):
-    """QUANTIZE: float32 -> int8, or int8 -> int8 of another scale or zero point."""
+    """QUANTIZE: float32 -> int8 or int16, or an integer -> int8 or int16 of another scale or zero point."""
 
     name = "QUANTIZE"
     short = "quantize"
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """float32 or int8 in, int8 out."""
+        """float32, int8, int16 or int32 in, int8 or int16 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", DType.FLOAT32, DType.INT8)
-        need_dtype(result, "result", DType.INT8)
+        need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32)
+        need_dtype(result, "result", DType.INT8, DType.INT16)
         need_quantized(result, "result")
-        if argument.dtype is DType.INT8:
+        if argument.dtype is not DType.FLOAT32:
             need_quantized(argument, "argument")
             rescale_multiplier(argument, result)
 
@@ -215,17 +220,17 @@ class Quantize(_Unary):
 
 
 class Dequantize(_Unary):
-    """DEQUANTIZE: int8 -> float32."""
+    """DEQUANTIZE: int8 or int16 -> float32."""
 
     name = "DEQUANTIZE"
     short = "dequantize"
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 in, float32 out."""
+        """int8 or int16 in, float32 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", DType.INT8)
+        need_dtype(argument, "argument", DType.INT8, DType.INT16)
         need_dtype(result, "result", DType.FLOAT32)
         need_quantized(argument, "argument")
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from codegen.ir.fixed_point import (
     INT32_MAX,
     INT32_MIN,
+    MAX_WIDE_SHIFT,
     quantize_multiplier,
     quantize_multiplier_below_one,
     round_half_away,
@@ -85,6 +86,27 @@ def fully_connected_multipliers(
     return np.array([multiplier], np.int32), np.array([shift], np.int32)
 
 
+def has_wide_accumulator(args: Sequence[TensorType | None]) -> bool:
+    """Whether (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
+
+    Then the sum is requantised with 15 bits of the multiplier, else as that of an int8 image. Without a bias
+    TFLite's option `quantized_bias_type` decides; the importer takes no file where that says int32.
+    Source: kernels/conv.cc, fully_connected.cc.
+    """
+    image, bias = args[0], args[2] if len(args) > 2 else None
+    wide = image is not None and image.dtype is DType.INT16
+    return wide and (bias is None or bias.dtype is DType.INT64)
+
+
+def need_wide_shifts(shifts: NDArray[np.int32]) -> None:
+    """Raise ValueError for shifts that TFLite cannot apply to a 64-bit accumulator."""
+    if int(shifts.max()) > MAX_WIDE_SHIFT:
+        raise ValueError(
+            f"a shift of {int(shifts.max())} between quantisations is too large for an int16 kernel with "
+            f"64-bit sums, supported are up to {MAX_WIDE_SHIFT}"
+        )
+
+
 def need_matching_bias(
     image_scale: float, weight_scale: float, bias_scale: float, result_scale: float
 ) -> None:
@@ -114,13 +136,19 @@ class AddParams:
 
 
 def add_params(first: TensorType, second: TensorType, result: TensorType) -> AddParams:
-    """Parameters of ADD on int8. Source: kernels/add.cc. No shift but `left_shift` is positive."""
+    """Parameters of ADD on int8 and int16. Source: kernels/add.cc. No shift but `left_shift` is positive.
+
+    65535 << 15 and 510 << 20 stay below 2^31.
+    """
+    left_shift = 15 if result.dtype is DType.INT16 else 20
     twice = 2.0 * max(first.scale, second.scale)
     first_multiplier, first_shift = quantize_multiplier_below_one(first.scale / twice)
     second_multiplier, second_shift = quantize_multiplier_below_one(second.scale / twice)
-    result_multiplier, result_shift = quantize_multiplier_below_one(twice / ((1 << 20) * result.scale))
+    result_multiplier, result_shift = quantize_multiplier_below_one(
+        twice / ((1 << left_shift) * result.scale)
+    )
     return AddParams(
-        left_shift=20,
+        left_shift=left_shift,
         first_multiplier=first_multiplier,
         first_shift=first_shift,
         second_multiplier=second_multiplier,
@@ -131,7 +159,10 @@ def add_params(first: TensorType, second: TensorType, result: TensorType) -> Add
 
 
 def sub_params(first: TensorType, second: TensorType, result: TensorType) -> AddParams:
-    """Parameters of SUB on int8: those of ADD with the second multiplier negated. Source: kernels/sub.cc."""
+    """Parameters of SUB on int8 and int16: those of ADD with the second multiplier negated.
+
+    Source: kernels/sub.cc.
+    """
     added = add_params(first, second, result)
     return AddParams(
         left_shift=added.left_shift,
@@ -145,7 +176,7 @@ def sub_params(first: TensorType, second: TensorType, result: TensorType) -> Add
 
 
 def mul_multiplier(first: TensorType, second: TensorType, result: TensorType) -> tuple[int, int]:
-    """(multiplier, shift) of MUL on int8, computed in float32. Source: kernels/mul.cc."""
+    """(multiplier, shift) of MUL on int8 and int16, computed in float32. Source: kernels/mul.cc."""
     product = np.float32(first.scale) * np.float32(second.scale)
     return quantize_multiplier(float(product / np.float32(result.scale)))
 
@@ -161,12 +192,12 @@ def mean_multiplier(argument: TensorType, result: TensorType, count: int) -> tup
 
 
 def rescale_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
-    """(multiplier, shift) of QUANTIZE from int8 to int8, in double. Source: kernels/quantize.cc."""
+    """(multiplier, shift) of QUANTIZE between integers, in double. Source: kernels/quantize.cc."""
     return quantize_multiplier(argument.scale / result.scale)
 
 
 def relu_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
-    """(multiplier, shift) of RELU and RELU6 on int8, in float32. Source: ReluPrepare."""
+    """(multiplier, shift) of RELU and RELU6 on int8 and int16, in float32. Source: ReluPrepare."""
     return quantize_multiplier(float(np.float32(argument.scale) / np.float32(result.scale)))
 
 
@@ -181,7 +212,10 @@ class LeakyReluParams:
 
 
 def leaky_relu_params(alpha: float, argument: TensorType, result: TensorType) -> LeakyReluParams:
-    """Parameters of LEAKY_RELU on int8, in float32. Source: kernels/activations.cc, LeakyReluPrepare."""
+    """Parameters of LEAKY_RELU on int8 and int16, in float32.
+
+    Source: kernels/activations.cc, LeakyReluPrepare.
+    """
     positive_multiplier, positive_shift = relu_multiplier(argument, result)
     slope = np.float32(argument.scale) * np.float32(alpha) / np.float32(result.scale)
     negative_multiplier, negative_shift = quantize_multiplier(float(slope))

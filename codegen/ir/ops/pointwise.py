@@ -90,14 +90,14 @@ def relu(
     args: Sequence[TensorType | None],
     result: TensorType,
 ) -> np.ndarray:
-    """RELU (activation RELU) and RELU6; int8 is rescaled to the result's quantisation."""
+    """RELU (activation RELU) and RELU6; integers are rescaled to the result's quantisation."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
         return np.clip(value, 0.0, 6.0 if activation is Activation.RELU6 else math.inf).astype(np.float32)
     argument = operand(args, 0, "argument")
     centred = value.astype(np.int64) - argument.zero_point
     scaled = multiply_by_quantized_multiplier(centred, *relu_multiplier(argument, result)) + result.zero_point
-    return np.clip(scaled, *activation_range(activation, result)).astype(np.int8)
+    return np.clip(scaled, *activation_range(activation, result)).astype(result.dtype.numpy)
 
 
 def leaky_relu(
@@ -117,13 +117,13 @@ def leaky_relu(
         multiply_by_quantized_multiplier(centred, params.positive_multiplier, params.positive_shift),
         multiply_by_quantized_multiplier(centred, params.negative_multiplier, params.negative_shift),
     )
-    return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(np.int8)
+    return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(result.dtype.numpy)
 
 
 def quantize(
     values: Sequence[np.ndarray | None], args: Sequence[TensorType | None], result: TensorType
 ) -> np.ndarray:
-    """QUANTIZE: float32 -> int8 (rounded half away, saturated), or int8 -> int8."""
+    """QUANTIZE: float32 to an integer (rounded half away, saturated), or integer to integer."""
     value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     if argument.dtype is DType.FLOAT32:
         # Beyond int32 the C cast is undefined; saturating is what every later clamp means.

@@ -12,7 +12,7 @@ from codegen.ir.ops.rules import (
     narrow,
     need_count,
     need_elements,
-    need_int8_or_float,
+    need_quantized_or_float,
     need_rank,
     need_same_quantization,
     operand,
@@ -42,12 +42,12 @@ class _Pool(Op):
         return (batch, rows, columns, channels)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 with the argument's quantisation, or float32."""
+        """int8 or int16 with the argument's quantisation, or float32."""
         super().check(attrs, args, result)
         image = operand(args, 0, "image")
         need_elements(result)
-        need_int8_or_float([("image", image), ("result", result)])
-        if image.dtype is DType.INT8:
+        need_quantized_or_float([("image", image), ("result", result)])
+        if image.dtype is not DType.FLOAT32:
             need_same_quantization(image, result, "image and result")
             activation_range(narrow(attrs, PoolAttrs).activation, result)
 
@@ -107,12 +107,12 @@ class Mean(Op):
         return tuple(extent for axis, extent in enumerate(shape) if axis not in mean.axes)
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
-        """int8 or float32, at least one element in each mean."""
+        """int8, int16 or float32, at least one element in each mean."""
         super().check(attrs, args, result)
         argument = operand(args, 0, "argument")
         need_elements(argument)
-        need_int8_or_float([("argument", argument), ("result", result)])
-        if argument.dtype is DType.INT8:
+        need_quantized_or_float([("argument", argument), ("result", result)])
+        if argument.dtype is not DType.FLOAT32:
             mean_multiplier(argument, result, argument.elements // result.elements)
 
     def evaluate(

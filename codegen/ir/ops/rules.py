@@ -77,17 +77,27 @@ def need_quantized(value: TensorType, what: str) -> None:
     low, high = value.dtype.limits
     if not low <= value.zero_point <= high:
         raise ValueError(f"zero point {value.zero_point} of the {what} is outside {value.dtype.value}")
+    if value.dtype in (DType.INT16, DType.INT32) and value.zero_point:
+        raise ValueError(
+            f"the {what} is {value.dtype.value} with zero point {value.zero_point}, supported is 0, "
+            "as TFLite has it for 16 bits and more"
+        )
 
 
-def need_int8_or_float(values: Sequence[tuple[str, TensorType]]) -> None:
-    """All of one type, int8 quantised per tensor or float32; raises ValueError otherwise."""
+def need_one_type(values: Sequence[tuple[str, TensorType]], *integers: DType) -> None:
+    """All of one type, one of `integers` quantised per tensor or float32; raises ValueError otherwise."""
     first = values[0][1]
     for what, value in values:
-        need_dtype(value, what, DType.INT8, DType.FLOAT32)
+        need_dtype(value, what, *integers, DType.FLOAT32)
         if value.dtype is not first.dtype:
             raise ValueError(f"the {what} is {value.dtype.value}, the {values[0][0]} {first.dtype.value}")
-        if value.dtype is DType.INT8:
+        if value.dtype is not DType.FLOAT32:
             need_quantized(value, what)
+
+
+def need_quantized_or_float(values: Sequence[tuple[str, TensorType]]) -> None:
+    """As `need_one_type`, for operators on int8 and on int16 (zero point 0)."""
+    need_one_type(values, DType.INT8, DType.INT16)
 
 
 def need_same_quantization(first: TensorType, second: TensorType, what: str) -> None:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir import Let, Target, TensorType, Var
+from codegen.ir import DType, Let, Target, TensorType, Var
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.parameters import AddParams, activation_range, add_params, sub_params
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.binary import AddS8
+from codegen.kernels.binary import AddInteger
 from codegen.kernels.mve.convolution import HEADER
 from codegen.kernels.overlap import in_place
 from codegen.kernels.portable import arg_type, row_kernel
@@ -55,7 +55,7 @@ class Add(Kernel):
 
     def __init__(self, op: str) -> None:
         self.op, self.name = op, f"{op.lower()}_s8_mve"
-        self.portable = AddS8(op)
+        self.portable = AddInteger(op, DType.INT8)
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, broadcasting, constants, a scale of the result that no shift goes with."""

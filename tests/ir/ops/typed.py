@@ -29,6 +29,7 @@ def f32(*shape: int) -> TensorType:
     return TensorType(shape=shape, dtype=DType.FLOAT32)
 
 
-def i16(*shape: int) -> TensorType:
-    """int16 without quantisation."""
-    return TensorType(shape=shape, dtype=DType.INT16)
+def i16(*shape: int, scale: float | None = None, zero_point: int = 0) -> TensorType:
+    """int16, quantised per tensor if a scale is given."""
+    quantization = None if scale is None else Quantization(scales=(scale,), zero_points=(zero_point,))
+    return TensorType(shape=shape, dtype=DType.INT16, quantization=quantization)
