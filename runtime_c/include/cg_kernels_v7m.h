@@ -44,11 +44,11 @@ typedef struct {
     const int32_t *channels;
     cg_range_v7m range;
     int32_t in_zero;
-    int32_t tile;        /* pixels computed at once: 4 or 2 */
-    int32_t patch_bytes; /* in front of the pixels, a multiple of 4; 0: no padding */
+    int32_t tile;      /* pixels computed at once: 4 or 2 */
+    int32_t patch_end; /* offset in the workspace */
 } cg_conv_params_v7m;
 
-/* Bytes of a line of the patch: what the windows of `pixels` pixels cover. */
+/* Bytes of a line of a patch: what the windows of `pixels` pixels cover. */
 static inline int32_t cg_patch_line_v7m(const cg_window *window, int32_t pixels)
 {
     const int32_t columns =
@@ -57,10 +57,11 @@ static inline int32_t cg_patch_line_v7m(const cg_window *window, int32_t pixels)
 }
 
 /*
- * Workspace: a patch of kernel_h lines for windows that reach into the padding, and 2 * tile bytes
- * for each of K values (K even). Overlap: the windows of one tile of a row (of the image, where
- * window and strides are 1) are read before its first result is written: `tiled_below` in
- * codegen/kernels/armv7m/tiles.py.
+ * Workspace: 2 * tile bytes for each of K values (K even), and where windows reach into the padding
+ * as much more as a patch of kernel_h lines that ends at `patch_end` needs so that values are
+ * packed from it to the workspace's beginning (of two pixels, to its second half). Overlap: the
+ * windows of one tile of a row (of the image, where window and strides are 1) are read before its
+ * first result is written: `tiled_below` in codegen/kernels/armv7m/tiles.py.
  */
 void cg_conv2d_s8_v7m(const cg_conv_params_v7m *params, void *workspace, const int8_t *input,
                       int8_t *output);

@@ -16,8 +16,6 @@
 
 #include "cg_kernels_v7m.h"
 
-#define CG_LONG_V7M 0x40000000u
-
 /*
  * Requantises sums of one channel in place, all cases. `shift`: the channel's word in its lowest
  * byte, above that how many sums there are.
@@ -57,14 +55,19 @@ typedef struct {
     const cg_range_v7m *range;
 } cg_block_v7m;
 
-/* Four pixels, or two; the taps' addresses are `first` bytes further. */
+/* Four pixels, two, one; the taps' addresses are `first` bytes further. */
 void cg_depthwise4_s8_v7m(const cg_block_v7m *block, int8_t *output, int32_t first);
 void cg_depthwise2_s8_v7m(const cg_block_v7m *block, int8_t *output, int32_t first);
+void cg_depthwise1_s8_v7m(const cg_block_v7m *block, int8_t *output, int32_t first);
 
 /* Adds to the `sums` of eight outputs, of four, of one: their first values are there. */
 void cg_fc_group8_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weights, int32_t *sums);
 void cg_fc_group4_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weights, int32_t *sums);
 void cg_fc_group1_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weights, int32_t *sums);
+
+/* Requantises `count` sums, each by its three words. */
+void cg_fc_finish_s8_v7m(const int32_t *words, int32_t *sums, int8_t *output, int32_t count,
+                         const cg_range_v7m *range);
 
 /* Addresses in a block's `taps`, which start on words: pixels of a window one after the other. */
 typedef const int8_t *CG_MAY_ALIAS cg_tap_address;

@@ -17,7 +17,7 @@ typedef struct {
     int32_t step;     /* bytes in the image from one pixel's window to the next one's */
     int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
     int32_t in_stop;  /* at the left or right */
-    int8_t *patch;
+    int8_t *patch_end;
 } conv_layer;
 
 /* A row of results: which taps are inside, and where they are. */
@@ -39,8 +39,8 @@ static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *wor
     layer->step = window->stride_w * window->in.c;
     layer->in_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
     layer->in_stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
-    layer->patch = (int8_t *)workspace;
-    layer->pixels = (int32_t *)(void *)&layer->patch[params->patch_bytes];
+    layer->pixels = (int32_t *)workspace;
+    layer->patch_end = &((int8_t *)workspace)[params->patch_end];
     layer->tile.weights = params->weights;
     layer->tile.channels = params->channels;
     layer->tile.range = &params->range;
@@ -130,8 +130,13 @@ static int8_t *fill(int8_t *to, int32_t value, int32_t count)
     return to;
 }
 
-/* What the windows of `count` pixels from column x of the image on cover, copied to the patch. */
-static void copy_patch(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count)
+/*
+ * What the windows of `count` pixels from column x of the image on cover, copied to a patch at the
+ * end of the workspace: the pixels that are packed from it reach its beginning later than it is
+ * read. Returns its address.
+ */
+static const int8_t *copy_patch(const conv_layer *layer, const conv_row *row, int32_t x,
+                                int32_t count)
 {
     const cg_conv_params_v7m *const params = layer->params;
     const cg_window *const window = &params->window;
@@ -142,7 +147,8 @@ static void copy_patch(const conv_layer *layer, const conv_row *row, int32_t x, 
     const int32_t end = (stop > window->in.w) ? window->in.w : stop;
     const int32_t bytes = (end > first) ? ((end - first) * channels) : 0;
     const int32_t before = (bytes > 0) ? ((first - x) * channels) : 0;
-    int8_t *to = layer->patch;
+    int8_t *const patch = layer->patch_end - (window->kernel_h * line_bytes);
+    int8_t *to = patch;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         const int8_t *const line = tap_line(row, ky);
         if (line == NULL) {
@@ -156,6 +162,7 @@ static void copy_patch(const conv_layer *layer, const conv_row *row, int32_t x, 
             to = fill(to, params->in_zero, line_bytes - before - bytes);
         }
     }
+    return patch;
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
@@ -183,8 +190,8 @@ static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int3
         } else {
             const cg_tap_rows rows = {.step = cg_patch_line_v7m(window, count),
                                       .wrap = window->kernel_h};
-            copy_patch(layer, row, column, count);
-            pack_windows(layer, &rows, layer->patch, count, pixels);
+            const int8_t *const patch = copy_patch(layer, row, column, count);
+            pack_windows(layer, &rows, patch, count, pixels);
         }
         run_tile(layer, output, count);
         output += count * window->out.c;

@@ -1,12 +1,12 @@
-@ depthwise_block_s8_v7m.S -- all channels of four pixels of a depthwise convolution, or of two, on
-@ ARMv7-M: channel by channel, tap by tap, straight from the image.
+@ depthwise_block_s8_v7m.S -- all channels of four pixels of a depthwise convolution, of two or one,
+@ on ARMv7-M: channel by channel, tap by tap, straight from the image.
 @
 @ Each tap of each pixel has an address of its own in a table, so that pixels at the border, whose
 @ taps point to a pixel of padding, are computed as all others.
 @
 @ Why assembly: four sums, four addresses, weight, value, three pointers and a channel are all
-@ fourteen registers. A tap takes 10 instructions for four pixels, 6 for two; a channel 43 and 31,
-@ and 2 more a turn of the loop over UNROLL taps, which is entered in the middle.
+@ fourteen registers. A tap takes 10 instructions for four pixels, 6 for two, 4 for one; a channel
+@ 40, 27 and 19, and 2 more a turn of the loop over UNROLL taps, which is entered in the middle.
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the table of taps, the
 @ channels, the description of the block and the stack only.
@@ -36,14 +36,18 @@
     .macro tap pixels
     .if     \pixels == 4
     ldm     r2!, {r4-r7}
-    .else
+    .elseif \pixels == 2
     ldm     r2!, {r4, r5}
+    .else
+    ldr     r4, [r2], #4
     .endif
     ldrsb   r3, [r1], #1
     ldrsb   r12, [r4, r0]
     mla     r8, r3, r12, r8
+    .if     \pixels > 1
     ldrsb   r12, [r5, r0]
     mla     r9, r3, r12, r9
+    .endif
     .if     \pixels == 4
     ldrsb   r12, [r6, r0]
     mla     r10, r3, r12, r10
@@ -85,8 +89,10 @@
     str     r4, [sp, #F_CHANNEL]
     .if     \pixels == 4
     add     lr, r5, r6, lsl #4
-    .else
+    .elseif \pixels == 2
     add     lr, r5, r6, lsl #3
+    .else
+    add     lr, r5, r6, lsl #2
     .endif
     strd    r5, lr, [sp, #F_TAPS]
 .Lless_\name:                               @ taps of the first turn: 1 to UNROLL
@@ -100,7 +106,9 @@
     str     r9, [sp, #F_ENTRY]
 .Lchannel_\name:
     mov     r8, r7
+    .if     \pixels > 1
     mov     r9, r7
+    .endif
     .if     \pixels == 4
     mov     r10, r7
     mov     r11, r7
@@ -122,7 +130,9 @@
     lsls    r2, r6, #2                      @ carry: the long way; negative: the last channel
     bcs     .Lany_\name
     requantize r8
+    .if     \pixels > 1
     requantize r9
+    .endif
     .if     \pixels == 4
     requantize r10
     requantize r11
@@ -135,6 +145,8 @@
     strb    r11, [r2, r5]
     .else
     ldr     r2, [sp, #F_OUTPUT]
+    .endif
+    .if     \pixels == 2
     ldr     r5, [sp, #F_LAST]
     strb    r9, [r2, r5]
     .endif
@@ -176,3 +188,4 @@
 
     block   cg_depthwise4_s8_v7m, 4
     block   cg_depthwise2_s8_v7m, 2
+    block   cg_depthwise1_s8_v7m, 1

@@ -87,3 +87,47 @@
     group   cg_fc_group8_s8_v7m, 8
     group   cg_fc_group4_s8_v7m, 4
     group   cg_fc_group1_s8_v7m, 1
+
+@ ---- results --------------------------------------------------------------------------------
+
+@ cg_fc_finish_s8_v7m(words, sums, output, count, range)
+@ r7 words, r1 to r3 of one output, r4 sum, r5 sums, r6 output, r8 end of the sums.
+    .global cg_frame_cg_fc_finish_s8_v7m
+    .set    cg_frame_cg_fc_finish_s8_v7m, 32
+    .section .text.cg_fc_finish_s8_v7m, "ax", %progbits
+    .balign 4
+    .global cg_fc_finish_s8_v7m
+    .type   cg_fc_finish_s8_v7m, %function
+    .thumb_func
+cg_fc_finish_s8_v7m:
+    push    {r3-r9, lr}
+    mov     r7, r0
+    mov     r5, r1
+    mov     r6, r2
+    add     r8, r1, r3, lsl #2
+    mvn     r9, #0xC0000000
+.Lresult:
+    ldm     r7!, {r1-r3}                    @ multiplier, offset, shift
+    ldr     r4, [r5], #4
+    lsls    r12, r3, #2                     @ carry: the long way
+    bcs     .Lany
+    eor     r12, r9, r4, asr #31
+    add     lr, r2, r4, asr #31
+    smlal   r12, lr, r4, r1
+    asr     r4, lr, r3
+    ssat    r4, #8, r4
+.Lstore:
+    strb    r4, [r6], #1
+    cmp     r5, r8
+    bne     .Lresult
+    pop     {r3-r9, pc}
+.Lany:
+    ldr     r0, [sp, #32]
+    mov     r2, r1
+    sub     r1, r5, #4
+    uxtb    r3, r3
+    orr     r3, r3, #1 << 8
+    bl      cg_requantize_s8_v7m
+    ldr     r4, [r5, #-4]
+    b       .Lstore
+    .size   cg_fc_finish_s8_v7m, . - cg_fc_finish_s8_v7m

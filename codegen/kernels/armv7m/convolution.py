@@ -21,7 +21,7 @@ from codegen.kernels.armv7m.layer import (
 )
 from codegen.kernels.armv7m.model import conv_instructions
 from codegen.kernels.armv7m.packing import linked, runs_of
-from codegen.kernels.armv7m.tiles import patch_bytes, rows_of, tiled_below, workspace_bytes
+from codegen.kernels.armv7m.tiles import patch_end, rows_of, tiled_below, workspace_bytes
 from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, window_of
 from codegen.kernels.overlap import forward_sharing
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, row_kernel
@@ -90,7 +90,7 @@ class TiledConv(V7mKernel):
             ("range", range_fields(let, conv.activation)),
             ("in_zero", arg_type(let, 0).zero_point),
             ("tile", self.most),
-            ("patch_bytes", patch_bytes(window, self.most)),
+            ("patch_end", patch_end(window, self.most)),
         )
         return PrimFunc(
             name=name,

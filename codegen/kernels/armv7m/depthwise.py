@@ -48,7 +48,7 @@ SOURCES = (
 )
 ADDRESS_BYTES = 16
 """Of the table of addresses for each tap: four pixels."""
-RING_BYTES = 1536
+RING_BYTES = 368
 """Most that the rows kept in place take, if one channel's do not take more."""
 
 
@@ -131,7 +131,7 @@ class V7mDepthwiseInPlace(V7mKernel):
         window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
         found = channels(let, constants)
         group = group_of(window)
-        size = ADDRESS_BYTES * math.prod(window.window) + ring_rows(window) * window.image[2] * group
+        size = ADDRESS_BYTES * math.prod(window.window) + ring_bytes(window) * group
         space = Workspace(
             name="ring",
             size_bytes=size,
@@ -155,15 +155,16 @@ class V7mDepthwiseInPlace(V7mKernel):
         )
 
 
-def ring_rows(window: WindowShape) -> int:
-    """Rows of the image that a window spans."""
-    return (window.window[0] - 1) * window.dilation[0] + 1
+def ring_bytes(window: WindowShape) -> int:
+    """Bytes of one channel in as many padded rows as a window spans."""
+    rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    return (rows + 1) * (window.image[2] + columns)
 
 
 def group_of(window: WindowShape) -> int:
     """Channels whose rows are kept together: as few groups as `RING_BYTES` allows, alike."""
     depth = window.image[3]
-    most = max(1, RING_BYTES // (ring_rows(window) * window.image[2]))
+    most = max(1, RING_BYTES // ring_bytes(window))
     return -(-depth // -(-depth // most))
 
 

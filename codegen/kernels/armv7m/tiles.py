@@ -58,17 +58,34 @@ def patch_line_bytes(window: WindowShape, pixels: int) -> int:
     return columns * window.image[3]
 
 
-def patch_bytes(window: WindowShape, most: int) -> int:
-    """Bytes of the patch for windows that reach into the padding."""
+def patch_end(window: WindowShape, most: int) -> int:
+    """Where the patch for windows that reach into the padding ends: no sooner than tiles of any size need, so
+    that a byte of it is packed before a packed value takes its place."""
     if not window.is_padded:
         return 0
-    widest = min(most, window.result[2])
-    return (window.window[0] * patch_line_bytes(window, widest) + 3) // 4 * 4
+    ends = [_least_end(window, most, count) for count in range(1, min(most, window.result[2]) + 1)]
+    return (max(ends) + 3) // 4 * 4
+
+
+def _least_end(window: WindowShape, most: int, count: int) -> int:
+    """Of a patch of `count` pixels, packed to the beginning, or of two and fewer of four to the half."""
+    line = patch_line_bytes(window, count)
+    lines, taps = window.window
+    at_line = np.arange(lines) * line
+    at_tap = np.arange(taps) * (window.dilation[1] * window.image[3])
+    # The first pixel's values are the lowest.
+    reads = (at_line[:, None, None] + at_tap[None, :, None] + np.arange(window.image[3])).reshape(-1)
+    later = np.append(np.minimum.accumulate(reads[::-1])[::-1], lines * line)
+    is_half = most == 4 and count <= 2
+    begin = most * values(window) if is_half else 0
+    each = 4 if count <= 2 else 8
+    written = begin + each * np.arange(1, len(reads) + 1)
+    return int((written - later[1:]).max()) + lines * line
 
 
 def workspace_bytes(window: WindowShape, most: int) -> int:
     """Bytes that tiles of `most` pixels take."""
-    return patch_bytes(window, most) + 2 * most * values(window)
+    return max(2 * most * values(window), patch_end(window, most))
 
 
 def blocks_below(window: WindowShape, multiplier: int) -> int | None:
