@@ -1,0 +1,152 @@
+"""ARMv7-M kernels on QEMU: random layers in one program, rows in blocks, in place, predicted instructions.
+
+Results are compared with the NumPy reference; in the same run measured peaks equal plans, guards hold, and
+two paints agree. Words off alignment trap where LDM and LDRD meet them.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen.driver.build import Planned
+from codegen.errors import CodegenError
+from codegen.ir import DType
+from codegen.search import Segment
+from codegen.search.fuse import row_steps, segments
+from codegen.search.select import select
+from tests.kernels.armv7m.running import BOARD, only, planned, run
+from tests.kernels.builders import random_layer
+from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
+from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
+from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
+from tests.search.chains import random_chain
+
+LAYERS, LONG_LAYERS = 90, 900
+CHAINS = 40
+
+pytestmark = pytest.mark.qemu
+
+
+@pytest.mark.parametrize("most", [4, 2])
+def test_random_layers(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    only(monkeypatch, *(("_v7m",) if most == 4 else ("_v7m_2", "fully_connected_s8_v7m", "_s8_portable")))
+    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
+    made: list[Planned] = []
+    for seed in range(1000 * most, 1000 * most + count):
+        try:
+            made.append(planned(module_of(conv_layer(seed)), f"layer{seed}"))
+        except CodegenError as error:  # groups, which only the portable kernel has
+            assert "is for one group" in str(error)
+    assert len(made) > 0.9 * count
+    run(made, tmp_path)
+
+
+def test_random_depthwise_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Windows, strides, dilations, paddings and multipliers as the builders draw them."""
+    only(monkeypatch, "depthwise_s8_v7m")
+    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
+    layers = [random_layer("DEPTHWISE_CONV_2D", DType.INT8, seed) for seed in range(count)]
+    made = [planned(module_of(drawn), f"layer{seed}") for seed, drawn in enumerate(layers)]
+    assert all(one.program.prim_funcs[0].kernel == "depthwise_s8_v7m" for one in made)
+    run(made, tmp_path)
+
+
+def test_whole_depthwise_tensors(tmp_path: Path) -> None:
+    outcomes = run_all(random_models(11, 40), BOARD, tmp_path, "speed")
+    used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
+    assert used["cg_depthwise_s8_v7m"] >= 30, used
+
+
+def test_in_place(tmp_path: Path) -> None:
+    same_size = {"stride": 1, "padding": "SAME", "multiplier": 1}
+    models = [replace(model, shape=replace(model.shape, **same_size)) for model in random_models(12, 30)]
+    # More channels than one group has.
+    models += [DepthwiseModel(shape=Shape(image=(6, 24, 33))), DepthwiseModel(shape=Shape(image=(5, 40, 19)))]
+    outcomes = run_all(models, BOARD, tmp_path, "balanced", images=1)
+    used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
+    assert used["cg_depthwise_in_place_s8_v7m"] >= 10, used
+
+
+def test_rows_of_depthwise_layers(tmp_path: Path) -> None:
+    models = [
+        replace(model, shape=replace(model.shape, batch=1, padding="SAME"), narrow=2)
+        for model in random_models(13, 30)
+    ]
+    outcomes = run_all(models, BOARD, tmp_path, "balanced", images=1)
+    used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
+    assert used["cg_depthwise_s8_v7m_row"] >= 5, used
+
+
+def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
+    """Only this step's buffers are open to it: the MPU stops any other access."""
+    run_all(random_models(14, 20), BOARD, tmp_path, "speed", images=1, sandbox=True)
+
+
+def test_rows_in_blocks(tmp_path: Path) -> None:
+    """Random networks, each in as long blocks as can be, some of them in stripes."""
+    board = boards.load_board(BOARD)
+    made: list[Planned] = []
+    for seed in range(CHAINS):
+        module = random_chain(seed, 2 + seed % 7)
+        data = {id_: constant.data for id_, constant in module.constants.items()}
+        steps = row_steps(select(module.main, data, board.target), data, board.target)
+        possible = sorted(segments(module.main, steps), key=lambda pair: pair[0] - pair[1])
+        if possible and possible[0][1] - possible[0][0] > 1:
+            start, stop = possible[0]
+            stripes = min(1 + seed % 3, module.main.body[stop - 1].var.type.shape[2])
+            made.append(planned(module, f"chain{seed}", [Segment(start=start, stop=stop, stripes=stripes)]))
+    blocks = [prim for each in made for prim in each.program.prim_funcs if prim.block]
+    assert len(blocks) > CHAINS // 2
+    assert sum("cg_conv2d_s8_v7m" in str(prim.block) for prim in blocks) > CHAINS // 4
+    run(made, tmp_path)
+
+
+def test_predictions_hold(tmp_path: Path) -> None:
+    """Of layers that count, within 5 % of what is measured."""
+    layers = [
+        shaped_layer(image=(12, 12, 64), kernel=(1, 1), outputs=64),
+        shaped_layer(image=(12, 12, 32), kernel=(1, 1), outputs=19),
+        shaped_layer(image=(24, 24, 8), kernel=(1, 1), outputs=16),
+        shaped_layer(image=(12, 12, 30), kernel=(1, 1), outputs=27),
+        shaped_layer(image=(3, 3, 96), kernel=(1, 1), outputs=40),
+        shaped_layer(image=(16, 16, 16), kernel=(3, 3), outputs=16, pad=1),
+        shaped_layer(image=(32, 32, 3), kernel=(3, 3), outputs=16, pad=1),
+        shaped_layer(image=(33, 33, 3), kernel=(3, 3), outputs=8, stride=2),
+        shaped_layer(image=(49, 10, 1), kernel=(10, 4), outputs=64, stride=2),
+    ]
+    made = [planned(module_of(drawn), f"shape{n}") for n, drawn in enumerate(layers)]
+    for one, measured in zip(made, run(made, tmp_path), strict=True):
+        instructions = measured.result.cases[0].instructions
+        predicted = one.program.prim_funcs[0].instructions
+        assert instructions
+        assert predicted
+        assert abs(predicted / instructions - 1) < 0.05, (one.program.name, predicted, instructions)
+
+
+DEPTHWISE = (
+    Shape(image=(24, 24, 16)),
+    Shape(image=(12, 12, 32)),
+    Shape(image=(25, 5, 64)),
+    Shape(image=(6, 6, 128)),
+    Shape(image=(48, 48, 8), stride=2),
+    Shape(image=(12, 12, 32), stride=2),
+    Shape(image=(10, 10, 24), kernel=(7, 7), stride=2),
+    Shape(image=(14, 14, 18), kernel=(5, 1)),
+)
+
+
+@pytest.mark.parametrize("optimize", ["speed", "balanced"])
+def test_predictions_of_depthwise_layers_hold(tmp_path: Path, optimize: str) -> None:
+    """As whole tensors, and in place."""
+    models = [DepthwiseModel(shape=shape) for shape in DEPTHWISE if optimize == "speed" or shape.stride == 1]
+    level = "speed" if optimize == "speed" else "balanced"
+    for outcome in run_all(models, BOARD, tmp_path, level, images=1):
+        assert outcome.measured is not None
+        assert outcome.predicted is not None
+        assert abs(outcome.predicted / outcome.measured - 1) < 0.05, outcome
