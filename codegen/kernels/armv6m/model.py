@@ -1,0 +1,62 @@
+"""Instructions that the ARMv6-M kernels run: counted in assembly, C around it in fitted constants.
+
+Of four results one is assumed to be saturated and half of those that round apart to be negative.
+"""
+
+from codegen.kernels.armv6m.packing import Packed
+from codegen.kernels.armv6m.tiles import is_one_row, rows_of, tiles
+from codegen.kernels.rows import Axis
+from codegen.kernels.window import WindowShape
+
+LAYER, ROW, TILE, POINTWISE_TILE = 150, 150, 70, 60
+"""In C for each call, row, tile, and tile where all pixels are one row."""
+RUN, TAP = 55, 100
+"""In C for each run of taps, and tap of a tile in the padding."""
+CLEARED = 6
+"""For each word cleared behind a window."""
+LONG_CHANNEL, LONG_RESULT = 30, 40
+"""For each channel of a tile and each result that are requantised the long way."""
+KINK = 2.4
+"""For each result that may round apart."""
+
+
+def conv_instructions(window: WindowShape, channels: Packed, most: int) -> int:
+    """Of one inference of a convolution in tiles of `most` pixels."""
+    rows, pixels = rows_of(window)
+    values = window.window[0] * window.window[1] * window.image[3]
+    row = list(tiles(pixels, most))
+    total = LAYER + rows * sum(_tile(channels, values, count) for count in row)
+    if is_one_row(window):
+        return round(total + sum(POINTWISE_TILE + _paired(count, values) for count in row))
+    vertical, horizontal = (_inside(axis) for axis in window.axes)
+    inner_rows = sum(vertical) * window.image[0]
+    for start, count in zip(range(0, pixels, most), row, strict=True):
+        edge = window.window[0] * window.window[1] * (TAP + _paired(count, window.image[3]))
+        runs = window.window[0] * (1 if window.dilation[1] == 1 else window.window[1])
+        inner = runs * (RUN + _paired(count, values // runs))
+        is_inner = all(horizontal[start : start + count])
+        total += inner_rows * (inner if is_inner else edge) + (rows - inner_rows) * edge
+    return round(total + rows * (ROW + TILE * len(row)))
+
+
+def _inside(axis: Axis) -> list[bool]:
+    """Per result whether no tap lies in the padding."""
+    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
+    reach = (axis.window - 1) * axis.dilation
+    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
+
+
+def _paired(count: int, values: int) -> int:
+    """One call that pairs `values` bytes of each pixel."""
+    return 10 + (13 if count > 2 else 8) * values
+
+
+def _tile(channels: Packed, values: int, count: int) -> float:
+    """All channels of one paired tile."""
+    outputs, row = channels.weights.shape
+    pixels = 4 if count > 2 else 2
+    group = 37 if pixels == 4 else 23
+    channel = (31 if pixels == 4 else 28) + group * row // 4 + pixels * 12 + pixels // 2 * 2
+    found = 42 + outputs * channel + CLEARED * (pixels // 2) * (row - values)
+    found += KINK * pixels * channels.kinked
+    return found + channels.long * (LONG_CHANNEL + LONG_RESULT * pixels)
