@@ -50,6 +50,23 @@ void cg_conv2d_s8_v6m_row(const cg_conv_params *params, const cg_conv_weights_v6
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop);
 
+/*
+ * `stream` holds for each group of four outputs their four biases, for each input a word of their
+ * four weights (the first output's in the lowest byte), and their numbers, four words each; biases
+ * take nothing back. The last group may be padded with zeros. `middle` as in cg_conv_weights_v6m.
+ */
+typedef struct {
+    const int32_t *stream;
+    int32_t middle;
+} cg_fc_weights_v6m;
+
+/*
+ * One row of inputs, which may lie anywhere. Overlap: the whole input is read for each group of
+ * four outputs, which are written then: `grouped_below` in codegen/kernels/armv6m/fully_connected.py.
+ */
+void cg_fully_connected_s8_v6m(const cg_fc_params *params, const cg_fc_weights_v6m *weights,
+                               const int8_t *input, int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,4 +48,11 @@ void cg_requantize_s8_v6m(const cg_tile_v6m *tile, int32_t *sums, int32_t multip
 void cg_pair4_s8_v6m(const int8_t *const sources[4], int32_t *pixels, int32_t count);
 void cg_pair2_s8_v6m(const int8_t *const sources[2], int32_t *pixels, int32_t count);
 
+/*
+ * Biases and weights of a group of four outputs times `count` inputs, to `sums`; where the group's
+ * numbers are.
+ */
+const int32_t *cg_fc_sums_v6m(const int8_t *input, const int32_t *group, int32_t count,
+                              int32_t sums[4]);
+
 #endif /* CG_CONV_V6M_PARTS_H */

@@ -87,3 +87,11 @@ def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
     total = found + bands * outputs * channel
     total += bands * across.count * 2 * KINK * channels.kinked
     return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
+
+
+def fully_connected_instructions(channels: Packed, inputs: int) -> int:
+    """Of one inference of a fully connected layer of one row."""
+    outputs = len(channels.biases)
+    group = 70 + 68 * (inputs // 4) + 20 * (inputs % 4)
+    found = 60 + -(-outputs // 4) * group + 28 * outputs
+    return found + LONG_RESULT * channels.long

@@ -87,3 +87,15 @@ def stream(channels: Packed) -> NDArray[np.int32]:
     """The words of `cg_conv_weights_v6m.stream`."""
     words = channels.weights.view("<i4")
     return np.concatenate([channels.biases[:, None], words, channels.numbers], axis=1).reshape(-1)
+
+
+def groups(channels: Packed, values: int, outputs: int) -> NDArray[np.int32]:
+    """The words of `cg_fc_weights_v6m.stream`: `outputs` channels of `values` weights interleaved."""
+    count = len(channels.biases)
+    whole = -(-count // outputs)
+    rest = whole * outputs - count
+    biases = np.pad(channels.biases, (0, rest)).reshape(whole, outputs)
+    weights = np.pad(channels.weights[:, :values], ((0, rest), (0, 0))).reshape(whole, outputs, values)
+    words = np.ascontiguousarray(weights.transpose(0, 2, 1)).view("<i4").reshape(whole, values)
+    numbers = np.pad(channels.numbers, ((0, rest), (0, 0))).reshape(whole, -1)
+    return np.concatenate([biases, words, numbers], axis=1).astype(np.int32).reshape(-1)
