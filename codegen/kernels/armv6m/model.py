@@ -55,14 +55,14 @@ def _tile(channels: Packed, values: int, count: int) -> float:
     """All channels of one paired tile."""
     outputs, row = channels.weights.shape
     pixels = 4 if count > 2 else 2
-    group = 37 if pixels == 4 else 23
+    group = 39 if pixels == 4 else 24
     channel = (31 if pixels == 4 else 28) + group * row // 4 + pixels * 12 + pixels // 2 * 2
     found = 42 + outputs * channel + CLEARED * (pixels // 2) * (row - values)
     found += KINK * pixels * channels.kinked
     return found + channels.long * (LONG_CHANNEL + LONG_RESULT * pixels)
 
 
-DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 250, 40, 80
+DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
 """In C for each call, band of two rows, channel of it, and run of a row of taps."""
 FILLED = 4
 """For each word of lines filled once."""
@@ -77,13 +77,11 @@ def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
     bands = batch * -(-down.count // 2)
     lines = (across.count - 1) * window.stride[1] + window.window[1]
     inside = min(width, lines - window.padding.left)
-    pairing = 27 + rows * (13 + 10 * inside)
+    pairing = 13 + rows * (9 + 10 * inside)
     found = DW_LAYER + FILLED * (lines * rows)
     found += bands * (DW_BAND + DW_PART * rows + depth * (DW_CHANNEL + pairing))
-    segments = (taps + 1) // 2
-    product = 40 if taps == 9 else 10 * segments + 2
-    result = 37 + product
-    channel = 80 + 10 * (row // 4) + result * across.count
+    product = 39 if taps == 9 else 10 * ((taps + 1) // 2)
+    channel = 64 + 10 * (row // 4) + (36 + product) * across.count
     total = found + bands * outputs * channel
     total += bands * across.count * 2 * KINK * channels.kinked
     return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
