@@ -147,7 +147,9 @@ def plan(layer: Layer, board: Board, folder: Path, *, is_portable: bool) -> tupl
     path = folder / "layer.tflite"
     path.write_bytes(layer.build())
     ready = prepared(path, Options(board=board.name, reduce=False))
-    seen = replace(board, target=replace(board.target, cpu="", features=frozenset())) if is_portable else board
+    seen = (
+        replace(board, target=replace(board.target, cpu="", features=frozenset())) if is_portable else board
+    )
     try:
         program = search(ready.module, seen, CHOICES, name="layer")
     except CodegenError as error:

@@ -62,7 +62,8 @@ typedef struct {
 
 /*
  * One row of inputs, which may lie anywhere. Overlap: the whole input is read for each group of
- * four outputs, which are written then: `grouped_below` in codegen/kernels/armv6m/fully_connected.py.
+ * four outputs, which are written then: `grouped_below` in
+ * codegen/kernels/armv6m/fully_connected.py.
  */
 void cg_fully_connected_s8_v6m(const cg_fc_params *params, const cg_fc_weights_v6m *weights,
                                const int8_t *input, int8_t *output);

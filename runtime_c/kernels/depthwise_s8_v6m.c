@@ -105,8 +105,7 @@ static const int8_t *find_pixels(const dw_layer *self, const cg_rows *input, con
                                  int32_t ky, int32_t column, int32_t is_inside, int32_t *step)
 {
     const cg_window *const window = &self->params->window;
-    const int32_t y =
-        (half->y * window->stride_h) - window->pad_top + (ky * window->dilation_h);
+    const int32_t y = (half->y * window->stride_h) - window->pad_top + (ky * window->dilation_h);
     if (!is_inside || (y < 0) || (y >= window->in.h)) {
         *step = 0;
         return self->params->padding;
@@ -129,10 +128,10 @@ static void run_halves(dw_layer *self, const cg_rows *input, const dw_half *lowe
     for (int32_t ky = 0; ky < height; ky++) {
         for (int32_t i = 0; i < count; i++) {
             const dw_part *const part = &parts[i];
-            run->lower = find_pixels(self, input, lower, ky, lower->x + part->start,
-                                     part->is_lower, &run->lower_step);
-            run->upper = find_pixels(self, input, upper, ky, upper->x + part->start,
-                                     part->is_upper, &run->upper_step);
+            run->lower = find_pixels(self, input, lower, ky, lower->x + part->start, part->is_lower,
+                                     &run->lower_step);
+            run->upper = find_pixels(self, input, upper, ky, upper->x + part->start, part->is_upper,
+                                     &run->upper_step);
             run->pairs = &self->lines[(part->start * height) + ky];
             run->pairs_end = &self->lines[(part->stop * height) + ky];
             run++;

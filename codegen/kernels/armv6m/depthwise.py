@@ -12,7 +12,7 @@ from codegen.ir.ops.parameters import conv_multipliers
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.armv6m.convolution import Conv, V6mKernel, weight_data, weight_scales
 from codegen.kernels.armv6m.model import depthwise_instructions
-from codegen.kernels.armv6m.packing import Channels, packed, padded, stream
+from codegen.kernels.armv6m.packing import packed, padded, stream
 from codegen.kernels.convolution import DepthwiseConv2D, window_of
 from codegen.kernels.overlap import NOTHING, forward_sharing
 from codegen.kernels.portable import ConstantData, arg_type, arg_types, row_kernel

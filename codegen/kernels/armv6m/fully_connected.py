@@ -23,13 +23,13 @@ from codegen.kernels.overlap import forward_sharing
 from codegen.kernels.portable import ConstantData, arg_type, arg_types
 from codegen.kernels.primfunc import (
     ConstantPointer,
+    CStruct,
     LinkedConstant,
     PrimFunc,
     ResultArg,
     StructArg,
     ValueArg,
 )
-from codegen.kernels.primfunc import CStruct
 from codegen.kernels.registry import register
 from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape
@@ -124,9 +124,7 @@ class V6mFullyConnected(V6mKernel):
             sources=SOURCES,
             headers=(HEADER,),
             reads=(float(-(-outputs // GROUP)), *(1.0 for _ in let.call.args[1:])),
-            constants=(
-                LinkedConstant(role="stream", data=groups(channels, inputs, GROUP), alignment=4),
-            ),
+            constants=(LinkedConstant(role="stream", data=groups(channels, inputs, GROUP), alignment=4),),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
             structs=(numbers, weights),
             call_args=(

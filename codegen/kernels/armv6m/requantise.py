@@ -9,7 +9,7 @@ which TFLite's two roundings define and which are found here. The kernels comput
     result = y >> 24
 
 Both sides rise with the accumulator, so they are equal everywhere if they are on both sides of every
-threshold; `fit` searches for numbers of which that is true. A channel without any is requantised the long way.
+threshold; `fit` searches for numbers of which that is true. Channels without go the long way.
 """
 
 from dataclasses import dataclass
