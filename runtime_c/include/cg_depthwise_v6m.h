@@ -46,6 +46,13 @@ void cg_depthwise_s8_v6m(const cg_dw_v6m_params *params, void *workspace, const 
 void cg_depthwise_s8_v6m_row(const cg_dw_v6m_params *params, void *workspace, const cg_rows *input,
                              int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
+/*
+ * Stride and multiplier 1, a result as large as the image, dilation 1, at most kernel_h - 2 rows of
+ * padding above it (none where kernel_h is 1): the result replaces the image in its bytes.
+ * Workspace as of cg_depthwise_s8_v6m.
+ */
+void cg_depthwise_in_place_s8_v6m(const cg_dw_v6m_params *params, void *workspace, int8_t *image);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,21 +111,19 @@ static const int8_t *find_pixels(const dw_layer *self, const cg_rows *input, con
         return self->params->padding;
     }
     *step = window->in.c;
-    return &input->base[cg_rows_offset(input, y, column)];
+    const int32_t line = (y < input->ring_rows) ? y : (y % input->ring_rows); /* divides slowly */
+    return &input->base[(line * input->row_bytes) + ((column - input->x_origin) * *step)];
 }
 
-/* All results of the windows of both halves. */
-static void run_halves(dw_layer *self, const cg_rows *input, const dw_half *lower,
-                       const dw_half *upper, int8_t *output)
+/* The runs of rows of taps from `ky` on; behind the last one. */
+static cg_dw_run_v6m *find_runs(const dw_layer *self, const cg_rows *input, const dw_half *lower,
+                                const dw_half *upper, int32_t ky)
 {
-    const cg_window *const window = &self->params->window;
-    const int32_t height = window->kernel_h;
-    const int32_t multiplier = window->out.c / window->in.c;
-    const int32_t is_nine = (height * window->kernel_w) == NINE;
+    const int32_t height = self->params->window.kernel_h;
     dw_part parts[3];
     const int32_t count = find_parts(self, lower->x, upper->x, parts);
     cg_dw_run_v6m *run = self->runs;
-    for (int32_t ky = 0; ky < height; ky++) {
+    for (; ky < height; ky++) {
         for (int32_t i = 0; i < count; i++) {
             const dw_part *const part = &parts[i];
             run->lower = find_pixels(self, input, lower, ky, lower->x + part->start, part->is_lower,
@@ -137,14 +135,38 @@ static void run_halves(dw_layer *self, const cg_rows *input, const dw_half *lowe
             run++;
         }
     }
+    return run;
+}
+
+static void pair_runs(const dw_layer *self, const cg_dw_run_v6m *end, int32_t channel)
+{
+    if (end != self->runs) {
+        cg_dw_pair_v6m(self->runs, end, 4 * self->params->window.kernel_h, channel);
+    }
+}
+
+/* All results of a channel of the result; the next one in the stream. */
+static const int32_t *run_channel(const dw_layer *self, const int32_t *stream, int8_t *output)
+{
+    const cg_window *const window = &self->params->window;
+    if ((window->kernel_h * window->kernel_w) == NINE) {
+        return cg_dw_channel9_v6m(&self->dw, stream, output);
+    }
+    return cg_dw_channel_v6m(&self->dw, stream, output);
+}
+
+/* All results of the windows of both halves. */
+static void run_halves(dw_layer *self, const cg_rows *input, const dw_half *lower,
+                       const dw_half *upper, int8_t *output)
+{
+    const cg_window *const window = &self->params->window;
+    const int32_t multiplier = window->out.c / window->in.c;
+    const cg_dw_run_v6m *const end = find_runs(self, input, lower, upper, 0);
     const int32_t *stream = self->params->stream;
     for (int32_t c = 0; c < window->in.c; c++) {
-        if (run != self->runs) {
-            cg_dw_pair_v6m(self->runs, run, 4 * height, c);
-        }
+        pair_runs(self, end, c);
         for (int32_t m = 0; m < multiplier; m++) {
-            stream = is_nine ? cg_dw_channel9_v6m(&self->dw, stream, output)
-                             : cg_dw_channel_v6m(&self->dw, stream, output);
+            stream = run_channel(self, stream, output);
             output++;
         }
     }
@@ -183,5 +205,69 @@ void cg_depthwise_s8_v6m(const cg_dw_v6m_params *params, void *workspace, const 
             output += (1 + has_upper) * row_bytes;
         }
         input += cg_shape_elements(&window->in);
+    }
+}
+
+/* What the windows of the next two rows share with those before: all rows of taps but two. */
+static void shift_lines(const dw_layer *self)
+{
+    const int32_t height = self->params->window.kernel_h;
+    int32_t *line = self->lines;
+    for (int32_t x = 0; x < self->columns; x++) {
+        for (int32_t ky = 0; ky < (height - 2); ky++) {
+            line[ky] = line[ky + 2];
+        }
+        line += height;
+    }
+}
+
+/* The lower halves in both: of a last row that is alone. */
+static void double_lines(const dw_layer *self)
+{
+    const int32_t words = self->columns * self->params->window.kernel_h;
+    for (int32_t i = 0; i < words; i++) {
+        const uint32_t lower = (uint32_t)(int32_t)(int16_t)self->lines[i];
+        self->lines[i] = (int32_t)(lower + (lower << 16));
+    }
+}
+
+/* One channel of an image, from the first two rows to the last. */
+static const int32_t *replace_channel(dw_layer *self, const cg_rows *rows, const int32_t *stream,
+                                      int8_t *image, int32_t channel)
+{
+    const cg_window *const window = &self->params->window;
+    const int32_t row_bytes = window->out.w * window->out.c;
+    const int32_t *next = stream;
+    for (int32_t y = 0; y < window->out.h; y += 2) {
+        const int32_t has_upper = (y + 1) < window->out.h;
+        const dw_half lower = {y, -window->pad_left};
+        const dw_half upper = {y + 1, -window->pad_left};
+        int32_t ky = 0;
+        if ((y > 0) && (window->kernel_h > 2)) {
+            shift_lines(self);
+            ky = window->kernel_h - 2;
+        }
+        pair_runs(self, find_runs(self, rows, &lower, &upper, ky), channel);
+        if (!has_upper) {
+            double_lines(self);
+        }
+        self->dw.out_half = has_upper ? row_bytes : 0;
+        next = run_channel(self, stream, &image[(y * row_bytes) + channel]);
+    }
+    return next;
+}
+
+void cg_depthwise_in_place_s8_v6m(const cg_dw_v6m_params *params, void *workspace, int8_t *image)
+{
+    const cg_window *const window = &params->window;
+    dw_layer self;
+    start(&self, params, workspace, window->out.w, window->out.w, 1);
+    for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows(&window->in, image);
+        const int32_t *stream = params->stream;
+        for (int32_t c = 0; c < window->in.c; c++) {
+            stream = replace_channel(&self, &rows, stream, image, c);
+        }
+        image += cg_shape_elements(&window->in);
     }
 }

@@ -11,11 +11,11 @@ from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.parameters import conv_multipliers
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.armv6m.convolution import Conv, V6mKernel, weight_data, weight_scales
-from codegen.kernels.armv6m.model import depthwise_instructions
+from codegen.kernels.armv6m.model import depthwise_in_place_instructions, depthwise_instructions
 from codegen.kernels.armv6m.packing import packed, padded, stream
-from codegen.kernels.convolution import DepthwiseConv2D, window_of
+from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
 from codegen.kernels.overlap import NOTHING, forward_sharing
-from codegen.kernels.portable import ConstantData, arg_type, arg_types, row_kernel
+from codegen.kernels.portable import ConstantData, PortableKernel, arg_type, arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantPointer,
     LinkedConstant,
@@ -48,8 +48,8 @@ BAND_ROWS = 2
 class V6mDepthwiseLines(V6mKernel):
     """Any window, strides, padding and multiplier; rows may be dilated, columns not."""
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v6m"
-    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+    op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_s8_v6m", "cg_depthwise_s8_v6m"
+    portable: PortableKernel = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 
     def other_reason(self, let: Let) -> str | None:
         """Dilated columns."""
@@ -85,7 +85,7 @@ class V6mDepthwiseLines(V6mKernel):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_depthwise_s8_v6m",
+            symbol=self.symbol,
             sources=SOURCES,
             headers=(HEADER,),
             reads=(_image_reads(window), *(1.0 for _ in let.call.args[1:])),
@@ -105,6 +105,39 @@ class V6mDepthwiseLines(V6mKernel):
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=depthwise_instructions(window, channels),
             rows=by_row,
+        )
+
+
+class V6mDepthwiseInPlace(V6mDepthwiseLines):
+    """The result replaces the image: channel by channel, lines keep what is still to be read."""
+
+    name, symbol = "depthwise_s8_v6m_in_place", "cg_depthwise_in_place_s8_v6m"
+    portable = DepthwiseInPlace()
+    is_in_place = True
+
+    def other_reason(self, let: Let) -> str | None:
+        """Dilation, or padding above the image whose windows reach back too far."""
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        if window.dilation != (1, 1) and window.window != (1, 1):
+            return f"the kernel {self.name} is for windows without dilation"
+        if window.padding.top > max(window.window[0] - 2, 0):
+            return f"the kernel {self.name} is for padding above of at most the window's rows less 2"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        forwards = super().bind(let, constants, name)
+        if forwards.in_place is not None:
+            return forwards  # the portable kernel
+        conv = depthwise(let, constants)
+        channels = packed(conv.channels(let), lanes=False)
+        return replace(
+            forwards,
+            sharing=(),
+            rows=None,
+            in_place=0,
+            call_args=(StructArg(suffix="params"), WorkspaceArg(name="lines"), ResultArg()),
+            instructions=depthwise_in_place_instructions(conv.window, channels),
         )
 
 
@@ -182,3 +215,4 @@ def banded_below(window: WindowShape, band_rows: int) -> int | None:
 
 
 register(V6mDepthwiseLines())
+register(V6mDepthwiseInPlace())

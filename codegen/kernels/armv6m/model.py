@@ -87,6 +87,20 @@ def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
     return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
 
 
+def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> int:
+    """Of one inference of a depthwise convolution that replaces its image."""
+    batch, height, width, depth = window.image
+    rows = window.window[0]
+    lines = width - 1 + window.window[1]
+    bands = batch * -(-height // 2)
+    kept = max(rows - 2, 0)
+    # Beside the other one's: runs found for each channel and band, rows of taps moved, not paired again.
+    apart = DW_BAND + DW_PART * (rows - kept) + lines * (10 + 5 * kept) - kept * (9 + 10 * width)
+    once = bands * (DW_BAND + DW_PART * rows)
+    alone = batch * depth * (height % 2) * 8 * lines * rows
+    return depthwise_instructions(window, channels) - once + bands * depth * apart + alone
+
+
 def fully_connected_instructions(channels: Packed, inputs: int) -> int:
     """Of one inference of a fully connected layer of one row."""
     outputs = len(channels.biases)
