@@ -1,12 +1,13 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import armv7m, binary, convolution, dsp, layout, mve, pointwise, pooling
+from codegen.kernels import armv6m, armv7m, binary, convolution, dsp, layout, mve, pointwise, pooling
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
 __all__ = [
     "Kernel",
     "PrimFunc",
+    "armv6m",
     "armv7m",
     "binary",
     "convolution",

@@ -1,4 +1,4 @@
-"""Compiled for M4 and M55 and run: results at exactly the stated distance, and one element nearer.
+"""Compiled for M0, M3, M4 and M55 and run: results at exactly the stated distance, and one element nearer.
 
 The models are sums of their image and 3 (weights of one, scales of one), so that a lost byte shows; on int16
 eighths of sums of large numbers.
@@ -28,6 +28,10 @@ BASE = 4096
 """Where the image lies: far enough from the pool's start for every result below it."""
 
 IMAGES = 6
+
+FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2")
+"""Kernels of these names go forwards alone."""
+V6M = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +119,7 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
         element = np.dtype(shape.dtype).itemsize
         sides = [("below", -rule.below, element)]
         if rule.above is None:
-            assert prim.kernel.endswith(("_dsp", "_dsp_2")), "only these go forwards alone"
+            assert prim.kernel.endswith(FORWARDS), "the others have a reverse"
         else:
             sides.append(("above", rule.above, -element))
         for side, distance, nearer in sides:
@@ -150,6 +154,7 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
         "host",
         pytest.param("mps2-an386", marks=pytest.mark.qemu),
         pytest.param("mps3-an547", marks=pytest.mark.qemu),
+        pytest.param(V6M, marks=pytest.mark.qemu),
     ],
 )
 def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
