@@ -88,6 +88,9 @@ void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve 
                          const int8_t *input, int8_t *output);
 void cg_pointwise_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
                                  const int8_t *input, int8_t *output);
+void cg_pointwise_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                             const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                             int32_t x_stop);
 
 /*
  * Any convolution without groups: weights in groups of two. Windows of three pixels are copied to

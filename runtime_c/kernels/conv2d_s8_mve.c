@@ -109,15 +109,15 @@ static void copy_window(const patch_queue *patches, cg_view *view, const cg_tap_
     copy_rows(window, &runs, count, from, to);
 }
 
-/*
- * Windows of pixels one after the other, that have all columns of taps inside, whose rows of taps
- * are all there and in order.
- */
+/* Windows of pixels one after the other, that have all rows and columns of taps inside. */
 typedef struct {
     cg_runs_mve runs;
     const int8_t *origin; /* where the window of column 0 would begin */
     int32_t column_bytes; /* from window to window */
-    int32_t start;        /* columns [start, stop) have such windows */
+    int32_t depth;        /* of a window */
+    int32_t wrap;         /* the row of taps that is ring_bytes back; 0: they are in order */
+    int32_t ring_bytes;
+    int32_t start; /* columns [start, stop) have such windows */
     int32_t stop;
 } plain_windows;
 
@@ -126,8 +126,7 @@ static plain_windows find_plain(const patch_queue *patches, const cg_view *view,
 {
     const cg_window *const window = &patches->params->window;
     const int32_t column_bytes = window->stride_w * window->in.c;
-    const bool is_whole = ((view->rows.stop - view->rows.first) == window->kernel_h) &&
-                          (rows->wrap >= window->kernel_h);
+    const bool is_whole = (view->rows.stop - view->rows.first) == window->kernel_h;
     const plain_windows plain = {
         .runs =
             {
@@ -139,10 +138,49 @@ static plain_windows find_plain(const patch_queue *patches, const cg_view *view,
             },
         .origin = rows->first,
         .column_bytes = column_bytes,
+        .depth = patches->product->depth,
+        .wrap = (rows->wrap < window->kernel_h) ? rows->wrap : 0,
+        .ring_bytes = rows->ring_bytes,
         .start = is_whole ? patches->inside_start : 0,
         .stop = is_whole ? patches->inside_stop : 0,
     };
     return plain;
+}
+
+/* `count` of them; where the ring begins again within, row of taps by row of taps. */
+static void copy_plain(const plain_windows *plain, const int8_t *from, int32_t count, int8_t *to)
+{
+    if (plain->wrap == 0) {
+        cg_copy_runs_mve(to, from, &plain->runs, count);
+        return;
+    }
+    const cg_runs_mve across = {
+        .bytes = plain->runs.bytes,
+        .step = plain->runs.window_step,
+        .to_step = plain->depth,
+        .count = count,
+    };
+    for (int32_t tap = 0; tap < plain->runs.count; tap++) {
+        from -= (tap == plain->wrap) ? plain->ring_bytes : 0;
+        cg_copy_runs_mve(to, from, &across, 1);
+        from += plain->runs.step;
+        to += plain->runs.to_step;
+    }
+}
+
+/* `threes` times three of them, results `pixel` bytes apart. */
+static void multiply_threes(patch_queue *patches, const plain_windows *plain, const int8_t *from,
+                            int32_t threes, int32_t pixel, int8_t *output)
+{
+    for (; threes > 0; threes--) {
+        copy_plain(plain, from, 3, patches->workspace);
+        from += 3 * plain->runs.window_step;
+        for (int32_t i = 0; i < 3; i++) {
+            patches->group.output[i] = output;
+            output += pixel;
+        }
+        cg_product3_s8_mve(patches->product, &patches->group);
+    }
 }
 
 /* Columns [x, x + left) or, with a step of -1, (x - left, x]; `output` is column x's. */
@@ -155,25 +193,23 @@ static void add_columns(patch_queue *patches, cg_view *view, const cg_tap_rows *
     const int32_t shift = (window->pad_left + rows->x_origin) * window->in.c;
     const plain_windows plain = find_plain(patches, view, rows, step);
     while (left > 0) {
-        /* Three at once, if they are plain. */
-        const int32_t last = x + (2 * step);
-        if ((patches->count == 0) && (left >= 3) && (x >= plain.start) && (x < plain.stop) &&
-            (last >= plain.start) && (last < plain.stop)) {
-            cg_copy_runs_mve(patches->workspace, &plain.origin[(x * plain.column_bytes) - shift],
-                             &plain.runs, 3);
-            patches->group.output[0] = output;
-            patches->group.output[1] = output + pixel;
-            patches->group.output[2] = output + (2 * pixel);
-            cg_product3_s8_mve(product, &patches->group);
-            x += 3 * step;
-            left -= 3;
-            output += 3 * pixel;
-            continue;
+        const bool is_plain = (x >= plain.start) && (x < plain.stop);
+        const int8_t *const from =
+            is_plain ? &plain.origin[(x * plain.column_bytes) - shift] : plain.origin;
+        if (is_plain && (patches->count == 0)) {
+            const int32_t plain_left = (step > 0) ? (plain.stop - x) : ((x + 1) - plain.start);
+            const int32_t threes = ((plain_left < left) ? plain_left : left) / 3;
+            if (threes > 0) {
+                multiply_threes(patches, &plain, from, threes, pixel, output);
+                x += threes * 3 * step;
+                left -= threes * 3;
+                output += threes * 3 * pixel;
+                continue;
+            }
         }
         int8_t *const patch = &patches->workspace[patches->count * product->depth];
-        if ((x >= plain.start) && (x < plain.stop)) {
-            cg_copy_runs_mve(patch, &plain.origin[(x * plain.column_bytes) - shift], &plain.runs,
-                             1);
+        if (is_plain) {
+            copy_plain(&plain, from, 1, patch);
         } else {
             copy_window(patches, view, rows, x, patch);
         }

@@ -278,7 +278,7 @@ class Pointwise(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
-        sources = ("pointwise_s8_mve.c", "conv2d_s8_mve.c")
+        sources = ("pointwise_s8_mve.c",)
         reads = float(-(-window.result[3] // self.group))
         prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
         sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=False)
@@ -287,7 +287,7 @@ class Pointwise(_Product):
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
             instructions=pointwise_instructions(window, self.rounding(let)),
-            rows=_rows(let, window),
+            rows=_pointwise_rows(let, window),
         )
 
 
@@ -339,9 +339,15 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
 
 
 def _rows(let: Let, window: WindowShape) -> RowKernel | None:
-    """Rows of a block always copy: they must have read a group before they write it."""
+    """Windows are copied three pixels at a time, so these are read before they are written."""
     found = row_kernel(let, "cg_conv2d_s8_mve_row", window)
     return None if found is None else replace(found, workspace=_space(window, window.result[2]))
+
+
+def _pointwise_rows(let: Let, window: WindowShape) -> RowKernel | None:
+    """Pixels are read where they lie, while the first of their channels are written."""
+    found = row_kernel(let, "cg_pointwise_s8_mve_row", window)
+    return None if found is None else replace(found, reads_row_last=True)
 
 
 for _source in (ConvSource(), FullyConnectedSource()):

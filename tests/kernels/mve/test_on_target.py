@@ -112,7 +112,7 @@ def test_blocks_and_directions(tmp_path: Path) -> None:
     outcomes = run_all(chains(LAYERS, 5), tmp_path, optimize="size")
     found = used(outcomes)
     rows = [symbol for symbol in found if symbol.endswith("_mve_row")]
-    kinds = ("conv2d", "depthwise_conv2d", "depthwise_small")
+    kinds = ("conv2d", "depthwise_conv2d", "depthwise_small", "pointwise")
     assert {f"cg_{kind}_s8_mve_row" for kind in kinds} <= set(rows), found
     assert any("reverse" in symbol for outcome in outcomes for symbol in outcome.symbols)
 
