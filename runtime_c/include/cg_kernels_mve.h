@@ -196,6 +196,37 @@ void cg_depthwise_small_s8_mve_row(const cg_conv_params_mve *params,
                                    const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                    int32_t x_stop);
 
+/* Up to 16 channels of an image whose rows are replaced one after the other. */
+typedef struct {
+    const int8_t *image; /* the next row to take in */
+    int32_t rows;        /* of these, in the image */
+    void *inside;        /* the column of pixel 0 */
+    int32_t width;
+    const int8_t *padding; /* 16 zero points: what comes after the image */
+    int32_t early;         /* rows taken in before the first result */
+    void *columns;         /* 64 bytes for each: those in front of the image, then pixel 0's on */
+    int32_t lanes[4];      /* bytes from one column of the window to the next, less 4 */
+    int32_t column_step;   /* 64 */
+    int32_t pixels;
+    int8_t *output;
+    int32_t left; /* rows of results */
+    const int8_t *stream;
+    int32_t channels;
+} cg_replaced_mve;
+
+/* Changes the plane. */
+void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane);
+
+/*
+ * Stride 1, dilation of rows 1, at most 4 rows and 4 columns, result and image the same size and
+ * the same bytes. stream: as above, but weights of fewer than four rows are the last ones of their
+ * columns. Workspace: 64 bytes for each column of the image and its padding, then, if there is
+ * padding, 16.
+ */
+void cg_depthwise_in_place_s8_mve(const cg_conv_params_mve *params,
+                                  const cg_depthwise_small_mve *layer, void *workspace,
+                                  int8_t *image);
+
 /* The taps of a window that are inside the image. */
 typedef struct {
     int32_t step; /* from row to row */

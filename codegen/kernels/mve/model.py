@@ -98,3 +98,13 @@ def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
         columns = (pixels - 1) * window.stride[1] + span
         row += 130 + blocks * (50 + 12 * columns + 9 * pixels) + quads * quad * pixels
     return batch * height * row
+
+
+def in_place_instructions(window: WindowShape, rounding: int) -> int:
+    """A whole depthwise convolution that replaces its image, sixteen channels at a time."""
+    batch, height, width, channels = window.result
+    columns = width + (window.window[1] - 1) * window.dilation[1]
+    early = window.window[0] - 1 - window.padding.top
+    blocks, quads = _blocks(channels, CHUNK), _blocks(channels, 4)
+    block = 100 + 8 * columns + (height + early) * (18 + 12 * width) + height * (20 + 9 * width)
+    return 60 + batch * (blocks * block + quads * (25 if rounding == CLAMPED else 27) * height * width)

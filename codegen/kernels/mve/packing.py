@@ -167,13 +167,15 @@ SMALL_ROWS, SMALL_COLUMNS = 3, 4
 _QUAD = 4
 
 
-def small_stream(channels: Channels, window: tuple[int, int]) -> LinkedConstant:
-    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns)."""
+def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) -> LinkedConstant:
+    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns), the weights of each
+    column from byte `first` of its four on."""
     count = len(channels.weights)
     missing = (0, -count % _QUAD)
     multipliers, shifts = channels.every()
     cells = np.zeros((count + missing[1], SMALL_COLUMNS, 4), np.int8)
-    cells[:count, : window[1], : window[0]] = channels.weights.reshape(-1, *window).swapaxes(1, 2)
+    weights = channels.weights.reshape(-1, *window).swapaxes(1, 2)
+    cells[:count, : window[1], first : first + window[0]] = weights
     parts = (
         np.pad(wrap_int32(channels.bias), missing).astype("<i4").view(np.int8),
         cells,

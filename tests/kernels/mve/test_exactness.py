@@ -98,13 +98,14 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
     assert place == data.size
 
 
-def test_small_windows_are_packed_column_by_column() -> None:
+@pytest.mark.parametrize("first", [0, 2])
+def test_small_windows_are_packed_column_by_column(first: int) -> None:
     given = channels(np.random.default_rng(3), 6, 6)
-    data = small_stream(given, (2, 3)).data.reshape(2, 100)
+    data = small_stream(given, (2, 3), first).data.reshape(2, 100)
     cells = data[:, 16:80].reshape(8, 4, 4)
     for channel in range(6):
         expected = np.zeros((4, 4), np.int8)
-        expected[:3, :2] = given.weights[channel].reshape(2, 3).T
+        expected[:3, first : first + 2] = given.weights[channel].reshape(2, 3).T
         assert np.array_equal(cells[channel], expected)
     assert not cells[6:].any()
     assert data[:, :16].copy().view("<i4").reshape(-1)[:6].tolist() == given.bias.tolist()
