@@ -12,7 +12,7 @@ from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConne
 from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
-from codegen.kernels.mve.groups import grouped_sharing
+from codegen.kernels.mve.groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.model import (
     few_pixels_instructions,
     pointwise_instructions,
@@ -21,8 +21,9 @@ from codegen.kernels.mve.model import (
 from codegen.kernels.mve.packing import (
     Channels,
     folded,
-    product_constants,
+    product_scales,
     product_struct,
+    product_weights,
     rounding_of,
     scaling_of,
 )
@@ -47,6 +48,8 @@ from codegen.kernels.window import WindowShape
 HEADER = "cg_kernels_mve.h"
 GROUP = 3
 """Pixels computed together."""
+QUAD = 4
+"""Channels of theirs that are written together."""
 FEW = 2
 """Pixels up to which one at a time is faster."""
 
@@ -224,10 +227,10 @@ class _Product(Kernel):
             let=let,
             kernel=self.name,
             symbol=symbol,
-            sources=("kernels/product_s8_mve.S", *(f"kernels/{source}" for source in sources)),
+            sources=tuple(f"kernels/{source}" for source in sources),
             headers=(HEADER,),
             reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
-            constants=product_constants(channels, self.group),
+            constants=(product_weights(channels, self.group), product_scales(channels)),
             structs=(
                 conv_params(layer.window, zero),
                 product_struct(channels, let.var.type.zero_point, limits),
@@ -255,10 +258,10 @@ class FewPixels(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = self.source.layer(let)
-        sources = ("few_pixels_s8_mve.c",)
+        sources = ("few_pixels_s8_mve.c", "product1_s8_mve.S")
         reads = float(-(-layer.window.result[3] // self.group))
         prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", sources, reads)
-        rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
+        rules = grouped_sharing(let, layer.window, pixels=1, chunk=CHUNK)
         return replace(
             prim,
             sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
@@ -278,10 +281,10 @@ class Pointwise(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
-        sources = ("pointwise_s8_mve.c",)
+        sources = ("pointwise_s8_mve.c", "product3_s8_mve.S")
         reads = float(-(-window.result[3] // self.group))
         prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
-        sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=False)
+        sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,
             sharing=sharing,
@@ -306,8 +309,9 @@ class Windows(_Product):
         space = _space(window, self.source.layer(let).pixels)
         leading = (WorkspaceArg(name=space.name),)
         reads = window.reads(window.image[3])
-        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), reads, leading)
-        sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=True)
+        sources = ("conv2d_s8_mve.c", "product3_s8_mve.S")
+        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", sources, reads, leading)
+        sharing = grouped_sharing(let, window, pixels=GROUP)
         return replace(
             prim,
             workspaces=(space,),
