@@ -50,6 +50,8 @@ GROUP = 3
 """Pixels computed together."""
 QUAD = 4
 """Channels of theirs that are written together."""
+STATE_BYTES = 156
+"""Of `conv_state` in conv2d_s8_mve.c, behind the windows."""
 FEW = 2
 """Pixels up to which one at a time is faster."""
 
@@ -328,8 +330,7 @@ def _space(window: WindowShape, pixels: int) -> Workspace:
     groups = float(-(-pixels // GROUP))
     return Workspace(
         name="windows",
-        size_bytes=min(GROUP, pixels) * depth,
-        alignment=1,
+        size_bytes=-(-min(GROUP, pixels) * depth // 4) * 4 + STATE_BYTES,
         reads=groups * -(-window.result[3] // 2),
         writes=groups,
     )

@@ -87,7 +87,8 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
     place = 0
     whole = count // 4 * 4
     order = [pair for c in range(0, whole, 4) for pair in ([c, c + 2], [c + 1, c + 3])]
-    order += {0: [], 1: [[whole]], 2: [[whole, whole + 1]], 3: [[whole, whole + 2], [whole + 1]]}[count - whole]
+    rest: dict[int, list[list[int]]] = {0: [], 1: [[0]], 2: [[0, 1]], 3: [[0, 2], [1]]}
+    order += [[whole + member for member in members] for members in rest[count - whole]]
     for members in order:
         bias = data[place : place + 4 * len(members)].view("<i4")
         assert bias.tolist() == given.bias[members].tolist()
