@@ -14,7 +14,6 @@ from codegen.kernels.primfunc import (
     BlockStage,
     CallArg,
     ConstantArg,
-    Lines,
     LiteralArg,
     PrimFunc,
     StructArg,
@@ -36,6 +35,8 @@ class StageView:
     name: str
     numbers: str
     """Initialiser of its `cg_stage`."""
+    rows: tuple[str, ...]
+    """Declarations of the images' rows, in its scope, so that the stack holds one stage's at a time."""
     call: str
 
 
@@ -48,8 +49,6 @@ class BlockView:
     stages: tuple[StageView, ...]
     spans: tuple[str, ...]
     """Columns per stripe; empty where there is one stripe."""
-    rows: tuple[str, ...]
-    """Declarations of the images' rows."""
     indent: str
     is_streamed: bool
     """It returns a cg_status."""
@@ -89,12 +88,12 @@ class _Block:
                 StageView(
                     name=stage.name,
                     numbers=_numbers(stage),
+                    rows=tuple(self._declare(line) for line in sorted({index, *stage.sources})),
                     call=self._call(index, stage),
                 )
                 for index, stage in enumerate(block.stages)
             ),
             spans=tuple(self._spans()) if self._striped else (),
-            rows=tuple(self._declare(index, block.lines[index]) for index in range(len(block.lines))),
             indent=self._indent,
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
@@ -133,7 +132,8 @@ class _Block:
             for spans in self._block.stripes
         ]
 
-    def _declare(self, index: int, line: Lines) -> str:
+    def _declare(self, index: int) -> str:
+        line = self._block.lines[index]
         origin = self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0"
         fields = [
             f".base = {self._names[index]}",
@@ -142,7 +142,7 @@ class _Block:
             f".x_origin = {origin}",
             f".channels = {line.channels}",
         ]
-        return wrapped(f"{self._indent}const cg_rows {self._rows[index]} = {{", fields, "};")
+        return wrapped(f"{self._indent}        const cg_rows {self._rows[index]} = {{", fields, "};")
 
     def _columns(self, index: int) -> tuple[str, str]:
         """First and last column, exclusive, that stage `index` computes."""

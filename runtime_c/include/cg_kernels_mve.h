@@ -31,21 +31,27 @@ enum {
  *
  * weight: groups of two or four channels, each group its int32 biases, then its weights channel
  * after channel, filled up to a multiple of 4 bytes; the channels left over are groups of one. The
- * weights of two channels alternate every 16 bytes if the depth is a multiple of 16.
- * multiplier and shift (negative: to the right) are per channel, and `chunk_step` is 16; or one
- * for all: then 16 equal ones, and `chunk_step` is 0.
+ * weights of two channels alternate every 16 bytes if the depth is a multiple of 16. Groups of two:
+ * of four channels the first and the third, the second and the fourth; of three left over the
+ * first and the third, then the second.
+ * scale: per four channels int32 multipliers and byte shifts (negative: to the right), scale_step
+ * is 20; or one for all: then of 16 equal channels, and scale_step is 0.
  */
 typedef struct {
     const int8_t *weight;
-    const int32_t *multiplier;
-    const int8_t *shift;
+    const int8_t *scale;
     int32_t channels;
     int32_t depth;
-    int32_t chunk_step;
+    int32_t scale_step;
     int32_t out_zero;
     int32_t act_min;
     int32_t act_max;
     int32_t rounding; /* one of the above, the least that holds */
+    /* Of groups of two: bytes of those of whole fours of channels, if they alternate (else 0), and
+     * if they do not (else 0); then from behind what is loaded of a group to the next one. */
+    int32_t woven_bytes;
+    int32_t apart_bytes;
+    int32_t skip;
 } cg_product_mve;
 
 /*
@@ -61,9 +67,9 @@ typedef struct {
     int32_t output_step;
 } cg_group_mve;
 
-/* All channels of three pixels. Channels are written in chunks of 16, each after its sums. */
+/* All channels of three pixels. Channels are written four at a time, each after its sums. */
 void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *group);
-/* All channels of one pixel: weights in groups of four. */
+/* All of one pixel, written in chunks of 16: weights in groups of four. */
 void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
 
 typedef struct {
@@ -81,13 +87,16 @@ void cg_few_pixels_s8_mve(const cg_conv_params_mve *params, const cg_product_mve
 
 /*
  * 1x1 convolution with stride 1, and many rows of fully connected: weights in groups of two. Three
- * pixels at a time, written while they are read, their last chunks excepted; reverse: the groups
- * are counted from the last pixel.
+ * pixels at a time, written while they are read, their last four channels excepted; reverse: the
+ * groups are counted from the last pixel.
  */
 void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
                          const int8_t *input, int8_t *output);
 void cg_pointwise_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
                                  const int8_t *input, int8_t *output);
+void cg_pointwise_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                             const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                             int32_t x_stop);
 
 /*
  * Any convolution without groups: weights in groups of two. Windows of three pixels are copied to
@@ -192,6 +201,37 @@ void cg_depthwise_small_s8_mve_row(const cg_conv_params_mve *params,
                                    const cg_depthwise_small_mve *layer, void *workspace,
                                    const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                    int32_t x_stop);
+
+/* Up to 16 channels of an image whose rows are replaced one after the other. */
+typedef struct {
+    const int8_t *image; /* the next row to take in */
+    int32_t rows;        /* of these, in the image */
+    void *inside;        /* the column of pixel 0 */
+    int32_t width;
+    const int8_t *padding; /* 16 zero points: what comes after the image */
+    int32_t early;         /* rows taken in before the first result */
+    void *columns;         /* 64 bytes for each: those in front of the image, then pixel 0's on */
+    int32_t lanes[4];      /* bytes from one column of the window to the next, less 4 */
+    int32_t column_step;   /* 64 */
+    int32_t pixels;
+    int8_t *output;
+    int32_t left; /* rows of results */
+    const int8_t *stream;
+    int32_t channels;
+} cg_replaced_mve;
+
+/* Changes the plane. */
+void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane);
+
+/*
+ * Stride 1, dilation of rows 1, at most 4 rows and 4 columns, result and image the same size and
+ * the same bytes. stream: as above, but weights of fewer than four rows are the last ones of their
+ * columns. Workspace: 64 bytes for each column of the image and its padding, then, if there is
+ * padding, 16.
+ */
+void cg_depthwise_in_place_s8_mve(const cg_conv_params_mve *params,
+                                  const cg_depthwise_small_mve *layer, void *workspace,
+                                  int8_t *image);
 
 /* The taps of a window that are inside the image. */
 typedef struct {

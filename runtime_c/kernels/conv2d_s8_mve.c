@@ -6,16 +6,28 @@
  */
 #include "cg_mve_parts.h"
 
-/* What is being computed: pixels come in one by one, the last `count` are not yet multiplied. */
-typedef struct {
+/*
+ * What is being computed, in the workspace behind the windows, so that the stack stays short.
+ * Pixels come in one by one, the last `count` are not yet multiplied.
+ */
+typedef struct CG_MAY_ALIAS {
     const cg_conv_params_mve *params;
     const cg_product_mve *product;
-    int8_t *workspace;
+    int8_t *windows;
     cg_group_mve group;
     int32_t count;
     int32_t inside_start; /* result columns [start, stop) have all columns of taps inside */
     int32_t inside_stop;
-} patch_queue;
+    cg_rows image;
+    cg_view view;
+    cg_tap_rows rows;
+    /* Columns [start, stop) have all rows of taps inside too: plain windows. */
+    int32_t plain_start;
+    int32_t plain_stop;
+    cg_runs_mve plain;
+} conv_state;
+
+CG_STATIC_ASSERT(sizeof(conv_state) == 156, "codegen/kernels/mve/convolution.py: STATE_BYTES");
 
 static int32_t most(int32_t pixels)
 {
@@ -26,31 +38,38 @@ static int32_t most(int32_t pixels)
  * Of a workspace for `held` pixels or 3 the last ones are taken, if so few are computed: its last
  * byte is used whatever the plan makes of the row.
  */
-static patch_queue begin(const cg_conv_params_mve *params, const cg_product_mve *product,
+static conv_state *begin(const cg_conv_params_mve *params, const cg_product_mve *product,
                          void *workspace, int32_t held, int32_t pixels)
 {
     const cg_window *const window = &params->window;
     int8_t *const bytes = workspace;
-    patch_queue patches = {.params = params, .product = product, .group = {.count = 1}};
-    patches.workspace = &bytes[(most(held) - most(pixels)) * product->depth];
+    const int32_t windows_bytes = most(held) * product->depth;
+    conv_state *const state = (void *)&bytes[(windows_bytes + 3) & ~3];
+    state->params = params;
+    state->product = product;
+    state->windows = &bytes[windows_bytes - (most(pixels) * product->depth)];
+    state->count = 0;
+    state->group.count = 1;
+    state->inside_start = 0;
+    state->inside_stop = 0;
     if (window->dilation_w == 1) {
-        cg_inside_mve(window, &patches.inside_start, &patches.inside_stop);
+        cg_inside_mve(window, &state->inside_start, &state->inside_stop);
     }
     for (int32_t i = 0; i < 3; i++) {
-        patches.group.patch[i] = &patches.workspace[i * product->depth];
+        state->group.patch[i] = &state->windows[i * product->depth];
     }
-    return patches;
+    return state;
 }
 
 /* The pixels that are left at the end: what lacks is done twice, to the same place. */
-static void finish(patch_queue *patches)
+static void finish(conv_state *state)
 {
-    if (patches->count > 0) {
-        for (int32_t i = patches->count; i < 3; i++) {
-            patches->group.patch[i] = patches->group.patch[i - 1];
-            patches->group.output[i] = patches->group.output[i - 1];
+    if (state->count > 0) {
+        for (int32_t i = state->count; i < 3; i++) {
+            state->group.patch[i] = state->group.patch[i - 1];
+            state->group.output[i] = state->group.output[i - 1];
         }
-        cg_product3_s8_mve(patches->product, &patches->group);
+        cg_product3_s8_mve(state->product, &state->group);
     }
 }
 
@@ -78,10 +97,11 @@ static void copy_rows(const cg_window *window, const cg_runs_mve *runs, int32_t 
 }
 
 /* Any window: that of result column x. */
-static void copy_window(const patch_queue *patches, cg_view *view, const cg_tap_rows *rows,
-                        int32_t x, int8_t *to)
+static void copy_window(conv_state *state, int32_t x, int8_t *to)
 {
-    const cg_window *const window = &patches->params->window;
+    const cg_window *const window = &state->params->window;
+    const cg_tap_rows *const rows = &state->rows;
+    cg_view *const view = &state->view;
     cg_view_col(view, window, x);
     const cg_runs_mve runs = {
         .bytes = (view->cols.stop - view->cols.first) * window->in.c,
@@ -90,7 +110,7 @@ static void copy_window(const patch_queue *patches, cg_view *view, const cg_tap_
     };
     int32_t count = view->rows.stop - view->rows.first;
     if ((runs.bytes < runs.to_step) || (count < window->kernel_h)) {
-        cg_fill_mve(to, patches->params->in_zero, patches->product->depth);
+        cg_fill_mve(to, state->params->in_zero, state->product->depth);
     }
     if ((runs.bytes == 0) || (count == 0)) {
         return;
@@ -109,83 +129,108 @@ static void copy_window(const patch_queue *patches, cg_view *view, const cg_tap_
     copy_rows(window, &runs, count, from, to);
 }
 
-/*
- * Windows of pixels one after the other, that have all columns of taps inside, whose rows of taps
- * are all there and in order.
- */
-typedef struct {
-    cg_runs_mve runs;
-    const int8_t *origin; /* where the window of column 0 would begin */
-    int32_t column_bytes; /* from window to window */
-    int32_t start;        /* columns [start, stop) have such windows */
-    int32_t stop;
-} plain_windows;
-
-static plain_windows find_plain(const patch_queue *patches, const cg_view *view,
-                                const cg_tap_rows *rows, int32_t step)
+/* The rows of taps of result row y; columns come forwards (step 1) or backwards (-1). */
+static void begin_row(conv_state *state, int32_t y, int32_t step)
 {
-    const cg_window *const window = &patches->params->window;
-    const int32_t column_bytes = window->stride_w * window->in.c;
-    const bool is_whole = ((view->rows.stop - view->rows.first) == window->kernel_h) &&
-                          (rows->wrap >= window->kernel_h);
-    const plain_windows plain = {
-        .runs =
-            {
-                .bytes = window->kernel_w * window->in.c,
-                .step = rows->step,
-                .to_step = window->kernel_w * window->in.c,
-                .count = window->kernel_h,
-                .window_step = step * column_bytes,
-            },
-        .origin = rows->first,
-        .column_bytes = column_bytes,
-        .start = is_whole ? patches->inside_start : 0,
-        .stop = is_whole ? patches->inside_stop : 0,
+    const cg_window *const window = &state->params->window;
+    cg_view *const view = &state->view;
+    cg_view_row(view, window, y);
+    state->rows = cg_find_tap_rows(&state->image, window, view);
+    const bool is_whole = (view->rows.stop - view->rows.first) == window->kernel_h;
+    state->plain_start = is_whole ? state->inside_start : 0;
+    state->plain_stop = is_whole ? state->inside_stop : 0;
+    state->plain.bytes = window->kernel_w * window->in.c;
+    state->plain.step = state->rows.step;
+    state->plain.to_step = state->plain.bytes;
+    state->plain.count = window->kernel_h;
+    state->plain.window_step = step * window->stride_w * window->in.c;
+}
+
+/* `count` plain windows; where the ring begins again within, row of taps by row of taps. */
+static void copy_plain(const conv_state *state, const int8_t *from, int32_t count, int8_t *to)
+{
+    const cg_runs_mve *const plain = &state->plain;
+    if (state->rows.wrap >= plain->count) {
+        cg_copy_runs_mve(to, from, plain, count);
+        return;
+    }
+    const cg_runs_mve across = {
+        .bytes = plain->bytes,
+        .step = plain->window_step,
+        .to_step = state->product->depth,
+        .count = count,
     };
-    return plain;
+    for (int32_t tap = 0; tap < plain->count; tap++) {
+        from -= (tap == state->rows.wrap) ? state->rows.ring_bytes : 0;
+        cg_copy_runs_mve(to, from, &across, 1);
+        from += plain->step;
+        to += plain->to_step;
+    }
+}
+
+/* Where the plain window of column x begins. */
+static const int8_t *plain_window(const conv_state *state, int32_t x)
+{
+    const cg_window *const window = &state->params->window;
+    const int32_t column = (x * window->stride_w) - window->pad_left - state->rows.x_origin;
+    return &state->rows.first[column * window->in.c];
+}
+
+/* `threes` times three of them from column x on, results `pixel` bytes apart. */
+static void multiply_threes(conv_state *state, int32_t x, int32_t threes, int32_t pixel,
+                            int8_t *output)
+{
+    const int8_t *from = plain_window(state, x);
+    for (; threes > 0; threes--) {
+        copy_plain(state, from, 3, state->windows);
+        from += 3 * state->plain.window_step;
+        for (int32_t i = 0; i < 3; i++) {
+            state->group.output[i] = output;
+            output += pixel;
+        }
+        cg_product3_s8_mve(state->product, &state->group);
+    }
+}
+
+/* One window more, the results of which go to `output`. */
+static void add_window(conv_state *state, int32_t x, bool is_plain, int8_t *output)
+{
+    int8_t *const patch = &state->windows[state->count * state->product->depth];
+    if (is_plain) {
+        copy_plain(state, plain_window(state, x), 1, patch);
+    } else {
+        copy_window(state, x, patch);
+    }
+    state->group.output[state->count] = output;
+    state->count++;
+    if (state->count == 3) {
+        cg_product3_s8_mve(state->product, &state->group);
+        state->count = 0;
+    }
 }
 
 /* Columns [x, x + left) or, with a step of -1, (x - left, x]; `output` is column x's. */
-static void add_columns(patch_queue *patches, cg_view *view, const cg_tap_rows *rows, int32_t x,
-                        int32_t left, int32_t step, int8_t *output)
+static void add_columns(conv_state *state, int32_t x, int32_t left, int32_t step, int8_t *output)
 {
-    const cg_window *const window = &patches->params->window;
-    const cg_product_mve *const product = patches->product;
-    const int32_t pixel = step * product->channels;
-    const int32_t shift = (window->pad_left + rows->x_origin) * window->in.c;
-    const plain_windows plain = find_plain(patches, view, rows, step);
+    const int32_t pixel = step * state->product->channels;
     while (left > 0) {
-        /* Three at once, if they are plain. */
-        const int32_t last = x + (2 * step);
-        if ((patches->count == 0) && (left >= 3) && (x >= plain.start) && (x < plain.stop) &&
-            (last >= plain.start) && (last < plain.stop)) {
-            cg_copy_runs_mve(patches->workspace, &plain.origin[(x * plain.column_bytes) - shift],
-                             &plain.runs, 3);
-            patches->group.output[0] = output;
-            patches->group.output[1] = output + pixel;
-            patches->group.output[2] = output + (2 * pixel);
-            cg_product3_s8_mve(product, &patches->group);
-            x += 3 * step;
-            left -= 3;
-            output += 3 * pixel;
-            continue;
+        const bool is_plain = (x >= state->plain_start) && (x < state->plain_stop);
+        if (is_plain && (state->count == 0)) {
+            const int32_t plain_left =
+                (step > 0) ? (state->plain_stop - x) : ((x + 1) - state->plain_start);
+            const int32_t threes = ((plain_left < left) ? plain_left : left) / 3;
+            if (threes > 0) {
+                multiply_threes(state, x, threes, pixel, output);
+                x += threes * 3 * step;
+                left -= threes * 3;
+                output += threes * 3 * pixel;
+                continue;
+            }
         }
-        int8_t *const patch = &patches->workspace[patches->count * product->depth];
-        if ((x >= plain.start) && (x < plain.stop)) {
-            cg_copy_runs_mve(patch, &plain.origin[(x * plain.column_bytes) - shift], &plain.runs,
-                             1);
-        } else {
-            copy_window(patches, view, rows, x, patch);
-        }
+        add_window(state, x, is_plain, output);
         x += step;
         left--;
-        patches->group.output[patches->count] = output;
         output += pixel;
-        patches->count++;
-        if (patches->count == 3) {
-            cg_product3_s8_mve(product, &patches->group);
-            patches->count = 0;
-        }
     }
 }
 
@@ -193,12 +238,12 @@ void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve
                           void *workspace, const cg_rows *input, int8_t *output, int32_t y,
                           int32_t x_start, int32_t x_stop)
 {
-    patch_queue patches = begin(params, product, workspace, params->window.out.w, x_stop - x_start);
-    cg_view view;
-    cg_view_row(&view, &params->window, y);
-    const cg_tap_rows rows = cg_find_tap_rows(input, &params->window, &view);
-    add_columns(&patches, &view, &rows, x_start, x_stop - x_start, 1, output);
-    finish(&patches);
+    conv_state *const state =
+        begin(params, product, workspace, params->window.out.w, x_stop - x_start);
+    state->image = *input;
+    begin_row(state, y, 1);
+    add_columns(state, x_start, x_stop - x_start, 1, output);
+    finish(state);
 }
 
 void cg_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
@@ -206,19 +251,17 @@ void cg_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *pr
 {
     const cg_window *const window = &params->window;
     const int32_t pixels = cg_pixels_mve(window);
-    patch_queue patches = begin(params, product, workspace, pixels, pixels);
+    conv_state *const state = begin(params, product, workspace, pixels, pixels);
     for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows all = cg_all_rows(&window->in, input);
+        state->image = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            const cg_tap_rows rows = cg_find_tap_rows(&all, window, &view);
-            add_columns(&patches, &view, &rows, 0, window->out.w, 1, output);
+            begin_row(state, y, 1);
+            add_columns(state, 0, window->out.w, 1, output);
             output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }
-    finish(&patches);
+    finish(state);
 }
 
 void cg_conv2d_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
@@ -226,17 +269,15 @@ void cg_conv2d_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product
 {
     const cg_window *const window = &params->window;
     const int32_t pixels = cg_pixels_mve(window);
-    patch_queue patches = begin(params, product, workspace, pixels, pixels);
+    conv_state *const state = begin(params, product, workspace, pixels, pixels);
     output += (window->batch * cg_shape_elements(&window->out)) - window->out.c;
     for (int32_t b = window->batch - 1; b >= 0; b--) {
-        const cg_rows all = cg_all_rows(&window->in, &input[b * cg_shape_elements(&window->in)]);
+        state->image = cg_all_rows(&window->in, &input[b * cg_shape_elements(&window->in)]);
         for (int32_t y = window->out.h - 1; y >= 0; y--) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            const cg_tap_rows rows = cg_find_tap_rows(&all, window, &view);
-            add_columns(&patches, &view, &rows, window->out.w - 1, window->out.w, -1, output);
+            begin_row(state, y, -1);
+            add_columns(state, window->out.w - 1, window->out.w, -1, output);
             output -= window->out.w * window->out.c;
         }
     }
-    finish(&patches);
+    finish(state);
 }

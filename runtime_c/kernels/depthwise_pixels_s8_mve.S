@@ -8,7 +8,7 @@
  * end of a pixel get 16-bit products by VMUL at once: 16 instructions for 16 products. Lanes of the
  * sums are in the order in which products come: channels 0 4 8 12, 2 6 10 14, 1 5 9 13, 3 7 11 15
  * (or 0 2 4 6, 1 3 5 7); the constants are packed in that order, and narrowing into bottom and top
- * halves restores it. Rounding: see product_s8_mve.S.
+ * halves restores it. Rounding: see cg_requantise_mve.inc.
  * The instruction model is in codegen/kernels/mve/model.py.
  */
     .syntax unified

@@ -8,18 +8,13 @@
  * Three instructions instead of nine times two thirds (depthwise_pixels_s8_mve.S) a result; with
  * requantisation 25 for four results, and 12 a column of sixteen channels.
  * Assembly, because gcc 12 does not gather by a vector of addresses that it advances. Rounding: see
- * product_s8_mve.S. The instruction model is in codegen/kernels/mve/model.py.
+ * cg_requantise_mve.inc. The instruction model is in codegen/kernels/mve/model.py.
  */
     .syntax unified
     .thumb
     .text
 
-/* cg_depthwise_small_mve */
-#define STREAM      0
-#define CHANNELS    4
-#define OUT_ZERO    8
-#define ACT_MIN     12 /* and act_max */
-#define ROUNDING    20
+#include "cg_depthwise_small_mve.inc"
 
 /* cg_stripe_mve */
 #define ROWS        0  /* and steps */
@@ -29,64 +24,9 @@
 #define IN_ZERO     48
 #define COLUMNS     52
 #define LANES       56
-#define COLUMN_STEP 72
+#define STEP        72 /* of columns from pixel to pixel */
 #define PIXELS      76
 #define OUTPUT      80
-
-/* Sums r0 r2 r4 r6 of four channels, then results; `t` is "t" if lanes of results are not active. */
-.macro quad rounding, t
-    ldm          r1!, {r0, r2, r4, r6}
-    vldrw.u32    q0, [q7, #4]!
-    vldrb.u8     q1, [r1], #16
-    vldrw.u32    q2, [q7, #4]!
-    vmladava.s8  r0, q0, q1
-    vldrb.u8     q3, [r1], #16
-    vldrw.u32    q0, [q7, #4]!
-    vmladava.s8  r2, q2, q3
-    vldrb.u8     q1, [r1], #16
-    vldrw.u32    q2, [q7, #4]!
-    vmladava.s8  r4, q0, q1
-    vldrb.u8     q3, [r1], #16
-    vmladava.s8  r6, q2, q3
-    vldrw.u32    q1, [r1], #16
-    vldrb.s32    q2, [r1], #4
-    vmov         q0[2], q0[0], r0, r4
-    vmov         q0[3], q0[1], r2, r6
-    vqrdmulh.s32 q0, q0, q1
-.if \rounding
-    vshr.s32     q1, q0, #31
-    vadd.i32     q0, q0, q1
-.endif
-    vrshl.s32    q0, q0, q2
-    vadd.i32     q0, q0, r11
-    vmax.s32     q0, q0, q4
-    vmin.s32     q0, q0, q5
-.ifnb \t
-    vpst
-.endif
-    vstrb\t\().32 q0, [r5], #4
-.endm
-
-/*
- * r9 pixels: r10 quads and r7 channels more. r1 constants, from [sp] on; r3 a pixel's results.
- */
-.macro pixels rounding
-1:  vmov         q7, q6
-    ldr          r8, [r12, #COLUMN_STEP]
-    ldr          r1, [sp]
-    vadd.i32     q6, q6, r8
-    mov          r5, r3
-    wls          lr, r10, 3f
-2:  quad         \rounding
-    le           lr, 2b
-3:  cbz          r7, 4f
-    vctp.32      r7
-    quad         \rounding, t
-4:  ldr          r8, [sp, #4]
-    subs         r9, r9, #1
-    add          r3, r3, r8
-    bne          1b
-.endm
 
 /* r5 columns of padding, q0 four times. */
 .macro padding
@@ -164,7 +104,7 @@ cg_depthwise_stripe_s8_mve:
     ldr          r5, [sp, #12]
     cmp          r5, #0
     bne          .Lnarrow
-    pixels       0
+    pixels       0, STEP
 .Ldone:
     ldr          r5, [sp, #8]
     str          r1, [sp]
@@ -175,6 +115,6 @@ cg_depthwise_stripe_s8_mve:
     vpop         {d8-d15}
     pop          {r4-r11, pc}
 .Lnarrow:
-    pixels       1
+    pixels       1, STEP
     b            .Ldone
     .size cg_depthwise_stripe_s8_mve, . - cg_depthwise_stripe_s8_mve

@@ -27,10 +27,9 @@ static void groups(const cg_product_mve *product, const int8_t *input, int8_t *o
     cg_product3_s8_mve(product, &group);
 }
 
-void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
-                         const int8_t *input, int8_t *output)
+static void forwards(const cg_product_mve *product, const int8_t *input, int8_t *output,
+                     int32_t pixels)
 {
-    const int32_t pixels = cg_pixels_mve(&params->window);
     const int32_t rest = pixels % 3;
     const int32_t whole = pixels - rest;
     if (whole > 0) {
@@ -40,6 +39,20 @@ void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve 
         groups(product, &input[whole * product->depth], &output[whole * product->channels], rest, 1,
                3);
     }
+}
+
+void cg_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                         const int8_t *input, int8_t *output)
+{
+    forwards(product, input, output, cg_pixels_mve(&params->window));
+}
+
+void cg_pointwise_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                             const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                             int32_t x_stop)
+{
+    (void)params;
+    forwards(product, &input->base[cg_rows_offset(input, y, x_start)], output, x_stop - x_start);
 }
 
 void cg_pointwise_reverse_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,

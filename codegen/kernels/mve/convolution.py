@@ -12,7 +12,7 @@ from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConne
 from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
-from codegen.kernels.mve.groups import grouped_sharing
+from codegen.kernels.mve.groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.model import (
     few_pixels_instructions,
     pointwise_instructions,
@@ -21,8 +21,9 @@ from codegen.kernels.mve.model import (
 from codegen.kernels.mve.packing import (
     Channels,
     folded,
-    product_constants,
+    product_scales,
     product_struct,
+    product_weights,
     rounding_of,
     scaling_of,
 )
@@ -47,6 +48,10 @@ from codegen.kernels.window import WindowShape
 HEADER = "cg_kernels_mve.h"
 GROUP = 3
 """Pixels computed together."""
+QUAD = 4
+"""Channels of theirs that are written together."""
+STATE_BYTES = 156
+"""Of `conv_state` in conv2d_s8_mve.c, behind the windows."""
 FEW = 2
 """Pixels up to which one at a time is faster."""
 
@@ -224,10 +229,10 @@ class _Product(Kernel):
             let=let,
             kernel=self.name,
             symbol=symbol,
-            sources=("kernels/product_s8_mve.S", *(f"kernels/{source}" for source in sources)),
+            sources=tuple(f"kernels/{source}" for source in sources),
             headers=(HEADER,),
             reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
-            constants=product_constants(channels, self.group),
+            constants=(product_weights(channels, self.group), product_scales(channels)),
             structs=(
                 conv_params(layer.window, zero),
                 product_struct(channels, let.var.type.zero_point, limits),
@@ -255,10 +260,10 @@ class FewPixels(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         layer = self.source.layer(let)
-        sources = ("few_pixels_s8_mve.c",)
+        sources = ("few_pixels_s8_mve.c", "product1_s8_mve.S")
         reads = float(-(-layer.window.result[3] // self.group))
         prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", sources, reads)
-        rules = grouped_sharing(let, layer.window, pixels=1, is_copied=False)
+        rules = grouped_sharing(let, layer.window, pixels=1, chunk=CHUNK)
         return replace(
             prim,
             sharing=tuple(Sharing(argument=0, below=rule.below) for rule in rules if rule.below is not None),
@@ -278,16 +283,16 @@ class Pointwise(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.source.layer(let).window
-        sources = ("pointwise_s8_mve.c", "conv2d_s8_mve.c")
+        sources = ("pointwise_s8_mve.c", "product3_s8_mve.S")
         reads = float(-(-window.result[3] // self.group))
         prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
-        sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=False)
+        sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,
             sharing=sharing,
             reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
             instructions=pointwise_instructions(window, self.rounding(let)),
-            rows=_rows(let, window),
+            rows=_pointwise_rows(let, window),
         )
 
 
@@ -306,8 +311,9 @@ class Windows(_Product):
         space = _space(window, self.source.layer(let).pixels)
         leading = (WorkspaceArg(name=space.name),)
         reads = window.reads(window.image[3])
-        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", ("conv2d_s8_mve.c",), reads, leading)
-        sharing = grouped_sharing(let, window, pixels=GROUP, is_copied=True)
+        sources = ("conv2d_s8_mve.c", "product3_s8_mve.S")
+        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", sources, reads, leading)
+        sharing = grouped_sharing(let, window, pixels=GROUP)
         return replace(
             prim,
             workspaces=(space,),
@@ -324,8 +330,7 @@ def _space(window: WindowShape, pixels: int) -> Workspace:
     groups = float(-(-pixels // GROUP))
     return Workspace(
         name="windows",
-        size_bytes=min(GROUP, pixels) * depth,
-        alignment=1,
+        size_bytes=-(-min(GROUP, pixels) * depth // 4) * 4 + STATE_BYTES,
         reads=groups * -(-window.result[3] // 2),
         writes=groups,
     )
@@ -339,9 +344,15 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
 
 
 def _rows(let: Let, window: WindowShape) -> RowKernel | None:
-    """Rows of a block always copy: they must have read a group before they write it."""
+    """Windows are copied three pixels at a time, so these are read before they are written."""
     found = row_kernel(let, "cg_conv2d_s8_mve_row", window)
     return None if found is None else replace(found, workspace=_space(window, window.result[2]))
+
+
+def _pointwise_rows(let: Let, window: WindowShape) -> RowKernel | None:
+    """Pixels are read where they lie, while the first of their channels are written."""
+    found = row_kernel(let, "cg_pointwise_s8_mve_row", window)
+    return None if found is None else replace(found, reads_row_last=True)
 
 
 for _source in (ConvSource(), FullyConnectedSource()):

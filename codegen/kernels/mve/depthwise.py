@@ -9,10 +9,10 @@ from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.parameters import activation_range
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import DepthwiseConv2D, window_of
+from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
 from codegen.kernels.mve.groups import CHUNK, striped_sharing
-from codegen.kernels.mve.model import depthwise_instructions, small_instructions
+from codegen.kernels.mve.model import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.mve.packing import (
     SMALL_COLUMNS,
     SMALL_ROWS,
@@ -43,11 +43,14 @@ from codegen.kernels.window import WindowShape
 
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""
-
+PORTABLE_IN_PLACE = DepthwiseInPlace()
+"""Its conditions hold for the kernel that replaces its image."""
 
 SMALL_SPAN = 10
 """Columns of the image that a stripe of the kernel for small windows reaches over, at most."""
 COLUMN_BYTES = 64
+IN_PLACE_TAPS = 4
+"""Rows and columns of a window that results in place of the image are computed from, at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,8 +155,7 @@ class DepthwiseSmall(_Depthwise):
         window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
         if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
             return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
-        _, shifts = scaling_of(PORTABLE.multipliers(let))
-        return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
+        return _shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
@@ -182,6 +184,59 @@ class DepthwiseSmall(_Depthwise):
             writes=float(blocks * -(-width // stripe)),
         )
         return self.call(let, name, "depthwise_small", packed, space)
+
+
+class DepthwiseInPlaceMve(_Depthwise):
+    """Windows of at most 4 rows and 4 columns whose results replace the image: the columns of sixteen
+    channels hold the rows that windows still need."""
+
+    name = "depthwise_conv_2d_s8_mve_in_place"
+    is_in_place = True
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Besides: a result of another size than the image, a larger window, rows of taps apart, a shift
+        that is not to the right."""
+        reason = super().refusal(let, target) or PORTABLE_IN_PLACE.refusal(let, target)
+        if reason is not None:
+            return reason
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        if max(window.window) > IN_PLACE_TAPS or window.dilation[0] > 1:
+            return f"the kernel {self.name} is for windows of 4 rows and 4 columns at most"
+        return _shift_reason(let)
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        channels = _channels(let, constants)
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        limits = activation_range(attrs.activation, let.var.type)
+        batch, height, width, depth = window.image
+        columns = width + _span(window) - 1
+        stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
+        packed = Packed(
+            sources=("depthwise_in_place_s8_mve.c", "depthwise_replace_s8_mve.S"),
+            stream=stream,
+            layer=small_struct(channels, let.var.type.zero_point, limits, width),
+            sharing=(),
+            instructions=in_place_instructions(window, _rounding(let)),
+            image_reads=1.0,
+        )
+        blocks = batch * -(-depth // CHUNK)
+        taken = (height + window.window[0] - 1 - window.padding.top) * width / columns
+        space = Workspace(
+            name="columns",
+            size_bytes=COLUMN_BYTES * columns + (16 if window.is_padded else 0),
+            reads=blocks * (taken + height * width * SMALL_COLUMNS / columns),
+            writes=blocks * (1 + taken),
+        )
+        prim = self.call(let, name, "depthwise_in_place", packed, space)
+        call_args = (*prim.call_args[:3], ResultArg())
+        return replace(prim, call_args=call_args, rows=None, in_place=0)
+
+
+def _shift_reason(let: Let) -> str | None:
+    _, shifts = scaling_of(PORTABLE.multipliers(let))
+    return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
 
 
 def _column_reads(window: WindowShape, stripe: int) -> float:
@@ -218,3 +273,4 @@ def _channels(let: Let, constants: ConstantData) -> Channels:
 
 register(DepthwiseSmall())
 register(Depthwise())
+register(DepthwiseInPlaceMve())

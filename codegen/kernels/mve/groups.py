@@ -21,10 +21,13 @@ CHUNK = 16
 """Channels whose sums are kept together, then requantised and written."""
 
 
-def grouped_sharing(let: Let, window: WindowShape, *, pixels: int, is_copied: bool) -> tuple[Sharing, ...]:
-    """The rule for argument 0 of a kernel that computes groups of `pixels`, either way round."""
+def grouped_sharing(
+    let: Let, window: WindowShape, *, pixels: int, chunk: int | None = None
+) -> tuple[Sharing, ...]:
+    """The rule for argument 0 of a kernel that computes groups of `pixels`, either way round: `chunk`
+    channels of them at a time, each read before it is written, or all from a copy (None)."""
     channels = window.result[3]
-    early = 0 if is_copied else (channels - 1) // CHUNK * CHUNK
+    early = 0 if chunk is None else (channels - 1) // chunk * chunk
     below = grouped_below(first_reads(window), channels, pixels=pixels, early=early)
     above = grouped_above(last_reads(window), channels, pixels=pixels, early=early)
     return sharing_either_way(let, below, above)

@@ -13,8 +13,8 @@ def _blocks(size: int, block: int) -> int:
     return -(-size // block)
 
 
-_QUADS_OF_THREE = {CLAMPED: 24, NARROW: 30, WIDE: 39}
-"""Four channels of three pixels requantised."""
+_QUADS_OF_THREE = {CLAMPED: 32, NARROW: 39, WIDE: 48}
+"""Four channels of three pixels requantised, up to where the next four begin."""
 _QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17}
 _BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73}
 """Sixteen channels of the depthwise kernel, taps aside."""
@@ -23,9 +23,12 @@ _BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73}
 def product3_instructions(channels: int, depth: int, rounding: int) -> int:
     """Three pixels in `cg_product3_s8_mve`, without what a call takes."""
     turns = _blocks(depth, LANES)
-    pairs, odd = divmod(channels, 2)
-    sums = pairs * ((12 if depth % LANES == 0 else 16) + 12 * turns) + odd * (13 + 8 * turns)
-    return sums + 36 * _blocks(channels, CHUNK) + _QUADS_OF_THREE[rounding] * _blocks(channels, 4)
+    quads, rest = divmod(channels, 4)
+    pair = 10 + (0 if depth % LANES == 0 else 7) + 12 * turns
+    single = 8 + 8 * turns
+    scales = _QUADS_OF_THREE[rounding]
+    last = (0, single + 14, pair + 20, pair + single + 18)[rest] + (scales if rest else 0)
+    return quads * (2 * pair + scales) + last
 
 
 def product1_instructions(channels: int, depth: int, rounding: int) -> int:
@@ -98,3 +101,13 @@ def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
         columns = (pixels - 1) * window.stride[1] + span
         row += 130 + blocks * (50 + 12 * columns + 9 * pixels) + quads * quad * pixels
     return batch * height * row
+
+
+def in_place_instructions(window: WindowShape, rounding: int) -> int:
+    """A whole depthwise convolution that replaces its image, sixteen channels at a time."""
+    batch, height, width, channels = window.result
+    columns = width + (window.window[1] - 1) * window.dilation[1]
+    early = window.window[0] - 1 - window.padding.top
+    blocks, quads = _blocks(channels, CHUNK), _blocks(channels, 4)
+    block = 100 + 8 * columns + (height + early) * (18 + 12 * width) + height * (20 + 9 * width)
+    return 60 + batch * (blocks * block + quads * (25 if rounding == CLAMPED else 27) * height * width)

@@ -57,17 +57,24 @@ def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point
     return (0 if bias is None else bias) - zero_point * sums
 
 
+def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
+    """Channels whose weights lie together, in order. Of pairs, each four channels are c and c + 2, then c + 1
+    and c + 3; of what is left over, two are a pair, and of three the middle one comes last."""
+    whole = count // 4 * 4
+    if group == PAIR:
+        found = [pair for c in range(0, whole, 4) for pair in ((c, c + 2), (c + 1, c + 3))]
+        rest = ((), ((0,),), ((0, 1),), ((0, 2), (1,)))[count - whole]
+        return [*found, *(tuple(whole + member for member in members) for members in rest)]
+    return [*((c, c + 1, c + 2, c + 3) for c in range(0, whole, 4)), *((c,) for c in range(whole, count))]
+
+
 def product_weights(channels: Channels, group: int) -> LinkedConstant:
-    """Groups of `group` channels: biases, weights channel after channel (of pairs: alternating every 16,
-    where that comes out even), zeros up to a word; then the rest as groups of one."""
-    count = len(channels.weights)
-    whole = count // group * group
-    starts = [*range(0, whole, group), *range(whole, count)]
+    """By `product_groups`: biases, weights channel after channel (of pairs: alternating every 16, where that
+    comes out even), zeros up to a word."""
     found: list[NDArray[np.int8]] = []
-    for start in starts:
-        stop = start + (group if start < whole else 1)
-        found.append(wrap_int32(channels.bias[start:stop]).astype("<i4").view(np.int8))
-        weights = channels.weights[start:stop]
+    for members in product_groups(len(channels.weights), group):
+        found.append(wrap_int32(channels.bias[list(members)]).astype("<i4").view(np.int8))
+        weights = channels.weights[list(members)]
         if group == PAIR and weights.shape[1] % LANES == 0:
             weights = weights.reshape(len(weights), -1, LANES).swapaxes(0, 1)
         found.append(weights.reshape(-1))
@@ -75,35 +82,44 @@ def product_weights(channels: Channels, group: int) -> LinkedConstant:
     return LinkedConstant(role="weight", data=np.concatenate(found), alignment=4)
 
 
-def product_constants(channels: Channels, group: int) -> tuple[LinkedConstant, ...]:
-    """Weights, multipliers and shifts of a `cg_product_mve`."""
+SCALE_BYTES = 20
+"""Of four channels: int32 multipliers, byte shifts."""
+
+
+def product_scales(channels: Channels) -> LinkedConstant:
+    """Per four channels their multipliers and shifts, zeros for those that lack; of one for all, a chunk."""
     multipliers, shifts = channels.multipliers, channels.shifts
     if len(multipliers) == 1:
-        # One scale for all: a chunk of them, read again for every chunk.
         multipliers, shifts = np.repeat(multipliers, CHUNK), np.repeat(shifts, CHUNK)
-    return (
-        product_weights(channels, group),
-        LinkedConstant(role="multiplier", data=multipliers.astype(np.int32), alignment=4),
-        LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1),
-    )
+    missing = (0, -len(multipliers) % 4)
+    scales = np.pad(multipliers, missing).reshape(-1, 4).astype("<i4").view(np.int8)
+    places = np.pad(shifts, missing).reshape(-1, 4).astype(np.int8)
+    data = np.concatenate((scales, places), axis=1).reshape(-1)
+    return LinkedConstant(role="scale", data=data, alignment=4)
 
 
 def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
     """The `cg_product_mve` of these channels; `limits` of the activation."""
+    count, depth = channels.weights.shape
+    pair = -(-2 * depth // 4) * 4
+    whole = count // 4 * 2 * (8 + pair)
+    is_woven = depth % LANES == 0
     return CStruct(
         suffix="product",
         c_type="cg_product_mve",
         fields=(
             ("weight", ConstantPointer(role="weight")),
-            ("multiplier", ConstantPointer(role="multiplier")),
-            ("shift", ConstantPointer(role="shift")),
-            ("channels", channels.weights.shape[0]),
-            ("depth", channels.weights.shape[1]),
-            ("chunk_step", 0 if len(channels.multipliers) == 1 else CHUNK),
+            ("scale", ConstantPointer(role="scale")),
+            ("channels", count),
+            ("depth", depth),
+            ("scale_step", 0 if len(channels.multipliers) == 1 else SCALE_BYTES),
             ("out_zero", out_zero),
             ("act_min", limits[0]),
             ("act_max", limits[1]),
             ("rounding", rounding_of(channels.shifts, out_zero, limits[0])),
+            ("woven_bytes", whole if is_woven else 0),
+            ("apart_bytes", 0 if is_woven else whole),
+            ("skip", pair - depth - -(-depth // LANES) * LANES),
         ),
     )
 
@@ -167,13 +183,15 @@ SMALL_ROWS, SMALL_COLUMNS = 3, 4
 _QUAD = 4
 
 
-def small_stream(channels: Channels, window: tuple[int, int]) -> LinkedConstant:
-    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns)."""
+def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) -> LinkedConstant:
+    """What `cg_depthwise_small_mve` calls its stream, of `window` (rows, columns), the weights of each
+    column from byte `first` of its four on."""
     count = len(channels.weights)
     missing = (0, -count % _QUAD)
     multipliers, shifts = channels.every()
     cells = np.zeros((count + missing[1], SMALL_COLUMNS, 4), np.int8)
-    cells[:count, : window[1], : window[0]] = channels.weights.reshape(-1, *window).swapaxes(1, 2)
+    weights = channels.weights.reshape(-1, *window).swapaxes(1, 2)
+    cells[:count, : window[1], first : first + window[0]] = weights
     parts = (
         np.pad(wrap_int32(channels.bias), missing).astype("<i4").view(np.int8),
         cells,

@@ -15,6 +15,7 @@ from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writer import ModelBuilder
+from codegen.search import SharingMode
 from codegen.toolchain import Optimize
 
 BOARD = "mps3-an547"
@@ -171,11 +172,16 @@ class Drawing:
 
 
 def run_all(
-    models: Iterable[Model], folder: Path, *, optimize: Optimize = "speed", sandbox: bool = False
+    models: Iterable[Model],
+    folder: Path,
+    *,
+    optimize: Optimize = "speed",
+    sandbox: bool = False,
+    sharing: SharingMode = "overlap",
 ) -> list[Outcome]:
     """Build all into one program, run it, hold every output and peak against reference and plan."""
     board = boards.load_board(BOARD)
-    options = Options(board=BOARD, optimize=optimize, sandbox=sandbox)
+    options = Options(board=BOARD, optimize=optimize, sandbox=sandbox, sharing=sharing)
     planned: list[tuple[Planned, Model]] = []
     for number, model in enumerate(models):
         path = folder / f"m{number}.tflite"

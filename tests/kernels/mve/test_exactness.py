@@ -85,8 +85,11 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
     given = channels(np.random.default_rng(count), count, depth)
     data = product_weights(given, 2).data
     place = 0
-    for first in range(0, count, 2):
-        members = list(range(first, min(first + 2, count)))
+    whole = count // 4 * 4
+    order = [pair for c in range(0, whole, 4) for pair in ([c, c + 2], [c + 1, c + 3])]
+    rest: dict[int, list[list[int]]] = {0: [], 1: [[0]], 2: [[0, 1]], 3: [[0, 2], [1]]}
+    order += [[whole + member for member in members] for members in rest[count - whole]]
+    for members in order:
         bias = data[place : place + 4 * len(members)].view("<i4")
         assert bias.tolist() == given.bias[members].tolist()
         place += 4 * len(members)
@@ -98,13 +101,14 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
     assert place == data.size
 
 
-def test_small_windows_are_packed_column_by_column() -> None:
+@pytest.mark.parametrize("first", [0, 2])
+def test_small_windows_are_packed_column_by_column(first: int) -> None:
     given = channels(np.random.default_rng(3), 6, 6)
-    data = small_stream(given, (2, 3)).data.reshape(2, 100)
+    data = small_stream(given, (2, 3), first).data.reshape(2, 100)
     cells = data[:, 16:80].reshape(8, 4, 4)
     for channel in range(6):
         expected = np.zeros((4, 4), np.int8)
-        expected[:3, :2] = given.weights[channel].reshape(2, 3).T
+        expected[:3, first : first + 2] = given.weights[channel].reshape(2, 3).T
         assert np.array_equal(cells[channel], expected)
     assert not cells[6:].any()
     assert data[:, :16].copy().view("<i4").reshape(-1)[:6].tolist() == given.bias.tolist()

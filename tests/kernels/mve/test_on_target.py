@@ -55,6 +55,31 @@ def test_depthwise_convolutions(tmp_path: Path) -> None:
     assert found["cg_conv2d_s8_mve"] >= 2, found
 
 
+def same_size(count: int, *stream: int) -> Iterator[Model]:
+    """Depthwise layers whose results are as large as their images."""
+    for number in range(count):
+        drawing = Drawing(number, *stream)
+        rng = drawing.rng
+        channels = int(drawing.pick(1, 3, 4, 15, 16, 17, 22, 32, 35, rng.integers(1, 50)))
+        image = (int(rng.integers(1, 30)), int(rng.integers(1, 12)), channels)
+        kernel = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+        dilation = (1, int(drawing.pick(1, 1, 2)))
+        batch = 2 if rng.random() < 0.1 else 1
+        window = Window(image=image, kernel=kernel, dilation=dilation, padding="SAME", batch=batch)
+        x = drawing.input((window.batch, *window.image))
+        yield drawing.finish(drawing.depthwise(x, window))
+
+
+def test_depthwise_in_place(tmp_path: Path) -> None:
+    outcomes = run_all(same_size(LAYERS, 9), tmp_path, optimize="balanced", sharing="in-place")
+    assert used(outcomes)["cg_depthwise_in_place_s8_mve"] >= LAYERS // 4
+    for one in outcomes:
+        if one.symbols == ("cg_depthwise_in_place_s8_mve",):
+            assert one.predicted is not None
+            assert one.measured is not None
+            assert abs(one.predicted - one.measured) <= 62 + 0.05 * one.measured, one
+
+
 def test_fully_connected(tmp_path: Path) -> None:
     models: list[Model] = []
     for number in range(LAYERS // 2):
@@ -112,7 +137,7 @@ def test_blocks_and_directions(tmp_path: Path) -> None:
     outcomes = run_all(chains(LAYERS, 5), tmp_path, optimize="size")
     found = used(outcomes)
     rows = [symbol for symbol in found if symbol.endswith("_mve_row")]
-    kinds = ("conv2d", "depthwise_conv2d", "depthwise_small")
+    kinds = ("conv2d", "depthwise_conv2d", "depthwise_small", "pointwise")
     assert {f"cg_{kind}_s8_mve_row" for kind in kinds} <= set(rows), found
     assert any("reverse" in symbol for outcome in outcomes for symbol in outcome.symbols)
 
@@ -126,3 +151,9 @@ def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
         x = drawing.input((window.batch, *window.image))
         models.append(drawing.finish(drawing.depthwise(x, window), images=1))
     run_all(models, tmp_path, sandbox=True)
+
+
+def test_nothing_outside_an_image_in_place_is_touched(tmp_path: Path) -> None:
+    models = same_size(LAYERS // 4, 10)
+    found = used(run_all(models, tmp_path, optimize="balanced", sharing="in-place", sandbox=True))
+    assert found["cg_depthwise_in_place_s8_mve"] >= LAYERS // 12, found
