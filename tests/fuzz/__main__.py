@@ -11,18 +11,14 @@ the distances the kernel states. Exit status 1 if anything differs.
 
 import argparse
 import sys
-import time
-from collections import Counter
 from collections.abc import Sequence
 
 from codegen.board import load_board
 from codegen.ir import Board, DType
 from codegen.kernels import kernels_for
 from tests.fuzz.running import Runner
-from tests.fuzz.trials import Wanted, of_layer, trials
-
-BOARDS = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
-"""A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
+from tests.fuzz.sweep import BOARDS, fuzz
+from tests.fuzz.trials import Wanted, of_layer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,33 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ops=frozenset(options.op),
         kernels=frozenset(options.kernel),
     )
-    return fuzz(wanted, boards, level=options.level)
-
-
-def fuzz(wanted: Wanted, boards: Sequence[Board], *, level: str = "-O3") -> int:
-    """Run what is wanted, print a line for each kernel and board; 1 if anything went wrong."""
-    by_name = {board.name: board for board in boards}
-    counts: Counter[tuple[str, str]] = Counter()
-    start = time.monotonic()
-    with Runner(level=level) as runner:
-        for number, trial in enumerate(trials(wanted, boards), start=1):
-            if runner.add(trial, by_name[trial.board]):
-                counts[trial.kernel, trial.board] += 1
-            if number % 1000 == 0:
-                seconds = time.monotonic() - start
-                op = trial.layer.let.call.op.name
-                sys.stderr.write(f"\r{number} layers, {number / seconds:.0f} a second, {op:24}")
-        failures = runner.finish()
-        too_large = runner.too_large
-    sys.stderr.write(f"\r{time.monotonic() - start:.0f} seconds{'':50}\n")
-    wrong = Counter((failure.trial.kernel, failure.trial.board) for failure in failures)
-    for (kernel, board), count in sorted(counts.items()):
-        sys.stdout.write(f"{kernel:36} {board:16} {count:6} layers, {wrong[kernel, board]} wrong\n")
-    for failure in failures[:50]:
-        sys.stdout.write(f"{failure}\n")
-    sys.stdout.write(f"{sum(counts.values())} layers, {too_large} too large for their board, ")
-    sys.stdout.write(f"{len(failures)} failures\n")
-    return 1 if failures else 0
+    outcome = fuzz(wanted, [board.name for board in boards], level=options.level, jobs=options.jobs)
+    sys.stdout.writelines(f"{line}\n" for line in outcome.lines())
+    return 1 if outcome.wrong or not outcome.counts else 0
 
 
 def _again(layer: str, kernels: Sequence[str], boards: Sequence[Board]) -> int:
@@ -95,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--op", action="append", default=[], help="only this operator; several times")
     parser.add_argument("--kernel", action="append", default=[], help="only this kernel; several times")
     parser.add_argument("--layer", help="OPERATOR:TYPE:SEED, this layer only")
+    parser.add_argument("--jobs", type=int, default=2, help="operators at a time (default 2)")
     parser.add_argument("--level", default="-O3", help="optimisation of the kernels' C (default -O3)")
     return parser
 

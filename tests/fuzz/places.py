@@ -103,9 +103,8 @@ def _needs(prim: PrimFunc) -> list[_Need]:
     for index, arg in enumerate(prim.let.call.args):
         if isinstance(arg, Var) and index != prim.in_place:
             found.append(_Need(size_bytes=arg.type.size_bytes, alignment=least, argument=index))
-    for space in prim.workspaces:
-        found.append(_Need(size_bytes=space.size_bytes, alignment=space.alignment, workspace=space.name))
-    return found
+    spaces = prim.workspaces
+    return found + [_Need(size_bytes=s.size_bytes, alignment=s.alignment, workspace=s.name) for s in spaces]
 
 
 def _apart(needs: list[_Need], board: Board, low: bool) -> tuple[Buffer, ...]:

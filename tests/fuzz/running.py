@@ -36,16 +36,15 @@ class Failure:
 
 
 class Builder:
-    """Compiles programs for one board; kernels are compiled once."""
+    """Compiles programs for one board; what is in `objects` already is not compiled again."""
 
-    def __init__(self, board: Board, folder_: Path, level: str) -> None:
+    def __init__(self, board: Board, folder_: Path, objects: Path, level: str) -> None:
         compiler = shutil.which("arm-none-eabi-gcc")
         if compiler is None:
             raise FileNotFoundError("arm-none-eabi-gcc is not installed")
-        self.board, self._folder, self._level = board, folder_, level
+        self.board, self._folder, self._objects, self._level = board, folder_, objects, level
         self._command = [compiler, *board.target.compiler_flags, "-std=c11", "-fno-strict-aliasing"]
         self._command += ["-ffunction-sections", f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
-        self._objects: dict[str, Path] = {}
         self._built = 0
 
     def build(self, made: Program) -> Path:
@@ -56,7 +55,7 @@ class Builder:
         (place / "entries.c").write_text(made.c_text)
         (place / "blob").write_bytes(made.blob)
         (place / "link.ld").write_text(made.linker_script)
-        symbols = ".section .blob, \"a\"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n"
+        symbols = '.section .blob, "a"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n'
         (place / "blob.S").write_text(f'{symbols}.incbin "{place / "blob"}"\n')
         kernels = [self._object(RUNTIME / source, self._level) for source in made.sources]
         mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
@@ -69,11 +68,13 @@ class Builder:
         return image
 
     def _object(self, source: Path, *options: str) -> Path:
-        if source.name not in self._objects:
-            target = self._folder / f"{self.board.name}_{source.name}.o"
-            self._call([*options, "-c", str(source), "-o", str(target)])
-            self._objects[source.name] = target
-        return self._objects[source.name]
+        target = self._objects / f"{self.board.name}_{source.name}.o"
+        if not target.exists():
+            # Another process may be at it too: the file appears whole.
+            own = self._folder / target.name
+            self._call([*options, "-c", str(source), "-o", str(own)])
+            own.replace(target)
+        return target
 
     def _call(self, options: Sequence[str]) -> None:
         done = subprocess.run([*self._command, *options], capture_output=True, text=True, check=False)
@@ -125,9 +126,12 @@ class _Batch:
 class Runner:
     """Takes trials, runs them in batches beside the drawing of others."""
 
-    def __init__(self, *, level: str = "-O3", batch: int = 1500) -> None:
+    def __init__(self, *, level: str = "-O3", batch: int = 1500, objects: Path | None = None) -> None:
+        """`objects`: a folder for compiled kernels that several runners share; default: one of its own."""
         self._level, self._most = level, batch
         self._temporary = tempfile.TemporaryDirectory(prefix="fuzz-")
+        self._folder = Path(self._temporary.name)
+        self._objects = objects or self._folder
         self._batches: dict[str, _Batch] = {}
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._running: list[Future[list[Failure]]] = []
@@ -152,7 +156,7 @@ class Runner:
             self.too_large += 1
             return False
         if board.name not in self._batches:
-            builder = Builder(board, Path(self._temporary.name), self._level)
+            builder = Builder(board, self._folder, self._objects, self._level)
             self._batches[board.name] = _Batch(builder=builder, entries=[])
         batch = self._batches[board.name]
         size = _flash_bytes(trial, len(made))

@@ -52,7 +52,7 @@ def _sliding(rng: Generator, *, is_depthwise: bool) -> Layer:
         padding=Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3]),
         activation=activation(rng),
     )
-    inputs = integer(rng, 1, 19)
+    inputs = 1 if rng.random() < 0.2 else integer(rng, 1, 19)
     if is_depthwise:
         return depthwise(rng, (*image, inputs), kernel, attrs)
     return convolution(rng, (*image, inputs), kernel, integer(rng, 1, 15), attrs)
