@@ -1,6 +1,6 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import armv6m, armv7m, binary, convolution, dsp, layout, mve, pointwise, pooling
+from codegen.kernels import armv6m, armv7m, binary, convolution, dsp, fpu, layout, mve, pointwise, pooling
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
@@ -12,6 +12,7 @@ __all__ = [
     "binary",
     "convolution",
     "dsp",
+    "fpu",
     "kernels_for",
     "layout",
     "mve",

@@ -1,0 +1,5 @@
+"""Float32 kernels for cores with a single precision FPU, and for float Helium."""
+
+from codegen.kernels.fpu import convolution, depthwise
+
+__all__ = ["convolution", "depthwise"]

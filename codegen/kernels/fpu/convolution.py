@@ -1,0 +1,76 @@
+"""CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of one channel, float32, on cores with an FPU."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.fpu.layer import (
+    ConvSource,
+    FullyConnectedSource,
+    OneChannelSource,
+    Source,
+    conv_params,
+    limits_of,
+    product_stream,
+    weights_and_bias,
+)
+from codegen.kernels.fpu.model import conv_instructions
+from codegen.kernels.fpu.tiles import BLOCK, product_below
+from codegen.kernels.overlap import forward_sharing
+from codegen.kernels.portable import arg_types
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+)
+from codegen.kernels.registry import Kernel, register
+
+HEADER = "cg_kernels_fpu.h"
+TILE_SOURCE = "kernels/tile_f32_fpu.S"
+
+
+class FpuProduct(Kernel):
+    """A convolution of one group: four pixels by four channels at a time, straight from the image."""
+
+    def __init__(self, source: Source) -> None:
+        self.op, self.source, self.name = source.op, source, f"{source.stem}_fpu"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without an FPU, and what `Source.refusal` says."""
+        return self.source.refusal(let, target, self.name, "fpu")
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        window, activation = self.source.window(let), self.source.activation(let)
+        blocks, rest = divmod(window.result[3], BLOCK)
+        stream = product_stream(*weights_and_bias(self.source, let, constants))
+        reads = window.reads(window.image[3] * (blocks + rest))
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_conv2d_f32_fpu",
+            sources=(TILE_SOURCE, "kernels/conv2d_f32_fpu.c"),
+            headers=(HEADER,),
+            argument_alignment=4,
+            reads=(reads, *(1.0 for _ in let.call.args[1:])),
+            constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
+            sharing=forward_sharing(let, 0, product_below(window)),
+            structs=(conv_params(window, activation),),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=conv_instructions(window, limits_of(activation)),
+        )
+
+
+for _source in (ConvSource(), OneChannelSource(), FullyConnectedSource()):
+    register(FpuProduct(_source))

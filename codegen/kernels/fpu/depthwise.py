@@ -1,0 +1,70 @@
+"""DEPTHWISE_CONV_2D, float32, on cores with an FPU."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.fpu.convolution import HEADER, TILE_SOURCE
+from codegen.kernels.fpu.layer import (
+    DepthwiseSource,
+    conv_params,
+    depthwise_stream,
+    limits_of,
+    weights_and_bias,
+)
+from codegen.kernels.fpu.model import depthwise_instructions
+from codegen.kernels.fpu.tiles import BLOCK, depthwise_below
+from codegen.kernels.overlap import forward_sharing
+from codegen.kernels.portable import arg_types
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+)
+from codegen.kernels.registry import Kernel, register
+
+
+class FpuDepthwise(Kernel):
+    """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise_conv2d_f32_fpu"
+    source = DepthwiseSource()
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without an FPU, and what `Source.refusal` says."""
+        return self.source.refusal(let, target, self.name, "fpu")
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        window, activation = self.source.window(let), self.source.activation(let)
+        channels = window.result[3]
+        stream = depthwise_stream(*weights_and_bias(self.source, let, constants))
+        reads = window.reads(-(-channels // BLOCK) * BLOCK)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise_conv2d_f32_fpu",
+            sources=(TILE_SOURCE, "kernels/depthwise_conv2d_f32_fpu.c"),
+            headers=(HEADER,),
+            argument_alignment=4,
+            reads=(reads, *(1.0 for _ in let.call.args[1:])),
+            constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
+            sharing=forward_sharing(let, 0, depthwise_below(window)),
+            structs=(conv_params(window, activation),),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=depthwise_instructions(window, limits_of(activation)),
+        )
+
+
+register(FpuDepthwise())

@@ -1,0 +1,102 @@
+/*
+ * cg_fpu_parts.h -- tiles of pixels, shared by the kernels of cg_kernels_fpu.h. Included by kernels
+ * only.
+ */
+#ifndef CG_FPU_PARTS_H
+#define CG_FPU_PARTS_H
+
+#include "cg_kernel_parts.h"
+#include "cg_kernels_fpu.h"
+
+/*
+ * How windows are read, for tile_f32_fpu.S, which knows the offsets. Bytes where not said
+ * otherwise. A window has `rows` rows inside the image (0: none of it is), each `runs` runs of
+ * `run_len` values.
+ */
+typedef struct {
+    int32_t blocks; /* of four channels, > 0 */
+    int32_t rows;
+    int32_t runs;
+    int32_t run_len;   /* depthwise: taps */
+    int32_t x_gap;     /* from behind a run to the next one; depthwise: from tap to tap */
+    int32_t x_row_gap; /* from there, behind the last run of a row, to the next row */
+    int32_t w_lead;    /* weights in front of the first one inside */
+    int32_t w_row_gap;
+    int32_t w_tail;  /* from behind the last row to the biases */
+    int32_t px_step; /* between the windows of neighbouring pixels */
+    int32_t out_step;
+    int32_t clamp;
+    float low;
+    float high;
+    int32_t singles; /* channels behind the blocks */
+} cg_tile_fpu;
+
+CG_STATIC_ASSERT(offsetof(cg_tile_fpu, clamp) == 44, "tile_f32_fpu.S loads it");
+CG_STATIC_ASSERT(offsetof(cg_tile_fpu, singles) == 56, "tile_f32_fpu.S loads it");
+
+#define CG_F32_BYTES   4
+#define CG_BLOCK_FPU   4 /* channels */
+#define CG_BLOCK_BYTES (CG_F32_BYTES * CG_BLOCK_FPU)
+#define CG_TILE_FPU    4 /* pixels */
+
+/* All of a tile but what depends on where its windows are. */
+static inline cg_tile_fpu cg_tile_of(const cg_conv_params_fpu *params)
+{
+    const cg_window *const window = &params->window;
+    const cg_tile_fpu tile = {
+        .blocks = window->out.c / CG_BLOCK_FPU,
+        .px_step = window->stride_w * window->in.c * CG_F32_BYTES,
+        .out_step = window->out.c * CG_F32_BYTES,
+        .clamp = params->clamp,
+        .low = params->act_min,
+        .high = params->act_max,
+        .singles = window->out.c % CG_BLOCK_FPU,
+    };
+    return tile;
+}
+
+/*
+ * The taps of `view`, `tap_len` weights of a channel each; of an image whose pixels have `channels`
+ * channels.
+ */
+static inline void cg_tile_taps(cg_tile_fpu *tile, const cg_window *window, const cg_view *view,
+                                int32_t tap_len)
+{
+    const int32_t rows = view->rows.stop - view->rows.first;
+    const int32_t cols = view->cols.stop - view->cols.first;
+    const int32_t tap_bytes = tap_len * CG_BLOCK_BYTES;
+    const int32_t row_bytes = window->kernel_w * tap_bytes;
+    const bool inside = (rows > 0) && (cols > 0);
+    const int32_t first = (view->rows.first * row_bytes) + (view->cols.first * tap_bytes);
+    tile->rows = inside ? rows : 0;
+    tile->w_lead = inside ? first : 0;
+    tile->w_row_gap = row_bytes - (cols * tap_bytes);
+    tile->w_tail = ((window->kernel_h - tile->rows) * row_bytes) - tile->w_lead;
+    tile->x_row_gap = ((window->dilation_h * window->in.w) - (cols * window->dilation_w)) *
+                      window->in.c * CG_F32_BYTES;
+}
+
+/* Result columns [start, stop) have all columns of taps inside the image. */
+static inline cg_taps cg_inside_fpu(const cg_window *window)
+{
+    const int32_t last =
+        window->in.w - 1 + window->pad_left - ((window->kernel_w - 1) * window->dilation_w);
+    const int32_t start = (window->pad_left + window->stride_w - 1) / window->stride_w;
+    const int32_t stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
+    cg_taps inside = {
+        .first = (start < window->out.w) ? start : window->out.w,
+        .stop = (stop < window->out.w) ? stop : window->out.w,
+    };
+    inside.stop = (inside.stop < inside.first) ? inside.first : inside.stop;
+    return inside;
+}
+
+void cg_conv4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+void cg_conv1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+/* The `singles`; `w` and `out` are theirs. */
+void cg_single4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+void cg_single1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+void cg_dw4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+void cg_dw1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+
+#endif /* CG_FPU_PARTS_H */

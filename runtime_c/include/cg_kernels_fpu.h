@@ -1,0 +1,56 @@
+/*
+ * cg_kernels_fpu.h -- float32 convolutions and fully connected layers for cores with a single
+ * precision FPU (Cortex-M4F, M7, M33F, M55) and with float Helium (M55): parameters, prototypes,
+ * contracts.
+ *
+ * Each result is summed value by value in the order of cg_conv2d_f32 and cg_depthwise_conv2d_f32,
+ * every product rounded before it is added: equal to them bit by bit, but that a sum that is
+ * infinite stays so where the activation does not limit it. NaN stays NaN. Helium takes subnormal
+ * numbers for zeros, as the core does.
+ * Tensors are aligned to 4 bytes.
+ */
+#ifndef CG_KERNELS_FPU_H
+#define CG_KERNELS_FPU_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which limits of the activation there are. */
+#define CG_CLAMP_LOW  1
+#define CG_CLAMP_HIGH 2
+
+typedef struct {
+    cg_window window;
+    int32_t clamp; /* CG_CLAMP_LOW | CG_CLAMP_HIGH */
+    float act_min;
+    float act_max;
+} cg_conv_params_fpu;
+
+/*
+ * One group. `stream` holds, for K weights a channel in the order in which a window is read, for
+ * each four channels the K weights of all four, value by value, and four biases. Channels that are
+ * left follow one by one: K weights, one bias.
+ * Four pixels whose windows have the same columns inside the image are computed together, all
+ * channels of theirs, and others alone: `tiles` in codegen/kernels/fpu/tiles.py. A tile's windows
+ * are read again for every four channels, and for every one of those left.
+ */
+void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, const cg_f32 *input,
+                       cg_f32 *output);
+
+/*
+ * One output channel an input channel, at least four of them. `stream` holds, for each four
+ * channels, the taps of all four, tap by tap, and four biases; the last four are counted back from
+ * the last channel. Tiles of pixels as above; of a tile, the windows of four channels are read
+ * before their results are written.
+ */
+void cg_depthwise_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream,
+                                 const cg_f32 *input, cg_f32 *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_KERNELS_FPU_H */

@@ -1,0 +1,116 @@
+/*
+ * conv2d_f32_fpu.c -- 2-D convolution, float32, for cores with an FPU: one group; any stride,
+ * dilation, padding. Contract: cg_kernels_fpu.h.
+ */
+#include "cg_fpu_parts.h"
+
+/* Everything a tile needs besides its place. */
+typedef struct {
+    cg_tile_fpu tile;
+    const float *stream;
+    const float *singles; /* of channels that make no block */
+    int32_t single;       /* the first of these */
+} cg_conv_fpu;
+
+static void four(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out)
+{
+    if (conv->tile.blocks > 0) {
+        cg_conv4_f32_fpu(&conv->tile, conv->stream, x, out);
+    }
+    if (conv->tile.singles > 0) {
+        cg_single4_f32_fpu(&conv->tile, conv->singles, x, &out[conv->single]);
+    }
+}
+
+static void one(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out)
+{
+    if (conv->tile.blocks > 0) {
+        cg_conv1_f32_fpu(&conv->tile, conv->stream, x, out);
+    }
+    if (conv->tile.singles > 0) {
+        cg_single1_f32_fpu(&conv->tile, conv->singles, x, &out[conv->single]);
+    }
+}
+
+/* `pixels` windows side by side: in fours, then one by one. */
+static void several(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out, int32_t pixels)
+{
+    const int32_t x_step = conv->tile.px_step / CG_F32_BYTES;
+    const int32_t out_step = conv->tile.out_step / CG_F32_BYTES;
+    for (; pixels >= CG_TILE_FPU; pixels -= CG_TILE_FPU) {
+        four(conv, x, out);
+        x += CG_TILE_FPU * x_step;
+        out += CG_TILE_FPU * out_step;
+    }
+    for (; pixels > 0; pixels--) {
+        one(conv, x, out);
+        x += x_step;
+        out += out_step;
+    }
+}
+
+/* The taps of `view`; returns where they begin in the image. */
+static const cg_f32 *taps(cg_conv_fpu *conv, const cg_window *window, const cg_view *view,
+                          const cg_f32 *input)
+{
+    cg_tile_fpu *const tile = &conv->tile;
+    const int32_t cols = view->cols.stop - view->cols.first;
+    const bool is_dense = window->dilation_w == 1;
+    cg_tile_taps(tile, window, view, window->in.c);
+    tile->runs = is_dense ? 1 : cols;
+    tile->run_len = is_dense ? (cols * window->in.c) : window->in.c;
+    tile->x_gap = (window->dilation_w - 1) * window->in.c * CG_F32_BYTES;
+    return (tile->rows > 0) ? &input[cg_view_start(view, window)] : input;
+}
+
+/* Row view->y of the result: what is clipped left, what is not, what is clipped right. */
+static void conv_row(cg_conv_fpu *conv, const cg_window *window, cg_view *view, const cg_f32 *input,
+                     cg_f32 *output)
+{
+    const cg_taps inside = cg_inside_fpu(window);
+    int32_t x = 0;
+    while (x < window->out.w) {
+        cg_view_col(view, window, x);
+        const cg_f32 *const from = taps(conv, window, view, input);
+        const bool is_inside = (x == inside.first) && (inside.stop > x);
+        const int32_t pixels = is_inside ? (inside.stop - x) : 1;
+        several(conv, from, output, pixels);
+        output += pixels * window->out.c;
+        x += pixels;
+    }
+}
+
+/* Whether every result pixel reads the image pixel in its place: then all are one row. */
+static bool is_pointwise(const cg_window *window)
+{
+    return (window->kernel_h == 1) && (window->kernel_w == 1) && (window->stride_h == 1) &&
+           (window->stride_w == 1) && (window->pad_top == 0) && (window->pad_left == 0) &&
+           (window->out.h == window->in.h) && (window->out.w == window->in.w);
+}
+
+void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, const cg_f32 *input,
+                       cg_f32 *output)
+{
+    const cg_window *const window = &params->window;
+    cg_conv_fpu conv = {.tile = cg_tile_of(params), .stream = stream};
+    const int32_t channel_len = window->kernel_h * window->kernel_w * window->in.c;
+    conv.single = conv.tile.blocks * CG_BLOCK_FPU;
+    conv.singles = &stream[conv.single * (channel_len + 1)];
+    if (is_pointwise(window)) {
+        cg_view view;
+        cg_view_row(&view, window, 0);
+        cg_view_col(&view, window, 0);
+        (void)taps(&conv, window, &view, input);
+        several(&conv, input, output, window->batch * window->out.h * window->out.w);
+        return;
+    }
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t y = 0; y < window->out.h; y++) {
+            cg_view view;
+            cg_view_row(&view, window, y);
+            conv_row(&conv, window, &view, input, output);
+            output += window->out.w * window->out.c;
+        }
+        input += cg_shape_elements(&window->in);
+    }
+}

@@ -1,0 +1,205 @@
+"""Calls of kernels as a C program for a board: structs and calls in C, data in one blob beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.emit.literals import scalar
+from codegen.emit.structs import struct_text
+from codegen.ir import Board, Region
+from codegen.kernels.primfunc import (
+    ArrayArg,
+    CallArg,
+    ConstantArg,
+    LiteralArg,
+    NullArg,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+)
+from tests.fuzz.places import HARNESS_BYTES, SMALL_HARNESS_BYTES, Call, rooms
+from tests.fuzz.trials import Trial
+
+ALIGNMENT = 16
+FEW_BYTES = 1 << 20
+"""A code region smaller than this leaves the blob to the largest other one that is not the data's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A call of a trial, as the program numbers them."""
+
+    trial: Trial
+    call: Call
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """Texts and bytes to build."""
+
+    c_text: str
+    blob: bytes
+    linker_script: str
+    sources: tuple[str, ...]
+    """Below runtime_c."""
+
+
+class Blob:
+    """Bytes side by side, equal ones once."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self._known: dict[bytes, int] = {}
+
+    def add(self, data: bytes) -> int:
+        """Where `data` lies."""
+        if data not in self._known:
+            self.data += bytes(-len(self.data) % ALIGNMENT)
+            self._known[data] = len(self.data)
+            self.data += data
+        return self._known[data]
+
+
+def blob_region(board: Board) -> Region:
+    """Where the blob lies."""
+    code = board.region(board.code_region)
+    others = [r for r in board.regions if r.emulated and r.name not in (code.name, board.data_region)]
+    # QEMU loads an image into RAM too; a region that is read only here need not be there.
+    others = [r for r in others if r.writable]
+    if code.size_bytes >= FEW_BYTES or not others:
+        return code
+    return max(others, key=lambda region: region.size_bytes)
+
+
+def program(entries: Sequence[Entry], board: Board) -> Program:
+    """One program that makes all calls in order."""
+    blob = Blob()
+    headers = sorted({header for entry in entries for header in entry.call.prim.headers})
+    parts = [f'#include "{header}"' for header in headers]
+    parts += ['#include "target.h"', "#include <math.h>", "#include <stddef.h>"]
+    rows: list[str] = []
+    structs: set[str] = set()
+    functions: dict[tuple[str, str], str] = {}
+    for number, entry in enumerate(entries):
+        prim = entry.call.prim
+        addresses = {
+            (prim.name, constant.role): f"(const void *)(fuzz_blob + {blob.add(constant.data.tobytes())})"
+            for constant in prim.constants
+        }
+        if prim.name not in structs:
+            structs.add(prim.name)
+            parts += [struct_text(prim, struct, addresses) for struct in prim.structs]
+        key = (prim.name, f"{prim.symbol} {[(b.argument, b.workspace) for b in entry.call.buffers]}")
+        if key not in functions:
+            functions[key] = f"call_{number}"
+            parts.append(_function(functions[key], entry.call, addresses))
+        parts.append(_buffers(number, entry, blob))
+        rows.append(_row(number, entry, functions[key], blob))
+    table = ["const fuzz_entry fuzz_entries[] = {", *rows, "};"]
+    count = f"const uint32_t fuzz_entry_count = {len(entries)};"
+    ranges = _ranges(board)
+    return Program(
+        c_text="\n".join([*parts, *table, count, *ranges]) + "\n",
+        blob=bytes(blob.data),
+        linker_script=_linker_script(board),
+        sources=tuple(sorted({source for entry in entries for source in entry.call.prim.sources})),
+    )
+
+
+def _function(name: str, call: Call, addresses: dict[tuple[str, str], str]) -> str:
+    arguments = ", ".join(_argument(call, arg, addresses) for arg in call.prim.call_args)
+    return f"static void {name}(uint8_t *const *at)\n{{\n    {call.prim.symbol}({arguments});\n}}"
+
+
+def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str]) -> str:
+    prim: PrimFunc = call.prim
+    match arg:
+        case StructArg(suffix=suffix):
+            return f"&{prim.name}_{suffix}"
+        case ValueArg(index=index):
+            is_there = prim.let.call.args[index] is not None
+            return f"(void *)at[{call.place(argument=index)}]" if is_there else "NULL"
+        case ResultArg():
+            return "(void *)at[0]"
+        case WorkspaceArg(name=name):
+            return f"(void *)at[{call.place(workspace=name)}]"
+        case ConstantArg(role=role):
+            return addresses[prim.name, role]
+        case LiteralArg(value=value):
+            return scalar(value)
+        case NullArg():
+            return "NULL"
+        case ArrayArg(items=items):
+            inner = ", ".join(_argument(call, item, addresses) for item in items)
+            return f"(const void *const[]){{{inner}}}"
+
+
+def _buffers(number: int, entry: Entry, blob: Blob) -> str:
+    rows: list[str] = []
+    for buffer in entry.call.buffers:
+        origin = "FUZZ_PAINTED"
+        if buffer.argument is not None:
+            value = entry.trial.layer.values[buffer.argument]
+            assert value is not None
+            origin = f"{blob.add(value.tobytes())}u"
+        kept = int(buffer.is_kept and buffer is not entry.call.buffers[0])
+        rows.append(
+            f"    {{{buffer.address}u, {buffer.size_bytes}u, {origin}, {buffer.front}u, {buffer.back}u, "
+            f"{kept}u}},"
+        )
+    return "\n".join([f"static const fuzz_buffer buffers_{number}[] = {{", *rows, "};"])
+
+
+def _row(number: int, entry: Entry, function: str, blob: Blob) -> str:
+    trial = entry.trial
+    kind, tolerance = "FUZZ_BYTES", 0.0
+    if trial.expected.dtype == np.float32:
+        kind = "FUZZ_FLOATS" if trial.tolerance is None else "FUZZ_NEAR"
+        tolerance = trial.tolerance or 0.0
+    expected = blob.add(trial.expected.tobytes())
+    return (
+        f"    {{{function}, buffers_{number}, {len(entry.call.buffers)}u, {expected}u, {kind}, "
+        f"{scalar(tolerance)}, 0x{entry.call.paint:02x}u}},"
+    )
+
+
+def _ranges(board: Board) -> list[str]:
+    """What is open: code, the blob, stack and data, the rooms."""
+    code, data, blob = board.region(board.code_region), board.region(board.data_region), blob_region(board)
+    open_: list[tuple[int, int, int]] = [(code.address, code.size_bytes, 1)]
+    if blob.name != code.name:
+        open_.append((blob.address, blob.size_bytes, 1))
+    open_.append((data.address, HARNESS_BYTES, 0))
+    open_ += [(room.start, room.size_bytes, 0) for room in rooms(board)]
+    rows = [f"    {{{start}u, {size}u, {only}u}}," for start, size, only in open_]
+    return [
+        "const fuzz_range fuzz_ranges[] = {",
+        *rows,
+        "};",
+        f"const uint32_t fuzz_range_count = {len(open_)};",
+    ]
+
+
+def _linker_script(board: Board) -> str:
+    code, data, blob = board.region(board.code_region), board.region(board.data_region), blob_region(board)
+    harness = SMALL_HARNESS_BYTES if board.mpu is None else HARNESS_BYTES
+    where = "CODE" if blob.name == code.name else "BLOB"
+    return f"""ENTRY(cg_reset)
+MEMORY
+{{
+    CODE (rx) : ORIGIN = {code.address}, LENGTH = {code.size_bytes}
+    DATA (rw) : ORIGIN = {data.address}, LENGTH = {harness}
+    {"" if where == "CODE" else f"BLOB (r) : ORIGIN = {blob.address}, LENGTH = {blob.size_bytes}"}
+}}
+SECTIONS
+{{
+    .text : {{ KEEP(*(.vectors)) *(.text .text.* .rodata .rodata.*) . = ALIGN(16); }} > CODE
+    .ARM.exidx : {{ *(.ARM.extab* .ARM.exidx*) }} > CODE
+    .blob : ALIGN(16) {{ *(.blob) }} > {where}
+    .stack (NOLOAD) : {{ . += {harness - 1024}; fuzz_stack_end = .; }} > DATA
+    .bss (NOLOAD) : {{ fuzz_bss_start = .; *(.bss .bss.* COMMON .data .data.*) fuzz_bss_end = .; }} > DATA
+}}
+"""

@@ -1,0 +1,175 @@
+"""Layers to fuzz with: what the builders draw (small, all options), and wider ones with several tiles."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from codegen.ir import DType, Quantization, TensorType
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from tests.kernels.builders import BUILDERS, CASES, random_layer
+from tests.kernels.fpu.layers import float_layer
+from tests.kernels.layers import (
+    Layer,
+    Operand,
+    activation,
+    float32,
+    int8_type,
+    integer,
+    layer,
+    random_operand,
+)
+
+WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+
+
+def dtypes_of(op: str) -> tuple[DType, ...]:
+    """Element types that layers of `op` are drawn with; empty if nothing draws it."""
+    return tuple(dtype for name, dtype in CASES if name == op)
+
+
+def drawn(op: str, dtype: DType, seed: int) -> Layer:
+    """Layer number `seed` of `op` on `dtype`, the same at every call: every third as the builders draw it,
+    others wider where there are such."""
+    if op not in BUILDERS:
+        raise ValueError(f"no builder draws {op}")
+    if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
+        return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
+    if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
+        return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
+    return random_layer(op, dtype, seed)
+
+
+def _wide(rng: Generator, op: str) -> Layer:
+    """Channels around multiples of what kernels take at once; weights and pixels at the ends at times. Half
+    of them plain, as fast kernels want them: results spread over int8, no activation."""
+    numbers = _Numbers(rng, plain=bool(rng.random() < 0.5))
+    if op == "FULLY_CONNECTED":
+        return _connected(numbers)
+    options, kernel, size = _geometry(rng, numbers, is_depthwise=op != "CONV_2D")
+    shape = (2 if rng.random() < 0.1 else 1, *size)
+    if op == "CONV_2D":
+        inputs, outputs = _count(rng, 70 if kernel == (1, 1) else 24), _count(rng, 36)
+        operands = numbers.operands((*shape, inputs), (outputs, *kernel, inputs), 0)
+        return layer(op, options, operands, numbers.result(kernel[0] * kernel[1] * inputs))
+    channels = 1 if rng.random() < 0.25 else _count(rng, 40)
+    multiplier = integer(rng, 1, 11) if channels == 1 else 1
+    operands = numbers.operands((*shape, channels), (1, *kernel, channels * multiplier), 3)
+    attrs = DepthwiseConvAttrs(
+        multiplier=multiplier,
+        stride=options.stride,
+        dilation=options.dilation,
+        padding=options.padding,
+        activation=options.activation,
+    )
+    return layer(op, attrs, operands, numbers.result(kernel[0] * kernel[1]))
+
+
+def _connected(numbers: "_Numbers") -> Layer:
+    """Half of them of one row, half with inputs by the multiple of four."""
+    rng = numbers.rng
+    inputs, outputs = _count(rng, 200), _count(rng, 40)
+    if rng.random() < 0.5:
+        inputs = -(-inputs // 4) * 4
+    rows = int(rng.choice([1, 1, 1, 2, 3, 4, 5, 9]))
+    operands = numbers.operands((rows, inputs), (outputs, inputs), 0)
+    attrs = FullyConnectedAttrs(activation=numbers.activation())
+    return layer("FULLY_CONNECTED", attrs, operands, numbers.result(inputs))
+
+
+def _geometry(
+    rng: Generator, numbers: "_Numbers", *, is_depthwise: bool
+) -> tuple[ConvAttrs, tuple[int, int], tuple[int, int]]:
+    """(options, window, image's height and width). Some keep the size of the image, at times 3x3."""
+    kernel = (integer(rng, 1, 5), integer(rng, 1, 6))
+    if rng.random() < 0.65:
+        kernel = (3, 3) if is_depthwise or rng.random() < 0.5 else (1, 1)
+    dilation, stride = (1, 1), (1, 1)
+    if kernel == (1, 1) and rng.random() < 0.6:
+        pads = [0, 0, 0, 0]
+        size = (1, integer(rng, 1, 2)) if rng.random() < 0.3 else (integer(rng, 1, 6), integer(rng, 1, 9))
+    elif rng.random() < (0.5 if is_depthwise else 0.2):
+        split = [integer(rng, 0, extent - 1) for extent in kernel]
+        pads = [split[0], kernel[0] - 1 - split[0], split[1], kernel[1] - 1 - split[1]]
+        pads = [1, 1, 1, 1] if kernel == (3, 3) and rng.random() < 0.7 else pads
+        stride = (2, 2) if rng.random() < 0.2 else stride
+        size = (integer(rng, 1, 9), integer(rng, 1, 14))
+    else:
+        dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.2 else dilation
+        stride = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.4 else stride
+        spans = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
+        pads = [integer(rng, 0, spans[side // 2]) if rng.random() < 0.5 else 0 for side in range(4)]
+        least = [max(1, spans[axis] - pads[2 * axis] - pads[2 * axis + 1]) for axis in (0, 1)]
+        size = (least[0] + integer(rng, 0, 4), least[1] + integer(rng, 0, 9))
+    padding = Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
+    active = numbers.activation()
+    return ConvAttrs(stride=stride, dilation=dilation, padding=padding, activation=active), kernel, size
+
+
+def _count(rng: Generator, most: int) -> int:
+    """Channels: any number, or one near a multiple of 4, 8 or 16."""
+    if rng.random() < 0.5:
+        return integer(rng, 1, most)
+    return max(1, min(most, int(rng.choice([4, 8, 16, 32])) * integer(rng, 1, 3) + integer(rng, -1, 1)))
+
+
+class _Numbers:
+    """Quantisation and data of one layer."""
+
+    def __init__(self, rng: Generator, *, plain: bool) -> None:
+        self.rng, self._plain = rng, plain
+        self._product = 1.0
+
+    def activation(self) -> Activation:
+        """None where the layer is plain."""
+        return Activation.NONE if self._plain else activation(self.rng)
+
+    def operands(
+        self, image: tuple[int, ...], weights: tuple[int, ...], axis: int
+    ) -> tuple[Operand, Operand, Operand]:
+        """Image, weights and bias; `axis` is the weights' axis of result channels."""
+        pixels = random_operand(self.rng, DType.INT8, image)
+        if self.rng.random() < 0.15:
+            data = self.rng.choice(np.array([-128, 127], np.int8), image)
+            pixels = Operand(type=pixels.type, data=data)
+        factors = self._weights(weights, axis)
+        assert factors.type.quantization is not None
+        scales = tuple(float32(pixels.type.scale * scale) for scale in factors.type.quantization.scales)
+        self._product = max(scales)
+        return pixels, factors, self._bias(scales, weights[axis])
+
+    def _weights(self, shape: tuple[int, ...], axis: int) -> Operand:
+        """Per channel or per tensor; now and then a scale that makes a multiplier of 0."""
+        rng = self.rng
+        count = shape[axis] if rng.random() < 0.7 else 1
+        scales = [float32(2.0 ** rng.uniform(-9, -6)) for _ in range(count)]
+        if count > 1 and rng.random() < 0.1:
+            scales[integer(rng, 0, count - 1)] = float32(2.0**-60)
+        type_ = TensorType(shape=shape, dtype=DType.INT8, quantization=_symmetric(scales, axis))
+        low = -128 if rng.random() < 0.3 else -127
+        data = rng.integers(low, 128, shape, np.int8)
+        if not self._plain and rng.random() < 0.15:
+            data = np.full(shape, rng.choice([-128, 127]), np.int8)
+        return Operand(type=type_, data=data, constant=True)
+
+    def _bias(self, scales: tuple[float, ...], channels: int) -> Operand:
+        """At times with accumulators that wrap."""
+        reach = 20_000 if self._plain else int(self.rng.choice([20_000, 3, 2**31 - 1]))
+        data = self.rng.integers(-reach, reach, channels, np.int32, endpoint=True)
+        type_ = TensorType(shape=(channels,), dtype=DType.INT32, quantization=_symmetric(scales, 0))
+        return Operand(type=type_, data=data, constant=True)
+
+    def result(self, taps: int) -> TensorType:
+        """Results spread over int8; at times shifts to the left, or none, or all results one."""
+        kind = 1.0 if self._plain else self.rng.random()
+        if kind < 0.3:
+            return int8_type(self.rng, (), self._product / 2.0 ** self.rng.uniform(-2, 6))
+        if kind < 0.35:
+            return int8_type(self.rng, (), self._product * 2.0**33)
+        spread = 73 * 73 * taps**0.5 / 2.0 ** self.rng.uniform(4, 7)
+        return int8_type(self.rng, (), self._product * spread)
+
+
+def _symmetric(scales: Sequence[float], axis: int) -> Quantization:
+    count = len(scales)
+    return Quantization(scales=tuple(scales), zero_points=(0,) * count, axis=axis if count > 1 else None)

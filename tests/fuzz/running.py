@@ -1,0 +1,197 @@
+"""Building fuzz programs, running them on QEMU, and what they said."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from codegen.ir import Board
+from codegen.resources import folder
+from tests.fuzz.image import Entry, Program, program
+from tests.fuzz.places import DoesNotFit, calls
+from tests.fuzz.trials import Trial
+
+RUNTIME = folder("runtime_c")
+HERE = Path(__file__).parent
+MOST_SECONDS = 300
+_SAID = re.compile(r"^(?P<what>wrong|fault|done) (?P<entry>\d+)(?: (?P<which>\w+) (?P<at>\d+))?$", re.M)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """A call that went wrong."""
+
+    trial: Trial
+    side: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.trial.label}: {self.text}, buffers {self.side}"
+
+
+class Builder:
+    """Compiles programs for one board; what is in `objects` already is not compiled again."""
+
+    def __init__(self, board: Board, folder_: Path, objects: Path, level: str) -> None:
+        compiler = shutil.which("arm-none-eabi-gcc")
+        if compiler is None:
+            raise FileNotFoundError("arm-none-eabi-gcc is not installed")
+        self.board, self._folder, self._objects, self._level = board, folder_, objects, level
+        self._command = [compiler, *board.target.compiler_flags, "-std=c11", "-fno-strict-aliasing"]
+        self._command += ["-ffunction-sections", f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
+        self._built = 0
+
+    def build(self, made: Program) -> Path:
+        """The linked image. Raises CalledProcessError with what the compiler said."""
+        self._built += 1
+        place = self._folder / f"{self.board.name}_{self._built}"
+        place.mkdir(parents=True)
+        (place / "entries.c").write_text(made.c_text)
+        (place / "blob").write_bytes(made.blob)
+        (place / "link.ld").write_text(made.linker_script)
+        symbols = '.section .blob, "a"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n'
+        (place / "blob.S").write_text(f'{symbols}.incbin "{place / "blob"}"\n')
+        kernels = [self._object(RUNTIME / source, self._level) for source in made.sources]
+        mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
+        fpu = int("fpu" in self.board.target.features)
+        own = self._object(HERE / "target.c", "-O2", f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
+        image = place / "fuzz.elf"
+        inputs = [place / "entries.c", place / "blob.S", own, *kernels]
+        options = ["-O0", "-nostartfiles", "-Wl,--gc-sections", f"-T{place / 'link.ld'}"]
+        self._call([*options, *map(str, inputs), "-o", str(image)])
+        return image
+
+    def _object(self, source: Path, *options: str) -> Path:
+        target = self._objects / f"{self.board.name}_{source.name}.o"
+        if not target.exists():
+            # Another process may be at it too: the file appears whole.
+            own = self._folder / target.name
+            self._call([*options, "-c", str(source), "-o", str(own)])
+            own.replace(target)
+        return target
+
+    def _call(self, options: Sequence[str]) -> None:
+        done = subprocess.run([*self._command, *options], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{self.board.name}: {done.stderr[-3000:]}")
+
+
+def execute(image: Path, board: Board, entries: Sequence[Entry]) -> Iterator[Failure]:
+    """Run all entries; after a fault go on behind it."""
+    first = 0
+    while first < len(entries):
+        said = _said(image, board, first)
+        last = -1
+        for match in _SAID.finditer(said):
+            number = int(match["entry"])
+            if match["what"] == "wrong":
+                text = f"{match['which']} is wrong at {match['at']}"
+                yield Failure(trial=entries[number].trial, side=entries[number].call.side, text=text)
+            elif match["what"] == "fault":
+                text = "it faults, as outside its buffers"
+                yield Failure(trial=entries[number].trial, side=entries[number].call.side, text=text)
+                last = number + 1
+            else:
+                last = number
+        if last < 0:
+            raise RuntimeError(f"{board.name}: the program did not end as it should: {said[-500:]!r}")
+        first = last
+
+
+def _said(image: Path, board: Board, first: int) -> str:
+    machine = board.qemu_machine
+    assert machine is not None
+    semihosting = f"enable=on,target=native,arg=fuzz,arg={first}"
+    command = ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none"]
+    command += ["-semihosting-config", semihosting, "-kernel", str(image), *board.qemu_flags]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=MOST_SECONDS, stdin=subprocess.DEVNULL
+    )
+    return done.stdout + done.stderr
+
+
+@dataclass(kw_only=True, slots=True)
+class _Batch:
+    builder: Builder
+    entries: list[Entry]
+    size_bytes: int = 0
+
+
+class Runner:
+    """Takes trials, runs them in batches beside the drawing of others."""
+
+    def __init__(self, *, level: str = "-O3", batch: int = 1500, objects: Path | None = None) -> None:
+        """`objects`: a folder for compiled kernels that several runners share; default: one of its own."""
+        self._level, self._most = level, batch
+        self._temporary = tempfile.TemporaryDirectory(prefix="fuzz-")
+        self._folder = Path(self._temporary.name)
+        self._objects = objects or self._folder
+        self._batches: dict[str, _Batch] = {}
+        self._pool = ThreadPoolExecutor(max_workers=1)
+        self._running: list[Future[list[Failure]]] = []
+        self.too_large = 0
+        """Trials that the board has no room for."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, problem, trace
+        self._pool.shutdown(cancel_futures=True)
+        self._temporary.cleanup()
+
+    def add(self, trial: Trial, board: Board) -> bool:
+        """Put a trial in its board's batch; False if the board is too small for it."""
+        try:
+            made = [Entry(trial=trial, call=call) for call in calls(trial.prim, board)]
+        except DoesNotFit:
+            self.too_large += 1
+            return False
+        if board.name not in self._batches:
+            builder = Builder(board, self._folder, self._objects, self._level)
+            self._batches[board.name] = _Batch(builder=builder, entries=[])
+        batch = self._batches[board.name]
+        size = _flash_bytes(trial, len(made))
+        if batch.size_bytes + size > _room(board) or len(batch.entries) + len(made) > self._most:
+            self._submit(batch)
+        batch.entries += made
+        batch.size_bytes += size
+        return True
+
+    def finish(self) -> list[Failure]:
+        """Run what is left; every failure of all batches."""
+        for batch in self._batches.values():
+            self._submit(batch)
+        return [failure for future in self._running for failure in future.result()]
+
+    def _submit(self, batch: _Batch) -> None:
+        entries, batch.entries, batch.size_bytes = batch.entries, [], 0
+        if entries:
+            self._running.append(self._pool.submit(_run, batch.builder, entries))
+
+
+def _run(builder: Builder, entries: list[Entry]) -> list[Failure]:
+    image = builder.build(program(entries, builder.board))
+    found = list(execute(image, builder.board, entries))
+    image.unlink()
+    return found
+
+
+def _flash_bytes(trial: Trial, calls_: int) -> int:
+    """About what a trial takes in the image."""
+    values = sum(value.nbytes for value in trial.layer.values if value is not None)
+    packed = sum(constant.data.nbytes for constant in trial.prim.constants)
+    return values + packed + trial.expected.nbytes + 300 * calls_ + 400
+
+
+def _room(board: Board) -> int:
+    """Bytes of a batch: half of the code region, as the kernels are there too."""
+    return min(board.region(board.code_region).size_bytes // 2, 1 << 20)
