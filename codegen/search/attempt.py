@@ -21,10 +21,10 @@ from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import in_place, lean, views
 from codegen.search.block_costs import BlockCosts
+from codegen.search.costs import FLASH_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
-from codegen.search.select import FLASH_WORTH, cheapest
 from codegen.search.sharing import SharingMode, permitted, replacing
 from codegen.search.tiling import Lifetimes, Tiler
 

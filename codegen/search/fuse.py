@@ -10,7 +10,7 @@ from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
-from codegen.search.select import cheapest
+from codegen.search.settle import settled
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,21 +32,23 @@ def row_steps(
     target: Target,
     flash_worth: int = 0,
 ) -> tuple[PrimFunc | None, ...]:
-    """Per step the `cheapest` kernel that a block can run, None where there is none."""
-    return tuple(_row_step(prim, constants, target, flash_worth) for prim in prim_funcs)
+    """Per step the kernel that a block can run, `settled` among all there are, None where there is none."""
+    candidates = [_row_candidates(prim, constants, target) for prim in prim_funcs]
+    chosen = iter(settled([each for each in candidates if each], flash_worth))
+    return tuple(
+        replace(next(chosen), let=prim.let) if each else None
+        for prim, each in zip(prim_funcs, candidates, strict=True)
+    )
 
 
-def _row_step(
-    prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target, flash_worth: int
-) -> PrimFunc | None:
+def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> list[PrimFunc]:
     if can_fuse(prim):
-        return prim
+        return [prim]
     able = [
         kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.refusal(prim.let, target) is None
     ]
     bound = [kernel.bind(prim.let, constants, prim.name) for kernel in able]
-    found = [other for other in bound if can_fuse(other)]
-    return replace(cheapest(found, flash_worth), let=prim.let) if found else None
+    return [other for other in bound if can_fuse(other)]
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from codegen.plan.in_place import may_replace
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
-from codegen.search.select import cheapest
+from codegen.search.costs import cheapest
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""

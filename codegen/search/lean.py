@@ -8,8 +8,8 @@ from codegen.ir import Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.shortage import DoesNotFit
+from codegen.search.costs import cheapest, cost
 from codegen.search.in_place import P, Planner, replaced
-from codegen.search.select import cheapest, cost
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
@@ -100,7 +100,7 @@ def lowest(
 def _restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
     """`low` with the kernels of `fast` again in every step where that does not raise the peak."""
     for step, prim in enumerate(fast):
-        if low.prim_funcs[step].kernel == prim.kernel or low.prim_funcs[step].in_place is not None:
+        if low.prim_funcs[step].kernel == prim.kernel:
             continue
         prims = replaced(low.prim_funcs, {step: prim})
         if planner.bound_bytes(prims) > low.peak_bytes:

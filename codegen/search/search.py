@@ -10,6 +10,7 @@ from codegen.plan.problem import Pool
 from codegen.plan.program import IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
 from codegen.search.choose import Progress, best_attempt, frontier
+from codegen.search.costs import FLASH_WORTH
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
@@ -17,7 +18,7 @@ from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
-from codegen.search.select import FLASH_WORTH, select
+from codegen.search.select import select
 from codegen.search.sharing import permitted
 
 

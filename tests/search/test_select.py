@@ -6,11 +6,12 @@ import numpy as np
 
 from codegen.ir import Target
 from codegen.kernels.primfunc import LinkedConstant, PrimFunc
-from codegen.search.select import cheapest, select
+from codegen.search.costs import cheapest
+from codegen.search.select import select
 from tests.search.chains import Chain
 
 
-def _bound(instructions: int | None, kernel: str) -> PrimFunc:
+def bound(instructions: int | None, kernel: str) -> PrimFunc:
     module = Chain(np.random.default_rng(1)).module(1)
     data = {id_: constant.data for id_, constant in module.constants.items()}
     (prim,) = select(module.main, data, Target(cpu="cortex-m3"))
@@ -18,21 +19,21 @@ def _bound(instructions: int | None, kernel: str) -> PrimFunc:
 
 
 def test_fewest_predicted_instructions_win():
-    choices = [_bound(300, "slow"), _bound(100, "fast"), _bound(200, "middle")]
+    choices = [bound(300, "slow"), bound(100, "fast"), bound(200, "middle")]
     assert cheapest(choices).kernel == "fast"
 
 
 def test_a_prediction_beats_none():
-    assert cheapest([_bound(None, "portable"), _bound(10**9, "known")]).kernel == "known"
+    assert cheapest([bound(None, "portable"), bound(10**9, "known")]).kernel == "known"
 
 
 def test_the_first_registered_wins_a_tie():
-    assert cheapest([_bound(7, "first"), _bound(7, "second")]).kernel == "first"
-    assert cheapest([_bound(None, "first"), _bound(None, "second")]).kernel == "first"
+    assert cheapest([bound(7, "first"), bound(7, "second")]).kernel == "first"
+    assert cheapest([bound(None, "first"), bound(None, "second")]).kernel == "first"
 
 
 def test_a_byte_of_constants_is_worth_some_instructions():
-    large, small = _bound(100, "large"), _bound(150, "small")
+    large, small = bound(100, "large"), bound(150, "small")
     table = LinkedConstant(role="table", data=np.zeros(10, np.int8), alignment=1)
     large = replace(large, constants=(*large.constants, table))
     assert cheapest([large, small]).kernel == "large"

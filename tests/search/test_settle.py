@@ -1,0 +1,63 @@
+"""Kernels that steps share."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from codegen.kernels.code_sizes import code_bytes
+from codegen.kernels.primfunc import PrimFunc
+from codegen.search import settle
+from codegen.search.costs import cost
+from codegen.search.settle import settled
+from tests.search.test_select import bound
+
+KERNELS = {"ring": "kernels/pad.c", "taps": "kernels/gather.c", "narrow": "kernels/concat.c"}
+
+
+def _candidate(kernel: str, instructions: int | None) -> PrimFunc:
+    return replace(bound(instructions, kernel), sources=(KERNELS[kernel],), constants=())
+
+
+def _total(chosen: tuple[PrimFunc, ...], worth: int) -> float:
+    code = code_bytes(source for prim in chosen for source in prim.sources)
+    return sum(cost(prim, worth) for prim in chosen) + worth * code
+
+
+def test_a_kernel_that_few_steps_want_is_not_worth_its_code() -> None:
+    steps = [[_candidate("ring", 1_000), _candidate("taps", 1_500)]] * 3
+    steps.append([_candidate("taps", 700), _candidate("narrow", 690)])
+    assert [prim.kernel for prim in settled(steps, 0)] == ["ring", "ring", "ring", "narrow"]
+    assert [prim.kernel for prim in settled(steps, 20)] == ["taps"] * 4
+
+
+def test_a_step_keeps_its_only_kernel() -> None:
+    steps = [[_candidate("ring", 10**6)], [_candidate("ring", 10), _candidate("taps", 5)]]
+    assert [prim.kernel for prim in settled(steps, 1_000)] == ["ring", "ring"]
+
+
+def test_a_prediction_is_never_given_up() -> None:
+    steps = [[_candidate("ring", None), _candidate("taps", 10**9)], [_candidate("ring", None)]]
+    assert [prim.kernel for prim in settled(steps, 1_000)] == ["taps", "ring"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_never_above_the_cheapest_of_each_and_close_to_the_best_of_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    worth = int(rng.integers(1, 30))
+    steps = [
+        [_candidate(name, int(rng.integers(100, 20_000))) for name in KERNELS]
+        for _ in range(int(rng.integers(1, 5)))
+    ]
+    found = _total(settled(steps, worth), worth)
+    best = min(_total(choice, worth) for choice in product(*steps))
+    alone = tuple(min(each, key=lambda prim: cost(prim, worth)) for each in steps)
+    assert best <= found <= _total(alone, worth)
+    assert found <= 1.25 * best
+
+
+def test_the_table_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settle, "code_bytes", lambda _sources: 0)  # pyright: ignore
+    steps = [[_candidate("ring", 1_000), _candidate("taps", 1_001)], [_candidate("taps", 1)]]
+    assert [prim.kernel for prim in settled(steps, 10**6)] == ["ring", "taps"]
