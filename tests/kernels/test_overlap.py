@@ -12,7 +12,7 @@ from tests.kernels.calling import bind
 from tests.kernels.layers import integer
 
 
-def _random_window(rng: np.random.Generator) -> tuple[WindowShape, int, int]:
+def random_window(rng: np.random.Generator) -> tuple[WindowShape, int, int]:
     """A window, the result channels fed by one step of input channels, and that step."""
     kernel = (integer(rng, 1, 3), integer(rng, 1, 3))
     dilation = (integer(rng, 1, 2), integer(rng, 1, 2))
@@ -73,7 +73,7 @@ def _simulated(window: WindowShape, outputs: int, inputs: int) -> int | None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_distance_is_safe_and_tight(seed: int) -> None:
-    window, outputs, inputs = _random_window(np.random.default_rng(seed))
+    window, outputs, inputs = random_window(np.random.default_rng(seed))
     found = row_major_below(first_reads(window), window.result[3], outputs=outputs, inputs=inputs)
     assert found == _simulated(window, outputs, inputs)
 

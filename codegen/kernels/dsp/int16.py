@@ -98,7 +98,8 @@ def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected
 class _Int16(DspKernel):
     """Shared by both: what types tell, and the layer as a convolution."""
 
-    portable: Conv2D | FullyConnected
+    weighted: Conv2D | FullyConnected
+    """`portable`, which knows its multipliers."""
 
     def other_reason(self, let: Let) -> str | None:
         """Sums that wrap at 32 bits, or what the layer's shape lacks."""
@@ -124,7 +125,7 @@ class TiledConv(_Int16):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
-        channels = _channels(let, constants, self.portable)
+        channels = _channels(let, constants, self.weighted)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
         window = self.window(let)
@@ -189,7 +190,8 @@ class DspConv2D(TiledConv):
     """CONV_2D, one group."""
 
     op, name = "CONV_2D", "conv2d_s16_dsp"
-    portable = Conv2D("conv2d_s16", DType.INT16)
+    weighted = Conv2D("conv2d_s16", DType.INT16)
+    portable = weighted
 
     def shape_reason(self, let: Let) -> str | None:
         """Several groups."""
@@ -224,7 +226,8 @@ class DspRows(TiledConv):
     """FULLY_CONNECTED of several rows: a convolution of 1x1."""
 
     op, name = "FULLY_CONNECTED", "fully_connected_rows_s16_dsp"
-    portable = FullyConnected("fully_connected_s16", DType.INT16)
+    weighted = FullyConnected("fully_connected_s16", DType.INT16)
+    portable = weighted
 
     def shape_reason(self, let: Let) -> str | None:
         """Few rows, for which there is another kernel; it needs whole words."""
@@ -253,7 +256,8 @@ class DspFullyConnected(_Int16):
     """FULLY_CONNECTED, row by row, straight from the image."""
 
     op, name = "FULLY_CONNECTED", "fully_connected_s16_dsp"
-    portable = FullyConnected("fully_connected_s16", DType.INT16)
+    weighted = FullyConnected("fully_connected_s16", DType.INT16)
+    portable = weighted
 
     def shape_reason(self, let: Let) -> str | None:
         """Inputs that are no whole words."""
@@ -263,7 +267,7 @@ class DspFullyConnected(_Int16):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
-        channels = _channels(let, constants, self.portable)
+        channels = _channels(let, constants, self.weighted)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
         rows, inputs = _rows_of(let)
