@@ -91,12 +91,23 @@ static inline cg_taps cg_inside_fpu(const cg_window *window)
     return inside;
 }
 
-void cg_conv4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
-void cg_conv1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
-/* The `singles`; `w` and `out` are theirs. */
-void cg_single4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
-void cg_single1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
-void cg_dw4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
-void cg_dw1_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+typedef void cg_tile_loop(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out);
+
+/* tile_f32_mve.S where there is float Helium, else tile_f32_fpu.S: `blocks` of four channels. */
+#if defined(__ARM_FEATURE_MVE) && ((__ARM_FEATURE_MVE & 2) != 0)
+cg_tile_loop cg_conv4_f32_mve, cg_conv1_f32_mve, cg_dw4_f32_mve, cg_dw1_f32_mve;
+#define CG_CONV4 cg_conv4_f32_mve
+#define CG_CONV1 cg_conv1_f32_mve
+#define CG_DW4   cg_dw4_f32_mve
+#define CG_DW1   cg_dw1_f32_mve
+#else
+cg_tile_loop cg_conv4_f32_fpu, cg_conv1_f32_fpu, cg_dw4_f32_fpu, cg_dw1_f32_fpu;
+#define CG_CONV4 cg_conv4_f32_fpu
+#define CG_CONV1 cg_conv1_f32_fpu
+#define CG_DW4   cg_dw4_f32_fpu
+#define CG_DW1   cg_dw1_f32_fpu
+#endif
+/* tile_f32_fpu.S: the `singles`; `w` and `out` are theirs. */
+cg_tile_loop cg_single4_f32_fpu, cg_single1_f32_fpu;
 
 #endif /* CG_FPU_PARTS_H */

@@ -15,7 +15,7 @@ typedef struct {
 static void four(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out)
 {
     if (conv->tile.blocks > 0) {
-        cg_conv4_f32_fpu(&conv->tile, conv->stream, x, out);
+        CG_CONV4(&conv->tile, conv->stream, x, out);
     }
     if (conv->tile.singles > 0) {
         cg_single4_f32_fpu(&conv->tile, conv->singles, x, &out[conv->single]);
@@ -25,7 +25,7 @@ static void four(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out)
 static void one(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out)
 {
     if (conv->tile.blocks > 0) {
-        cg_conv1_f32_fpu(&conv->tile, conv->stream, x, out);
+        CG_CONV1(&conv->tile, conv->stream, x, out);
     }
     if (conv->tile.singles > 0) {
         cg_single1_f32_fpu(&conv->tile, conv->singles, x, &out[conv->single]);

@@ -14,21 +14,21 @@ typedef struct {
 
 static void one(const cg_depthwise_fpu *layer, const cg_f32 *x, cg_f32 *out)
 {
-    cg_dw1_f32_fpu(&layer->tile, layer->stream, x, out);
+    CG_DW1(&layer->tile, layer->stream, x, out);
     if (layer->last != NULL) {
         cg_tile_fpu last = layer->tile;
         last.blocks = 1;
-        cg_dw1_f32_fpu(&last, layer->last, &x[layer->last_channel], &out[layer->last_channel]);
+        CG_DW1(&last, layer->last, &x[layer->last_channel], &out[layer->last_channel]);
     }
 }
 
 static void four(const cg_depthwise_fpu *layer, const cg_f32 *x, cg_f32 *out)
 {
-    cg_dw4_f32_fpu(&layer->tile, layer->stream, x, out);
+    CG_DW4(&layer->tile, layer->stream, x, out);
     if (layer->last != NULL) {
         cg_tile_fpu last = layer->tile;
         last.blocks = 1;
-        cg_dw4_f32_fpu(&last, layer->last, &x[layer->last_channel], &out[layer->last_channel]);
+        CG_DW4(&last, layer->last, &x[layer->last_channel], &out[layer->last_channel]);
     }
 }
 

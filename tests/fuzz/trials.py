@@ -15,7 +15,7 @@ from codegen.kernels.registry import Kernel
 from tests.fuzz.layers import WEIGHTED, drawn, dtypes_of
 from tests.kernels.layers import Layer
 
-TRIES = 12
+TRIES = 30
 """Layers drawn for each one wanted before a kernel that refuses them is given up."""
 
 

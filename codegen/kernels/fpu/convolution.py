@@ -1,4 +1,4 @@
-"""CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of one channel, float32, on cores with an FPU."""
+"""CONV_2D, FULLY_CONNECTED, DEPTHWISE_CONV_2D of one channel, float32: cores with an FPU or float Helium."""
 
 from collections.abc import Mapping
 
@@ -30,18 +30,23 @@ from codegen.kernels.primfunc import (
 from codegen.kernels.registry import Kernel, register
 
 HEADER = "cg_kernels_fpu.h"
-TILE_SOURCE = "kernels/tile_f32_fpu.S"
+
+
+def tile_sources(*, is_vector: bool) -> tuple[str, ...]:
+    """The loops in assembly."""
+    return ("kernels/tile_f32_fpu.S", *(("kernels/tile_f32_mve.S",) if is_vector else ()))
 
 
 class FpuProduct(Kernel):
     """A convolution of one group: four pixels by four channels at a time, straight from the image."""
 
-    def __init__(self, source: Source) -> None:
-        self.op, self.source, self.name = source.op, source, f"{source.stem}_fpu"
+    def __init__(self, source: Source, *, is_vector: bool) -> None:
+        self.op, self.source, self.is_vector = source.op, source, is_vector
+        self.name = f"{source.stem}_mve" if is_vector else f"{source.stem}_fpu"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without an FPU, and what `Source.refusal` says."""
-        return self.source.refusal(let, target, self.name, "fpu")
+        """See `Source.refusal`."""
+        return self.source.refusal(let, target, self.name, is_vector=self.is_vector)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
@@ -54,7 +59,7 @@ class FpuProduct(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_f32_fpu",
-            sources=(TILE_SOURCE, "kernels/conv2d_f32_fpu.c"),
+            sources=(*tile_sources(is_vector=self.is_vector), "kernels/conv2d_f32_fpu.c"),
             headers=(HEADER,),
             argument_alignment=4,
             reads=(reads, *(1.0 for _ in let.call.args[1:])),
@@ -68,9 +73,10 @@ class FpuProduct(Kernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=conv_instructions(window, limits_of(activation)),
+            instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
         )
 
 
 for _source in (ConvSource(), OneChannelSource(), FullyConnectedSource()):
-    register(FpuProduct(_source))
+    register(FpuProduct(_source, is_vector=False))
+    register(FpuProduct(_source, is_vector=True))

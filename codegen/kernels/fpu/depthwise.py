@@ -1,11 +1,11 @@
-"""DEPTHWISE_CONV_2D, float32, on cores with an FPU."""
+"""DEPTHWISE_CONV_2D, float32, on cores with an FPU or float Helium."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from codegen.ir import Let, Target
-from codegen.kernels.fpu.convolution import HEADER, TILE_SOURCE
+from codegen.kernels.fpu.convolution import HEADER, tile_sources
 from codegen.kernels.fpu.layer import (
     DepthwiseSource,
     conv_params,
@@ -31,12 +31,15 @@ from codegen.kernels.registry import Kernel, register
 class FpuDepthwise(Kernel):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise_conv2d_f32_fpu"
-    source = DepthwiseSource()
+    op, source = "DEPTHWISE_CONV_2D", DepthwiseSource()
+
+    def __init__(self, *, is_vector: bool) -> None:
+        self.is_vector = is_vector
+        self.name = "depthwise_conv2d_f32_mve" if is_vector else "depthwise_conv2d_f32_fpu"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without an FPU, and what `Source.refusal` says."""
-        return self.source.refusal(let, target, self.name, "fpu")
+        """See `Source.refusal`."""
+        return self.source.refusal(let, target, self.name, is_vector=self.is_vector)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
@@ -49,7 +52,7 @@ class FpuDepthwise(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_depthwise_conv2d_f32_fpu",
-            sources=(TILE_SOURCE, "kernels/depthwise_conv2d_f32_fpu.c"),
+            sources=(*tile_sources(is_vector=self.is_vector), "kernels/depthwise_conv2d_f32_fpu.c"),
             headers=(HEADER,),
             argument_alignment=4,
             reads=(reads, *(1.0 for _ in let.call.args[1:])),
@@ -63,8 +66,9 @@ class FpuDepthwise(Kernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=depthwise_instructions(window, limits_of(activation)),
+            instructions=depthwise_instructions(window, limits_of(activation), is_vector=self.is_vector),
         )
 
 
-register(FpuDepthwise())
+register(FpuDepthwise(is_vector=False))
+register(FpuDepthwise(is_vector=True))

@@ -47,10 +47,13 @@ class Source:
         """Weights as the file has them, as [O, K] in the order in which a window is read."""
         return weights.reshape(weights.shape[0], -1)
 
-    def refusal(self, let: Let, target: Target, name: str, feature: str) -> str | None:
-        """Why kernel `name`, for a Cortex-M with `feature`, cannot run `let`; or None."""
-        if feature not in target.features or not target.cpu.startswith("cortex-m"):
-            return f"the kernel {name} needs a Cortex-M with {feature}"
+    def refusal(self, let: Let, target: Target, name: str, *, is_vector: bool) -> str | None:
+        """Why kernel `name` cannot run `let`, or None; `is_vector`: it is for float Helium, else for a
+        Cortex-M with an FPU and without that, as the same C calls other loops where there is Helium."""
+        if "fpu" not in target.features or not target.cpu.startswith("cortex-m"):
+            return f"the kernel {name} needs a Cortex-M with an FPU"
+        if is_vector != ("mvef" in target.features):
+            return f"the kernel {name} is for cores {'with' if is_vector else 'without'} float Helium"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):
             reason = "the image is constant"

@@ -1,4 +1,4 @@
-"""Instructions of the float kernels: counted in runtime_c/kernels/tile_f32_fpu.S, fitted in what is C.
+"""Instructions of the float kernels: counted in tile_f32_fpu.S and tile_f32_mve.S, fitted in what is C.
 
 Constants of the C around the tiles were fitted to single layers measured on QEMU, gcc 12 -O3.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from codegen.kernels.fpu.tiles import BLOCK, TILE, is_pointwise, spans, taps_inside
 from codegen.kernels.window import WindowShape
 
-LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 230, 15, 3, 4
+LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 260, 15, 3, 4
 """In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
 CONV_ROW, CONV_EDGE = 100, 135
 """In C for each row and each change of the taps inside."""
@@ -31,17 +31,18 @@ TileModel = Callable[[int, Taps], int]
 """Instructions of a tile of so many pixels."""
 
 
-def conv_instructions(window: WindowShape, limits: int) -> int:
-    """Of one inference of a convolution whose activation has `limits` limits."""
+def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
+    """Of one inference of a convolution whose activation has `limits` limits; `is_vector`: with Helium."""
     blocks, rest = divmod(window.result[3], BLOCK)
     is_dense = window.dilation[1] == 1
+    block = _vector_block if is_vector else _block
 
     def tile(pixels: int, taps: Taps) -> int:
         runs = 1 if is_dense else taps.columns
         values = window.image[3] * (taps.columns if is_dense else 1)
         found = TILE_CALL
         if blocks:
-            found += BLOCKS_CALL + 5 + blocks * _block(pixels, taps, runs, values, limits)
+            found += BLOCKS_CALL + 5 + 2 * is_vector + blocks * block(pixels, taps, runs, values, limits)
         if rest:
             found += SINGLES_CALL + 5 + rest * _single(pixels, taps, runs, values, limits)
         return found
@@ -57,6 +58,14 @@ def _block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
     return 24 + 17 * limits + taps.rows * (7 + runs * run)
 
 
+def _vector_block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
+    if pixels == TILE:
+        run = 14 + (values > 1) + values // 2 * 23 + values % 2 * 13
+        return 36 + 10 * limits + taps.rows * (10 + runs * run)
+    run = 9 + (values > 3) + (values % 4 > 0) + values // 4 * 14 + values % 4 * 5
+    return 19 + 4 * limits + taps.rows * (7 + runs * run)
+
+
 def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
     """One channel of those that make no block."""
     if pixels == TILE:
@@ -66,17 +75,22 @@ def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int
     return 20 + 5 * limits + taps.rows * (7 + runs * run)
 
 
-def depthwise_instructions(window: WindowShape, limits: int) -> int:
+def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
     """Of one inference of a depthwise convolution, as `conv_instructions`."""
     blocks, rest = divmod(window.result[3], BLOCK)
 
     def tile(pixels: int, taps: Taps) -> int:
-        if pixels == TILE:
+        if is_vector and pixels == TILE:
+            block = 38 + 10 * limits + taps.rows * (11 + 18 * taps.columns)
+        elif is_vector:
+            block = 21 + 4 * limits + taps.rows * (8 + 6 * taps.columns)
+        elif pixels == TILE:
             block = 54 + 65 * limits + taps.rows * (10 + 43 * taps.columns)
         else:
             block = 26 + 17 * limits + taps.rows * (7 + 13 * taps.columns)
-        last = LAST_CALL + 5 + block if rest else 0
-        return TILE_CALL + BLOCKS_CALL + 5 + blocks * block + last
+        call = 5 + 2 * is_vector
+        last = LAST_CALL + call + block if rest else 0
+        return TILE_CALL + BLOCKS_CALL + call + blocks * block + last
 
     return _layer(window, tile, DEPTHWISE_ROW, DEPTHWISE_EDGE)
 
