@@ -12,20 +12,6 @@
 
 #define NINE 9
 
-typedef struct {
-    cg_dw_v6m dw;
-    const cg_dw_v6m_params *params;
-    cg_dw_run_v6m *runs; /* of all rows of taps */
-    int32_t *lines;
-    int32_t columns; /* of lines */
-} dw_layer;
-
-/* The windows of one half of the words: from result row y and, in its image, column x on. */
-typedef struct {
-    int32_t y;
-    int32_t x;
-} dw_half;
-
 /* Columns [start, stop) of lines, where the pixels of a half are all inside or all in the padding.
  */
 typedef struct {
@@ -34,6 +20,22 @@ typedef struct {
     int32_t is_lower; /* inside */
     int32_t is_upper;
 } dw_part;
+
+typedef struct {
+    cg_dw_v6m dw;
+    const cg_dw_v6m_params *params;
+    cg_dw_run_v6m *runs; /* of all rows of taps */
+    int32_t *lines;
+    int32_t columns; /* of lines */
+    int32_t part_count;
+    dw_part parts[3];
+} dw_layer;
+
+/* The windows of one half of the words: from result row y and, in its image, column x on. */
+typedef struct {
+    int32_t y;
+    int32_t x;
+} dw_half;
 
 static int32_t clamp_column(int32_t column, int32_t most)
 {
@@ -74,10 +76,10 @@ static void start(dw_layer *self, const cg_dw_v6m_params *params, void *workspac
 }
 
 /*
- * Columns that are not in the padding of both halves, in at most three parts: how many. `lower` is
- * where the lower half's first column lies in the image, `upper` is not below it.
+ * Columns that are not in the padding of both halves, in at most three parts. `lower` is where the
+ * lower half's first column lies in the image, `upper` is not below it.
  */
-static int32_t find_parts(const dw_layer *self, int32_t lower, int32_t upper, dw_part parts[3])
+static void find_parts(dw_layer *self, int32_t lower, int32_t upper)
 {
     const int32_t width = self->params->window.in.w;
     const int32_t lower_start = clamp_column(-lower, self->columns);
@@ -90,14 +92,13 @@ static int32_t find_parts(const dw_layer *self, int32_t lower, int32_t upper, dw
         {lower_start, upper_stop, 1, 1},
         {(lower_start > upper_stop) ? lower_start : upper_stop, lower_stop, 1, 0},
     };
-    int32_t count = 0;
+    self->part_count = 0;
     for (int32_t i = 0; i < 3; i++) {
         if (every[i].start < every[i].stop) {
-            parts[count] = every[i];
-            count++;
+            self->parts[self->part_count] = every[i];
+            self->part_count++;
         }
     }
-    return count;
 }
 
 /* Pixels from `column` of the image on in the row of taps ky; where they go on in *step bytes. */
@@ -120,12 +121,10 @@ static cg_dw_run_v6m *find_runs(const dw_layer *self, const cg_rows *input, cons
                                 const dw_half *upper, int32_t ky)
 {
     const int32_t height = self->params->window.kernel_h;
-    dw_part parts[3];
-    const int32_t count = find_parts(self, lower->x, upper->x, parts);
     cg_dw_run_v6m *run = self->runs;
     for (; ky < height; ky++) {
-        for (int32_t i = 0; i < count; i++) {
-            const dw_part *const part = &parts[i];
+        for (int32_t i = 0; i < self->part_count; i++) {
+            const dw_part *const part = &self->parts[i];
             run->lower = find_pixels(self, input, lower, ky, lower->x + part->start, part->is_lower,
                                      &run->lower_step);
             run->upper = find_pixels(self, input, upper, ky, upper->x + part->start, part->is_upper,
@@ -184,6 +183,7 @@ void cg_depthwise_s8_v6m_row(const cg_dw_v6m_params *params, void *workspace, co
     self.dw.out_half = behind * window->out.c;
     const dw_half lower = {y, column};
     const dw_half upper = {y, column + (behind * window->stride_w)};
+    find_parts(&self, lower.x, upper.x);
     run_halves(&self, input, &lower, &upper, output);
 }
 
@@ -194,6 +194,7 @@ void cg_depthwise_s8_v6m(const cg_dw_v6m_params *params, void *workspace, const 
     const int32_t row_bytes = window->out.w * window->out.c;
     dw_layer self;
     start(&self, params, workspace, window->out.w, window->out.w, 1);
+    find_parts(&self, -window->pad_left, -window->pad_left);
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y += 2) {
@@ -212,12 +213,11 @@ void cg_depthwise_s8_v6m(const cg_dw_v6m_params *params, void *workspace, const 
 static void shift_lines(const dw_layer *self)
 {
     const int32_t height = self->params->window.kernel_h;
-    int32_t *line = self->lines;
-    for (int32_t x = 0; x < self->columns; x++) {
-        for (int32_t ky = 0; ky < (height - 2); ky++) {
-            line[ky] = line[ky + 2];
+    const int32_t *const end = &self->lines[self->columns * height];
+    for (int32_t ky = 0; ky < (height - 2); ky++) {
+        for (int32_t *word = &self->lines[ky]; word < end; word += height) {
+            word[0] = word[2];
         }
-        line += height;
     }
 }
 
@@ -262,6 +262,7 @@ void cg_depthwise_in_place_s8_v6m(const cg_dw_v6m_params *params, void *workspac
     const cg_window *const window = &params->window;
     dw_layer self;
     start(&self, params, workspace, window->out.w, window->out.w, 1);
+    find_parts(&self, -window->pad_left, -window->pad_left);
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, image);
         const int32_t *stream = params->stream;

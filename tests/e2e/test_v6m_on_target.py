@@ -7,6 +7,7 @@ memory runs many.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from codegen.plan.problem import peak_bytes
 from codegen.search import Choices, Segment, search
 from codegen.search.fuse import row_steps, segments
 from codegen.search.select import select
+from codegen.toolchain import Optimize
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import random_models
@@ -164,7 +166,9 @@ def test_predictions_hold(tmp_path: Path) -> None:
         assert abs(predicted / instructions - 1) < 0.05, planned.program.name
 
 
-def test_depthwise_predictions_hold(tmp_path: Path) -> None:
+@pytest.mark.parametrize("optimize", ["speed", "balanced"])
+def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
+    """`balanced` replaces images where strides permit."""
     shapes = [
         Shape(image=(24, 24, 16)),
         Shape(image=(6, 6, 128)),
@@ -174,9 +178,21 @@ def test_depthwise_predictions_hold(tmp_path: Path) -> None:
         Shape(image=(14, 14, 16), kernel=(5, 5)),
         Shape(image=(14, 14, 18), stride=2, kernel=(5, 1)),
     ]
-    for outcome in run_all(
-        [DepthwiseModel(shape=shape) for shape in shapes], MANY, tmp_path, "speed", images=1
-    ):
+    models = [DepthwiseModel(shape=shape) for shape in shapes]
+    outcomes = run_all(models, MANY, tmp_path, optimize, images=1)
+    in_place = [outcome for outcome in outcomes if outcome.kernels == ("cg_depthwise_in_place_s8_v6m",)]
+    assert len(in_place) == (5 if optimize == "balanced" else 0)
+    for outcome in in_place or outcomes:
         assert outcome.measured is not None
         assert outcome.predicted is not None
         assert abs(outcome.measured - outcome.predicted) < 0.05 * outcome.measured, outcome
+
+
+def test_depthwise_in_place(tmp_path: Path) -> None:
+    same_size = {"stride": 1, "dilation": (1, 1), "padding": "SAME", "multiplier": 1}
+    models = [
+        replace(model, shape=replace(model.shape, **same_size)) for model in random_models(12, LAYERS // 2)
+    ]
+    outcomes = run_all(models, MANY, tmp_path, "balanced", images=1)
+    used = Counter(name for outcome in outcomes for name in outcome.kernels)
+    assert used["cg_depthwise_in_place_s8_v6m"] > LAYERS // 5, used

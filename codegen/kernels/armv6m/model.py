@@ -64,6 +64,8 @@ def _tile(channels: Packed, values: int, count: int) -> float:
 
 DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
 """In C for each call, band of two rows, channel of it, and run of a row of taps."""
+DW_FOUND = 200
+"""In C for each channel and band of one in place, and row of taps that is paired."""
 FILLED = 4
 """For each word of lines filled once."""
 
@@ -95,7 +97,7 @@ def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> in
     bands = batch * -(-height // 2)
     kept = max(rows - 2, 0)
     # Beside the other one's: runs found for each channel and band, rows of taps moved, not paired again.
-    apart = DW_BAND + DW_PART * (rows - kept) + lines * (10 + 5 * kept) - kept * (9 + 10 * width)
+    apart = DW_FOUND * (rows - kept) + 5 * kept * lines - kept * (9 + 10 * width)
     once = bands * (DW_BAND + DW_PART * rows)
     alone = batch * depth * (height % 2) * 8 * lines * rows
     return depthwise_instructions(window, channels) - once + bands * depth * apart + alone
