@@ -16,11 +16,11 @@ extern "C" {
 #endif
 
 /*
- * A multiplier m from 2^30 on is held as 2m - 2^32, shifts are to the right. With stored values h of
- * the larger scale and v of the other one:
- *   (v * 2^20 + offset) times multiplier, by shift; + base + h * 2^19; times out_multiplier, by
- *   out_shift; + out_zero; saturated to int8.
- * shift 0: h and v count the same, base + (h + v) * 2^19. Other shifts: 1 to 31.
+ * A multiplier m from 2^30 on is held as 2m - 2^32, shifts are to the right. Of stored values v of
+ * the smaller scale, v * 2^20 + offset is taken times multiplier, by shift; base and the value of
+ * the larger scale times 2^19 are added; the sum is taken times out_multiplier, by out_shift, plus
+ * out_zero, saturated to int8.
+ * shift 0: both arguments count the same, times 2^19. Other shifts: 1 to 31.
  */
 typedef struct {
     int32_t count;

@@ -26,7 +26,7 @@ class Add(Kernel):
     portable = AddS8("ADD")
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without SMMLAR, broadcasting, constants, a narrower range, a scale that no shift goes with."""
+        """A core without SMMLAR, broadcasting, constants, a narrower range, a scale no shift goes with."""
         if "dsp" not in target.features:
             return "the core lacks the DSP extension"
         reason = self.portable.refusal(let, target)
