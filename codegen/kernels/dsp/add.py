@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from codegen.ir import Let, Target, Var
+from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.parameters import activation_range, add_params
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.binary import AddS8
+from codegen.kernels.binary import AddInteger
 from codegen.kernels.overlap import in_place
 from codegen.kernels.portable import arg_type, row_kernel
 from codegen.kernels.primfunc import PrimFunc, ResultArg, StructArg, ValueArg
@@ -23,7 +23,7 @@ class Add(Kernel):
     """Two run-time arguments, no broadcasting, results over all of int8."""
 
     op, name = "ADD", "add_s8_dsp"
-    portable = AddS8("ADD")
+    portable = AddInteger("ADD", DType.INT8)
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without SMMLAR, broadcasting, constants, a narrower range, a scale no shift goes with."""
