@@ -8,32 +8,33 @@
 #include "cg_conv_dsp_parts.h"
 #include "cg_kernel_parts.h"
 
+/* A row of results: which rows of taps are inside, and where they are. */
 typedef struct {
-    cg_tile_dsp tile;
-    const cg_window *window;
-    int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
-    int32_t most;     /* pixels at once */
-    int32_t step;     /* bytes in the image from one pixel's window to the next one's */
-    int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
-    int32_t in_stop;  /* at the left or right */
-    const int8_t *padding;
-    const int16_t *offsets; /* of a window in the image; NULL: by words */
-    int16_t *table;         /* room for them, in a row by itself */
-    const int16_t *patch_offsets;
-    int8_t *patch;
-    int32_t in_zero;
-} conv_layer;
-
-/* A row of results: which taps are inside, and where they are. */
-typedef struct {
-    cg_view view;
+    cg_taps taps;
     cg_tap_rows rows;
     int32_t is_inside; /* no row of taps lies in the padding */
 } conv_row;
 
+typedef struct {
+    cg_tile_dsp tile;
+    conv_row row;
+    const cg_conv_params *params;
+    const cg_conv_weights_dsp *weights;
+    int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
+    int32_t step;     /* bytes in the image from one pixel's window to the next one's */
+    int32_t in_start; /* columns [in_start, in_stop) of the result have no tap in the padding */
+    int32_t in_stop;  /* at the left or right */
+    const int16_t *offsets; /* of a window in the image; NULL: by words */
+    int16_t *table;         /* room for them, in a row by itself */
+    int8_t *patch;
+} conv_layer;
+
+/* Not inlined, so that the stack below a tile does not hold what widening needs. */
+#define APART __attribute__((noinline))
+
 /* is_row: of a row by itself, whose table of offsets is made anew. */
-static void start(conv_layer *layer, const cg_conv_params *params,
-                  const cg_conv_weights_dsp *weights, void *workspace, int32_t is_row)
+APART static void start(conv_layer *layer, const cg_conv_params *params,
+                        const cg_conv_weights_dsp *weights, void *workspace, int32_t is_row)
 {
     const cg_window *const window = &params->window;
     const int32_t channels = window->in.c;
@@ -42,19 +43,16 @@ static void start(conv_layer *layer, const cg_conv_params *params,
     int8_t *place = (int8_t *)workspace;
     int32_t groups = window->kernel_h * window->kernel_w * channels;
     groups = (groups + 3) / 4;
-    layer->window = window;
-    layer->most = weights->tile;
+    layer->params = params;
+    layer->weights = weights;
     layer->step = window->stride_w * channels;
     layer->in_start = (window->pad_left + window->stride_w - 1) / window->stride_w;
     layer->in_stop = (last < 0) ? 0 : ((last / window->stride_w) + 1);
-    layer->padding = weights->padding;
-    layer->patch_offsets = weights->patch_offsets;
-    layer->in_zero = params->in_zero;
     layer->patch = place;
     layer->offsets = weights->image_offsets;
     layer->table = NULL;
-    if (layer->patch_offsets != NULL) {
-        const int32_t line = cg_patch_line_dsp(window, layer->most);
+    if (layer->weights->patch_offsets != NULL) {
+        const int32_t line = cg_patch_line_dsp(window, layer->weights->tile);
         place += ((window->kernel_h * line) + 3) & ~3;
     }
     if ((is_row != 0) && (layer->offsets != NULL)) {
@@ -81,7 +79,7 @@ static int32_t tile_of(int32_t count)
 /* Where `count` pixels are widened to: at the end of the workspace, so that its end is used. */
 static int32_t *place_tile(conv_layer *layer, int32_t count)
 {
-    const int32_t fewer = layer->most - tile_of(count);
+    const int32_t fewer = layer->weights->tile - tile_of(count);
     int32_t *const pixels = &layer->pixels[2 * layer->tile.groups * fewer];
     layer->tile.pixels = pixels;
     return pixels;
@@ -90,7 +88,7 @@ static int32_t *place_tile(conv_layer *layer, int32_t count)
 /* The results of `count` widened pixels. */
 static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
 {
-    const int32_t step = layer->window->out.c;
+    const int32_t step = layer->params->window.out.c;
     if (count > 2) {
         cg_tile4_s8_dsp(&layer->tile, output, step, (count == 4) ? step : 0);
     } else if (count == 2) {
@@ -113,10 +111,12 @@ static void widen(const int8_t *source, int32_t step, int32_t count, int32_t *pi
     }
 }
 
-/* The same byte by byte. */
-static void widen_bytes(const int8_t *source, int32_t step, int32_t count, int32_t *pixels,
-                        int32_t groups, const int16_t *offsets)
+/* The same byte by byte, of the image or a patch. */
+static void widen_bytes(const conv_layer *layer, const int8_t *source, const int16_t *offsets,
+                        int32_t count, int32_t *pixels)
 {
+    const int32_t groups = layer->tile.groups;
+    const int32_t step = layer->step;
     if (count > 2) {
         const int32_t last_step = (count == 4) ? step : 0;
         cg_gather4_bytes_s8_dsp(source, pixels, groups, step, last_step, offsets);
@@ -131,26 +131,22 @@ static void widen_bytes(const int8_t *source, int32_t step, int32_t count, int32
 /* The row of taps `ky`, or NULL if it lies in the padding. */
 static const int8_t *tap_line(const conv_row *row, int32_t ky)
 {
-    if ((ky < row->view.rows.first) || (ky >= row->view.rows.stop)) {
+    if ((ky < row->taps.first) || (ky >= row->taps.stop)) {
         return NULL;
     }
     const int32_t ring = (ky >= row->rows.wrap) ? row->rows.ring_bytes : 0;
-    return &row->rows.first[((ky - row->view.rows.first) * row->rows.step) - ring];
+    return &row->rows.first[((ky - row->taps.first) * row->rows.step) - ring];
 }
 
 /* ---- windows inside the image --------------------------------------------------------- */
 
-/* x: column in the image of the first pixel's first tap. */
-static void widen_inside(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
-                         int32_t *pixels)
+/* By words. x: column in the image of the first pixel's first tap. */
+APART static void widen_inside(const conv_layer *layer, int32_t x, int32_t count, int32_t *pixels)
 {
-    const cg_window *const window = layer->window;
+    const conv_row *const row = &layer->row;
+    const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
     const int8_t *line = &row->rows.first[(x - row->rows.x_origin) * channels];
-    if (layer->offsets != NULL) {
-        widen_bytes(line, layer->step, count, pixels, layer->tile.groups, layer->offsets);
-        return;
-    }
     const int32_t is_run = window->dilation_w == 1;
     const int32_t runs = is_run ? 1 : window->kernel_w;
     const int32_t groups = (is_run ? (window->kernel_w * channels) : channels) / 4;
@@ -170,9 +166,10 @@ static void widen_inside(const conv_layer *layer, const conv_row *row, int32_t x
 }
 
 /* Where the values of a window lie in the lines of a ring, seen from its first one. */
-static void find_offsets(const conv_layer *layer, const conv_row *row)
+static void find_offsets(const conv_layer *layer)
 {
-    const cg_window *const window = layer->window;
+    const conv_row *const row = &layer->row;
+    const cg_window *const window = &layer->params->window;
     const int32_t values = 4 * layer->tile.groups;
     int32_t line = 0;
     int32_t k = 0;
@@ -196,17 +193,17 @@ static void find_offsets(const conv_layer *layer, const conv_row *row)
 /* ---- windows that reach into the padding ---------------------------------------------- */
 
 /* By words, tap by tap. */
-static void widen_taps(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
-                       int32_t *pixels)
+APART static void widen_taps(const conv_layer *layer, int32_t x, int32_t count, int32_t *pixels)
 {
-    const cg_window *const window = layer->window;
+    const conv_row *const row = &layer->row;
+    const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
     const int32_t groups = channels / 4;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         const int8_t *const line = tap_line(row, ky);
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
-            const int8_t *sources[4] = {layer->padding, layer->padding, layer->padding,
-                                        layer->padding};
+            const int8_t *sources[4] = {layer->weights->padding, layer->weights->padding,
+                                        layer->weights->padding, layer->weights->padding};
             int32_t column = x + (kx * window->dilation_w);
             for (int32_t i = 0; (line != NULL) && (i < 4); i++) {
                 if ((column >= 0) && (column < window->in.w)) {
@@ -234,13 +231,13 @@ static int8_t *fill(int8_t *to, int32_t value, int32_t count)
     return to;
 }
 
-/* By bytes: what the windows cover is copied to the patch, with the padding around it. */
-static void widen_patch(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
-                        int32_t *pixels)
+/* For bytes: what the windows cover is copied to the patch, with the padding around it. */
+APART static void fill_patch(const conv_layer *layer, int32_t x, int32_t count)
 {
-    const cg_window *const window = layer->window;
+    const conv_row *const row = &layer->row;
+    const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
-    const int32_t line_bytes = cg_patch_line_dsp(window, layer->most);
+    const int32_t line_bytes = cg_patch_line_dsp(window, layer->weights->tile);
     const int32_t stop = x + (cg_patch_line_dsp(window, count) / channels);
     const int32_t first = (x < 0) ? 0 : x;
     const int32_t end = (stop > window->in.w) ? window->in.w : stop;
@@ -251,44 +248,53 @@ static void widen_patch(const conv_layer *layer, const conv_row *row, int32_t x,
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
         const int8_t *const line = tap_line(row, ky);
         if (line == NULL) {
-            fill(patch, layer->in_zero, before + bytes + behind);
+            fill(patch, layer->params->in_zero, before + bytes + behind);
         } else {
             const int8_t *from = &line[(first - row->rows.x_origin) * channels];
-            int8_t *to = fill(patch, layer->in_zero, before);
+            int8_t *to = fill(patch, layer->params->in_zero, before);
             for (int32_t i = 0; i < bytes; i++) {
                 *to++ = *from++;
             }
-            fill(to, layer->in_zero, behind);
+            fill(to, layer->params->in_zero, behind);
         }
         patch += line_bytes;
     }
-    widen_bytes(layer->patch, layer->step, count, pixels, layer->tile.groups, layer->patch_offsets);
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-static void find_row(conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
+APART static void find_row(conv_layer *layer, const cg_rows *input, int32_t y)
 {
-    cg_view_row(&row->view, window, y);
-    row->rows = cg_find_tap_rows(input, window, &row->view);
-    row->is_inside = (row->view.rows.stop - row->view.rows.first) == window->kernel_h;
+    const cg_window *const window = &layer->params->window;
+    conv_row *const row = &layer->row;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    row->taps = view.rows;
+    row->rows = cg_find_tap_rows(input, window, &view);
+    row->is_inside = (view.rows.stop - view.rows.first) == window->kernel_h;
 }
 
-static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int32_t x_start,
-                    int32_t x_stop)
+static void run_row(conv_layer *layer, int8_t *output, int32_t x_start, int32_t x_stop)
 {
-    const cg_window *const window = layer->window;
+    const conv_row *const row = &layer->row;
+    const cg_window *const window = &layer->params->window;
     int32_t count;
     for (int32_t x = x_start; x < x_stop; x += count) {
-        count = ((x_stop - x) < layer->most) ? (x_stop - x) : layer->most;
+        count = ((x_stop - x) < layer->weights->tile) ? (x_stop - x) : layer->weights->tile;
         const int32_t column = (x * window->stride_w) - window->pad_left;
         int32_t *const pixels = place_tile(layer, count);
-        if (row->is_inside && (x >= layer->in_start) && ((x + count) <= layer->in_stop)) {
-            widen_inside(layer, row, column, count, pixels);
-        } else if (layer->offsets == NULL) {
-            widen_taps(layer, row, column, count, pixels);
+        const bool is_inside =
+            row->is_inside && (x >= layer->in_start) && ((x + count) <= layer->in_stop);
+        if ((layer->offsets != NULL) && is_inside) {
+            const int32_t first = (column - row->rows.x_origin) * window->in.c;
+            widen_bytes(layer, &row->rows.first[first], layer->offsets, count, pixels);
+        } else if (layer->offsets != NULL) {
+            fill_patch(layer, column, count);
+            widen_bytes(layer, layer->patch, layer->weights->patch_offsets, count, pixels);
+        } else if (is_inside) {
+            widen_inside(layer, column, count, pixels);
         } else {
-            widen_patch(layer, row, column, count, pixels);
+            widen_taps(layer, column, count, pixels);
         }
         run_tile(layer, output, count);
         output += count * window->out.c;
@@ -300,26 +306,25 @@ void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_ds
                           int32_t x_start, int32_t x_stop)
 {
     conv_layer layer;
-    conv_row row;
     start(&layer, params, weights, workspace, 1);
-    find_row(&row, layer.window, input, y);
-    if ((layer.table != NULL) && row.is_inside) {
-        find_offsets(&layer, &row);
+    find_row(&layer, input, y);
+    if ((layer.table != NULL) && layer.row.is_inside) {
+        find_offsets(&layer);
     }
-    run_row(&layer, &row, output, x_start, x_stop);
+    run_row(&layer, output, x_start, x_stop);
 }
 
 /* Window and strides 1, by words: all pixels, of all images, are one row. */
 static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output)
 {
-    const cg_window *const window = layer->window;
-    const int32_t out_step = layer->most * window->out.c;
-    const int32_t in_step = layer->most * layer->step;
+    const cg_window *const window = &layer->params->window;
+    const int32_t out_step = layer->weights->tile * window->out.c;
+    const int32_t in_step = layer->weights->tile * layer->step;
     int32_t left = window->batch * window->out.h * window->out.w;
-    int32_t *pixels = place_tile(layer, layer->most);
-    for (; left >= layer->most; left -= layer->most) {
-        widen(input, layer->step, layer->most, pixels, layer->tile.groups);
-        run_tile(layer, output, layer->most);
+    int32_t *pixels = place_tile(layer, layer->weights->tile);
+    for (; left >= layer->weights->tile; left -= layer->weights->tile) {
+        widen(input, layer->step, layer->weights->tile, pixels, layer->tile.groups);
+        run_tile(layer, output, layer->weights->tile);
         input += in_step;
         output += out_step;
     }
@@ -350,9 +355,8 @@ void cg_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *w
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            conv_row row;
-            find_row(&row, window, &rows, y);
-            run_row(&layer, &row, output, 0, window->out.w);
+            find_row(&layer, &rows, y);
+            run_row(&layer, output, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);

@@ -178,10 +178,11 @@ def run_all(
     optimize: Optimize = "speed",
     sandbox: bool = False,
     sharing: SharingMode = "overlap",
+    on: str = BOARD,
 ) -> list[Outcome]:
     """Build all into one program, run it, hold every output and peak against reference and plan."""
-    board = boards.load_board(BOARD)
-    options = Options(board=BOARD, optimize=optimize, sandbox=sandbox, sharing=sharing)
+    board = boards.load_board(on)
+    options = Options(board=on, optimize=optimize, sandbox=sandbox, sharing=sharing)
     planned: list[tuple[Planned, Model]] = []
     for number, model in enumerate(models):
         path = folder / f"m{number}.tflite"
