@@ -152,6 +152,7 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
     "board_name",
     [
         "host",
+        pytest.param("mps2-an385", marks=pytest.mark.qemu),
         pytest.param("mps2-an386", marks=pytest.mark.qemu),
         pytest.param("mps3-an547", marks=pytest.mark.qemu),
         pytest.param(V6M, marks=pytest.mark.qemu),

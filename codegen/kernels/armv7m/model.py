@@ -97,7 +97,7 @@ def _windows(window: WindowShape, count: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """A turn of the loop over a depthwise convolution's pixels: one table of taps, `blocks` blocks of `most`."""
+    """A turn of the loop over depthwise pixels: one table of taps, `blocks` blocks of `most` pixels."""
 
     is_inner: bool
     most: int
@@ -105,8 +105,8 @@ class Turn:
 
 
 def turns(window: WindowShape, pixels: int, *, is_padded: bool) -> Iterator[Turn]:
-    """As `run_pixels` in depthwise_s8_v7m.c takes them for `pixels` pixels of an image; `is_padded`: the image
-    has its padding around it."""
+    """As `run_pixels` in depthwise_s8_v7m.c takes them for an image's first `pixels` pixels; `is_padded`: the
+    image has its padding around it."""
     width = window.result[2]
     vertical, horizontal = (_inside(axis) for axis in window.axes)
     at = 0
