@@ -201,7 +201,7 @@ def test_packed_convolutions_compute_the_layer(seed: int) -> None:
     assert [bool(word & LAST) for word in words[:, 4]] == [False] * (len(words) - 1) + [True]
     runs = list(decoded(function.constant("weights").data, len(words), pixels.shape[1]))
     for output, start in np.ndindex(len(words), len(pixels) // 2):
-        sums = tile_sums(words[output], runs[output], pixels[2 * start : 2 * start + 2])
+        sums = tile_sums(words[output], runs[int(output)], pixels[2 * start : 2 * start + 2])
         for pixel, total in enumerate(sums, 2 * start):
             if pixel < len(expected):
                 got = requantised(total, words[output, 2:], drawn.let, limits)
