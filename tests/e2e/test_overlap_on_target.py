@@ -29,7 +29,7 @@ BASE = 4096
 
 IMAGES = 6
 
-FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2")
+FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2", "_v7m", "_v7m_2")
 """Kernels of these names go forwards alone."""
 V6M = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 
