@@ -87,24 +87,30 @@ static void finish(const conv_layer *layer, int32_t count, int32_t *pixels)
     }
 }
 
+/* One row of taps, in one run where they are neighbours. */
+static int32_t *pack_line(const conv_layer *layer, const int8_t *source, int32_t count,
+                          int32_t *pixels)
+{
+    const cg_window *const window = &layer->params->window;
+    const int32_t channels = window->in.c;
+    if (window->dilation_w == 1) {
+        return pack(source, layer->step, count, pixels, window->kernel_w * channels);
+    }
+    for (int32_t kx = window->kernel_w; kx > 0; kx--) {
+        pixels = pack(source, layer->step, count, pixels, channels);
+        source += window->dilation_w * channels;
+    }
+    return pixels;
+}
+
 /* Windows whose rows of taps begin at `line` and lie as `rows` says. */
 static void pack_windows(const conv_layer *layer, const cg_tap_rows *rows, const int8_t *line,
                          int32_t count, int32_t *pixels)
 {
     const cg_window *const window = &layer->params->window;
-    const int32_t channels = window->in.c;
-    const int32_t is_run = window->dilation_w == 1;
-    const int32_t runs = is_run ? 1 : window->kernel_w;
-    const int32_t values = is_run ? (window->kernel_w * channels) : channels;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        if (ky == rows->wrap) {
-            line -= rows->ring_bytes;
-        }
-        const int8_t *source = line;
-        for (int32_t run = 0; run < runs; run++) {
-            pixels = pack(source, layer->step, count, pixels, values);
-            source += window->dilation_w * channels;
-        }
+        line -= (ky == rows->wrap) ? rows->ring_bytes : 0;
+        pixels = pack_line(layer, line, count, pixels);
         line += rows->step;
     }
     finish(layer, count, pixels);
@@ -130,6 +136,26 @@ static int8_t *fill(int8_t *to, int32_t value, int32_t count)
     return to;
 }
 
+/* Columns of the image's row whose pixel `origin` is at `line`, NULL: padding; returns its end. */
+static int8_t *copy_line(const conv_layer *layer, int8_t *to, const int8_t *line, int32_t origin,
+                         cg_taps columns)
+{
+    const cg_conv_params_v7m *const params = layer->params;
+    const int32_t channels = params->window.in.c;
+    const int32_t width = params->window.in.w;
+    const int32_t first = (columns.first < 0) ? 0 : columns.first;
+    const int32_t end = (columns.stop > width) ? width : columns.stop;
+    if ((line == NULL) || (end <= first)) {
+        return fill(to, params->in_zero, (columns.stop - columns.first) * channels);
+    }
+    to = fill(to, params->in_zero, (first - columns.first) * channels);
+    const int8_t *from = &line[(first - origin) * channels];
+    for (int32_t i = (end - first) * channels; i > 0; i--) {
+        *to++ = *from++;
+    }
+    return fill(to, params->in_zero, (columns.stop - end) * channels);
+}
+
 /*
  * What the windows of `count` pixels from column x of the image on cover, copied to a patch at the
  * end of the workspace: the pixels that are packed from it reach its beginning later than it is
@@ -138,29 +164,13 @@ static int8_t *fill(int8_t *to, int32_t value, int32_t count)
 static const int8_t *copy_patch(const conv_layer *layer, const conv_row *row, int32_t x,
                                 int32_t count)
 {
-    const cg_conv_params_v7m *const params = layer->params;
-    const cg_window *const window = &params->window;
-    const int32_t channels = window->in.c;
+    const cg_window *const window = &layer->params->window;
     const int32_t line_bytes = cg_patch_line_v7m(window, count);
-    const int32_t stop = x + (line_bytes / channels);
-    const int32_t first = (x < 0) ? 0 : x;
-    const int32_t end = (stop > window->in.w) ? window->in.w : stop;
-    const int32_t bytes = (end > first) ? ((end - first) * channels) : 0;
-    const int32_t before = (bytes > 0) ? ((first - x) * channels) : 0;
+    const cg_taps columns = {.first = x, .stop = x + (line_bytes / window->in.c)};
     int8_t *const patch = layer->patch_end - (window->kernel_h * line_bytes);
     int8_t *to = patch;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        const int8_t *const line = tap_line(row, ky);
-        if (line == NULL) {
-            to = fill(to, params->in_zero, line_bytes);
-        } else {
-            const int8_t *from = &line[(first - row->rows.x_origin) * channels];
-            to = fill(to, params->in_zero, before);
-            for (int32_t i = 0; i < bytes; i++) {
-                *to++ = *from++;
-            }
-            to = fill(to, params->in_zero, line_bytes - before - bytes);
-        }
+        to = copy_line(layer, to, tap_line(row, ky), row->rows.x_origin, columns);
     }
     return patch;
 }

@@ -14,7 +14,8 @@ typedef struct {
     cg_rows input;
     const int8_t *pad; /* a pixel of padding */
     cg_block_v7m block;
-    cg_tap_address *taps;
+    cg_tap_address *taps; /* of the block: at the end of the table, so that its end is used */
+    cg_tap_address *table;
     int32_t next;     /* bytes in the image from a pixel's window to the next one's in its row */
     int32_t out_step; /* bytes from a pixel of the result to the next */
 } layer_state;
@@ -32,12 +33,11 @@ static void start(layer_state *layer, const cg_dw_params_v7m *params, void *work
     layer->window = window;
     layer->input = *input;
     layer->pad = params->pad;
-    layer->taps = (cg_tap_address *)workspace;
+    layer->table = (cg_tap_address *)workspace;
     layer->next = window->stride_w * input->channels;
     layer->out_step = window->out.c;
     layer->block.weights = params->weights;
     layer->block.channels = params->channels;
-    layer->block.taps = layer->taps;
     layer->block.count = window->kernel_h * window->kernel_w;
     layer->block.range = &params->range;
 }
@@ -154,6 +154,8 @@ static void run_pixels(layer_state *layer, int8_t *output, place at, int32_t cou
         const int32_t pixels = (most > 2) ? 4 : most;
         const int32_t inner = inner_pixels(layer, at);
         int32_t blocks = 1;
+        layer->taps = &layer->table[(4 - pixels) * layer->block.count];
+        layer->block.taps = layer->taps;
         if (inner >= most) {
             blocks = ((inner < count) ? inner : count) / most;
             find_inner_taps(layer, pixels, most, at);

@@ -29,7 +29,7 @@ BASE = 4096
 
 IMAGES = 6
 
-FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2")
+FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2", "_v7m", "_v7m_2")
 """Kernels of these names go forwards alone."""
 V6M = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 
@@ -152,6 +152,7 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
     "board_name",
     [
         "host",
+        pytest.param("mps2-an385", marks=pytest.mark.qemu),
         pytest.param("mps2-an386", marks=pytest.mark.qemu),
         pytest.param("mps3-an547", marks=pytest.mark.qemu),
         pytest.param(V6M, marks=pytest.mark.qemu),

@@ -67,7 +67,7 @@ def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.in
     output = np.arange(count)
     is_last = ((output + 1) % group == 0) | (output == count - 1)
     is_next = (output + 1) % multiplier == 0
-    bits = np.where(is_last, LAST, 0) | np.where(is_next, NEXT_INPUT, 0)
+    bits = is_last.astype(np.int64) * LAST + is_next.astype(np.int64) * NEXT_INPUT
     next_bias = np.append(found.bias[1:], np.int32(0))[:, None]
     words = np.concatenate((found.requantisation.words(bits), next_bias), axis=1)
     return np.concatenate((found.bias[:1], words.reshape(-1)))

@@ -6,7 +6,8 @@ measured on QEMU, gcc 12 -O3.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from codegen.kernels.armv7m.layer import Channels
 from codegen.kernels.armv7m.packing import Runs
@@ -14,14 +15,22 @@ from codegen.kernels.armv7m.tiles import BLOCK, is_one_row, patch_line_bytes, ro
 from codegen.kernels.rows import Axis
 from codegen.kernels.window import WindowShape
 
-LAYER, ROW, TILE = 80, 95, 45
-"""In C for each call, row and tile."""
-PACK, PATCH, PATCH_LINE, PATCH_BYTE = 25, 20, 45, 4
+LAYER, ROW, TILE, POINTWISE_TILE = 95, 95, 120, 41
+"""In C for each call, row, tile, and tile where all pixels are one row."""
+PACK, PATCH, PATCH_LINE, PATCH_BYTE = 38, 20, 45, 4
 """In C for each call that packs pixels; patch, line and byte of a patch."""
+COPY, COPY_LEAST = 48, 16
+"""From so many bytes on, memcpy's part that does not depend on them; it takes one instruction for each."""
 LONG_CHANNEL, LONG_RESULT = 33, 22
 """For each channel of a tile and each result that are requantised the long way."""
-ADDRESS, ADDRESS_ROW, PIXEL, BLOCK_RUN, BLOCK_CALL = 9, 14, 35, 50, 40
-"""In C for each tap's address, row of a pixel's taps, pixel, run of blocks and block."""
+TURN, BLOCK_CALL = 108, 25
+"""In C for each turn of the loop over pixels, and in it for each block, its way into assembly included."""
+ADDRESS, ADDRESS_ROW, PIXEL = 10, 20, 50
+"""For each tap's address, row of a pixel's taps, pixel."""
+INNER_TAP, INNER_ADDRESS, INNER_ROW = 8, 3, 29
+"""Inside the image for each tap, address, row of taps."""
+KEPT_ROW, KEPT_PIXEL, KEPT_BYTE, KEPT_MANY, MANY = 10, 25, 5, 27, 8
+"""In place for each row that is kept, pixel of it, byte; from `MANY` bytes on for all of them together."""
 SHORT = 5
 """Instructions that a short requantisation takes."""
 
@@ -32,15 +41,21 @@ def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most:
     row = list(tiles(pixels, most))
     total = LAYER + rows * sum(_tile(channels, runs, count) for count in row)
     if is_one_row(window):
-        return total + sum(TILE + PACK + _packed(count, window.image[3]) for count in row)
+        return total + sum(POINTWISE_TILE + _packed(count, window.image[3]) for count in row)
     vertical, horizontal = (_inside(axis) for axis in window.axes)
     inner_rows = sum(vertical) * window.image[0]
     for start, count in zip(range(0, pixels, most), row, strict=True):
         packed = _windows(window, count)
-        edge = PATCH + window.window[0] * (PATCH_LINE + PATCH_BYTE * patch_line_bytes(window, count))
+        edge = PATCH + window.window[0] * _copied(patch_line_bytes(window, count))
         is_inner = all(horizontal[start : start + count])
         total += rows * packed + (rows - inner_rows if is_inner else rows) * edge
     return total + rows * (ROW + TILE * len(row))
+
+
+def _copied(line_bytes: int) -> int:
+    """One line of a patch."""
+    copied = COPY + line_bytes if line_bytes >= COPY_LEAST else PATCH_BYTE * line_bytes
+    return PATCH_LINE + copied
 
 
 def _inside(axis: Axis) -> list[bool]:
@@ -80,52 +95,79 @@ def _windows(window: WindowShape, count: int) -> int:
     return calls * (PACK + _packed(count, window.image[3] * (taps if is_run else 1)))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A turn of the loop over depthwise pixels: one table of taps, `blocks` blocks of `most` pixels."""
+
+    is_inner: bool
+    most: int
+    blocks: int
+
+
+def turns(window: WindowShape, pixels: int, *, is_padded: bool) -> Iterator[Turn]:
+    """As `run_pixels` in depthwise_s8_v7m.c takes them for an image's first `pixels` pixels; `is_padded`: the
+    image has its padding around it."""
+    width = window.result[2]
+    vertical, horizontal = (_inside(axis) for axis in window.axes)
+    at = 0
+    while at < pixels:
+        y, x = divmod(at, width)
+        most = min(BLOCK, pixels - at)
+        inner = 0
+        while x + inner < width and (is_padded or (vertical[y] and horizontal[x + inner])):
+            inner += 1
+        blocks = min(inner, pixels - at) // most if inner >= most else 1
+        yield Turn(is_inner=inner >= most, most=most, blocks=blocks)
+        at += blocks * most
+
+
 def depthwise_instructions(window: WindowShape, channels: Channels) -> int:
     """Of one inference of a depthwise convolution."""
-    _, height, width, _ = window.result
-    return LAYER + window.image[0] * _blocks(window, channels, height * width, is_crossing=True)
+    found = list(turns(window, window.result[1] * window.result[2], is_padded=False))
+    return LAYER + window.image[0] * (_turns(window, found) + _blocks(window, channels, found))
 
 
 def in_place_instructions(window: WindowShape, channels: Channels, group: int) -> int:
     """The same in place, in groups of `group` channels."""
     batch, height, width, depth = window.result
     groups = -(-depth // group)
-    rows = height * _blocks(window, channels, width, is_crossing=False, groups=groups)
-    copied = height * width * (depth * 4 + groups * 14)
-    return LAYER + batch * (rows + copied)
+    row = list(turns(window, width, is_padded=True))
+    rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    copied = KEPT_PIXEL + (KEPT_MANY if group >= MANY else KEPT_BYTE * group)
+    kept = (height + rows) * (KEPT_ROW + (width + columns) * copied)
+    found = groups * (kept + height * _turns(window, row)) + height * _blocks(window, channels, row)
+    return LAYER + batch * found
 
 
-def _blocks(
-    window: WindowShape, channels: Channels, pixels: int, *, is_crossing: bool, groups: int = 1
-) -> int:
-    """`pixels` from the first one on in row-major order; rows of them where none crosses into the next."""
-    vertical, horizontal = (_inside(axis) for axis in window.axes)
-    width, taps = window.result[2], math.prod(window.window)
-    table = BLOCK_RUN + BLOCK * (PIXEL + window.window[0] * ADDRESS_ROW + taps * ADDRESS)
-    total, at, left = 0, 0, pixels
-    while left > 0:
-        y, x = divmod(at, width)
-        if not is_crossing:
-            y = len(vertical) // 2
-        run = 0
-        while x + run < width and run < left and vertical[y] and horizontal[x + run]:
-            run += 1
-        count = min(left, max(1, run // BLOCK) * BLOCK)
-        blocks = -(-count // BLOCK)
-        each = min(count, BLOCK)
-        total += groups * (table if each > 2 else table // 2)
-        total += blocks * (groups * BLOCK_CALL + _block(channels, taps, each))
-        at, left = at + count, left - count
+def _turns(window: WindowShape, found: Sequence[Turn]) -> int:
+    """The C of these turns."""
+    lines, taps = window.window[0], math.prod(window.window)
+    total = 0
+    for turn in found:
+        pixels = _computed(turn)
+        total += TURN + turn.blocks * BLOCK_CALL
+        if turn.is_inner:
+            total += lines * INNER_ROW + taps * (INNER_TAP + pixels * INNER_ADDRESS)
+        else:
+            total += pixels * (PIXEL + lines * ADDRESS_ROW + taps * ADDRESS)
     return total
 
 
-def _block(channels: Channels, taps: int, count: int) -> int:
-    """All channels of one block."""
-    turns = -(-taps // 9)
-    outputs = len(channels.bias)
-    if count > 2:
-        return outputs * (40 + 10 * taps + 2 * turns) + _long(channels, 4)
-    return outputs * (27 + 6 * taps + 2 * turns) + _long(channels, 2)
+def _computed(turn: Turn) -> int:
+    """Pixels in a block's table."""
+    return 4 if turn.most > 2 else turn.most
+
+
+def _blocks(window: WindowShape, channels: Channels, found: Sequence[Turn]) -> int:
+    """All channels of the blocks of these turns."""
+    taps, outputs = math.prod(window.window), len(channels.bias)
+    again = 2 * -(-taps // 9)
+    total = 0
+    for turn in found:
+        channel, tap = {4: (40, 10), 2: (27, 6), 1: (19, 4)}[_computed(turn)]
+        each = outputs * (channel + tap * taps + again) + _long(channels, _computed(turn))
+        total += turn.blocks * each
+    return total
 
 
 def row_instructions(channels: Channels, groups: Sequence[int]) -> int:

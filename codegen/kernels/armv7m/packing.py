@@ -40,13 +40,13 @@ def runs_of(weights: NDArray[np.int8]) -> Runs:
     high = np.maximum(127 * wide, -128 * wide).sum(axis=2)
     low = np.minimum(127 * wide, -128 * wide).sum(axis=2)
     starts = np.zeros(high.shape, np.bool_)
-    most, least, length = (np.zeros(len(padded), np.int64) for _ in range(3))
+    run = np.zeros((3, len(padded)), np.int64)
     for pair in range(high.shape[1]):
-        most, least, length = most + high[:, pair], least + low[:, pair], length + 1
-        starts[:, pair] = (pair == 0) | (most > HIGHEST) | (least < LOWEST) | (length > RUN_PAIRS)
-        new = starts[:, pair]
-        most, least = np.where(new, high[:, pair], most), np.where(new, low[:, pair], least)
-        length = np.where(new, 1, length)
+        alone = np.stack((high[:, pair], low[:, pair], np.ones(len(padded), np.int64)))
+        longer = run + alone
+        new = (longer[0] > HIGHEST) | (longer[1] < LOWEST) | (longer[2] > RUN_PAIRS) | (pair == 0)
+        starts[:, pair] = new
+        run = np.where(new, alone, longer)
     return Runs(pairs=np.ascontiguousarray(pairs), starts=starts)
 
 

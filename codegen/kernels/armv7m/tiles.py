@@ -75,12 +75,12 @@ def _least_end(window: WindowShape, most: int, count: int) -> int:
     at_tap = np.arange(taps) * (window.dilation[1] * window.image[3])
     # The first pixel's values are the lowest.
     reads = (at_line[:, None, None] + at_tap[None, :, None] + np.arange(window.image[3])).reshape(-1)
-    later = np.append(np.minimum.accumulate(reads[::-1])[::-1], lines * line)
+    later = np.minimum.accumulate(reads[::-1])[::-1][1:]
     is_half = most == 4 and count <= 2
     begin = most * values(window) if is_half else 0
     each = 4 if count <= 2 else 8
-    written = begin + each * np.arange(1, len(reads) + 1)
-    return int((written - later[1:]).max()) + lines * line
+    written = begin + each * np.arange(1, len(reads))
+    return int((written - later).max(initial=0)) + lines * line
 
 
 def workspace_bytes(window: WindowShape, most: int) -> int:
