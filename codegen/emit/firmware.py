@@ -15,7 +15,7 @@ from codegen.plan.program import Program
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
 
-LINK_STACK_BYTES = 480
+LINK_STACK_BYTES = 416
 """Stack of the test link; `identify` tells how much of it was never used."""
 
 FRAME_OVERHEAD_BYTES = 8
@@ -98,7 +98,7 @@ def _views(board: Board) -> Mapping[str, object]:
         "uart_divider": f"{round(board.clock_hz / board.uart.baud) if board.uart else 0}u",
         "uart_address": board.uart.address if board.uart else 0,
         "closed": _closed(board),
-        "mpu_ranges": 2 + len(pools) + 1 + len(constants) + len(_closed(board)),
+        "mpu_ranges": _mpu_ranges(board),
         "has_caches": _caches(board),
         "systick": board.counter.driver == "systick",
         "has_system_control": board.target.cpu not in _NO_SYSTEM_CONTROL,
@@ -117,6 +117,12 @@ def _closed(board: Board) -> list[tuple[int, int]]:
     return holes + [
         (region.address, region.start) for region in board.regions if region.start != region.address
     ]
+
+
+def _mpu_ranges(board: Board) -> int:
+    """Most ranges the MPU is told of: data, each pool, code and constants, NULL before code, closed ones."""
+    null_page = board.region(board.code_region).address == 0
+    return 1 + len(board.regions) + null_page + len(_closed(board))
 
 
 def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:

@@ -1,5 +1,10 @@
-"""Every board's linker script and start-up code build: the shipped example on each, many boards a test."""
+"""Every board's linker script and start-up code build: the shipped example on each, many boards a test.
 
+Boards of one core compile the same kernels: an object is compiled once and copied for the next board.
+"""
+
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,9 +14,40 @@ from codegen.driver.build import Built, build
 from codegen.driver.example import example_model
 from codegen.driver.options import Options
 from codegen.ir import Board, Runner
+from codegen.toolchain.gcc import Compiler, Place, Unit
 
 _BUILT_ONLY = [board for board in boards() if board.runner is Runner.NONE]
 _CORES = sorted({board.target.cpu for board in _BUILT_ONLY})
+
+
+def _code(path: Path) -> str:
+    """Text of a C file without the comment that names the board it was generated for."""
+    return "\n".join(line for line in path.read_text().splitlines() if "--board" not in line)
+
+
+@pytest.fixture(autouse=True)
+def shared_objects(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Compile what was not compiled from the same text with the same headers and options before."""
+    compile_all = Compiler.compile
+    kept: dict[tuple[object, ...], Path] = {}
+
+    def compile_new(self: Compiler, units: Iterable[Unit], place: Place) -> None:
+        headers = tuple((path.name, _code(path)) for path in sorted(place.folder.rglob("*.h")))
+        keys = {
+            unit: (self.options, unit.options, unit.source, _code(place.folder / unit.source), headers)
+            for unit in units
+        }
+        compile_all(self, [unit for unit, key in keys.items() if key not in kept], place)
+        for unit, key in keys.items():
+            known = kept.setdefault(key, tmp_path / f"kept{len(kept)}.o")
+            for suffix in (".o", ".su"):
+                ours, theirs = unit.object.with_suffix(suffix), known.with_suffix(suffix)
+                if ours.exists():
+                    shutil.copyfile(ours, theirs)
+                elif theirs.exists():
+                    shutil.copyfile(theirs, ours)
+
+    monkeypatch.setattr(Compiler, "compile", compile_new)
 
 
 def _build(board: str, folder: Path, **pool_limits: int) -> Built:
