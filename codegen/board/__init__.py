@@ -2,6 +2,15 @@
 
 from codegen.board.catalog import boards, load_board
 from codegen.board.host_poison import MemoryFault, run_poisoned
-from codegen.board.runner import Session, run, session
+from codegen.board.runner import Session, check_can_run, run, session
 
-__all__ = ["MemoryFault", "Session", "boards", "load_board", "run", "run_poisoned", "session"]
+__all__ = [
+    "MemoryFault",
+    "Session",
+    "boards",
+    "check_can_run",
+    "load_board",
+    "run",
+    "run_poisoned",
+    "session",
+]

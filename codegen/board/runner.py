@@ -4,11 +4,55 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
+from codegen.board.catalog import boards
 from codegen.board.host import run_host
 from codegen.board.target import target_session
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
 from codegen.plan.image import Image, RunRequest, RunResult
+
+_NEAREST = {"cortex-m0plus": "cortex-m0", "cortex-m85": "cortex-m55"}
+"""Cores that QEMU has no board of, and one that runs the same instructions."""
+
+
+def check_can_run(board: Board, port: str | None) -> None:
+    """Refuse, before anything is built, to run on what cannot be reached.
+
+    Raises CodegenError: E608 `port` for a board without a driver for its UART, or for this machine; E609
+    no `port` for a board that QEMU does not emulate, with those it does that have the same core.
+    """
+    if port is None:
+        if board.runner is Runner.NONE:
+            raise CodegenError(_not_emulated(board))
+        return
+    if board.runner is Runner.HOST:
+        text, help_ = "board host runs in this process and has no port", "leave --port out, or name the board"
+        raise CodegenError(Message(code="E608", text=text, help=f"{help_} behind it"))
+    if board.uart is None:
+        raise CodegenError(
+            Message(
+                code="E608",
+                where=board.name,
+                text="there is no driver for its UART, so its firmware could not answer on any port",
+                help="`codegen build` works for it; `codegen boards` says which boards have a port",
+            )
+        )
+
+
+def _not_emulated(board: Board) -> Message:
+    core = board.target.cpu
+    wanted = _NEAREST.get(core, core)
+    alike = [one.name for one in boards() if one.runner is Runner.QEMU and one.target.cpu == wanted]
+    kind = "with this core" if wanted == core else f"whose core ({wanted}) runs this code"
+    advice = [f"boards on QEMU {kind}: {', '.join(alike)}"] if alike else []
+    if board.uart is not None:
+        advice.append("--port PORT runs it on the real board")
+    return Message(
+        code="E609",
+        where=board.name,
+        text=f"QEMU does not emulate this board ({core}): it can be built for, not run",
+        help="; ".join([*advice, "`codegen build` works for it"]),
+    )
 
 
 class Session(Protocol):
@@ -38,16 +82,12 @@ def session(
     `plugin`: a TCG plugin with its arguments, for QEMU.
     Raises CodegenError E6xx, E501 without QEMU.
     """
-    if board.runner is not Runner.HOST:
-        with target_session(image, board, port=port, plugin=plugin) as target:
-            yield target
-    elif port is None:
+    check_can_run(board, port)
+    if board.runner is Runner.HOST:
         yield _Host(image, board)
     else:
-        text = "board host runs in this process and has no port"
-        raise CodegenError(
-            Message(code="E608", text=text, help="leave --port out, or name the board behind it")
-        )
+        with target_session(image, board, port=port, plugin=plugin) as target:
+            yield target
 
 
 def run(

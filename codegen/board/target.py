@@ -51,13 +51,7 @@ def target_session(
             yield Target(Link(qemu, patience=greeted), image, board, runner="qemu")
         return
     if board.uart is None:
-        raise CodegenError(
-            Message(
-                code="E608",
-                text=f"board {board.name} has no serial port",
-                help="leave --port out, or name its board",
-            )
-        )
+        raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
     serial = SerialPort(port, board.uart.baud)
     try:
         yield Target(Link(serial, patience=patience), image, board, runner="serial")

@@ -10,7 +10,8 @@ from codegen import __version__
 from codegen.cli.config import settings
 from codegen.cli.console import json_error, show_error
 from codegen.cli.verbs import build, plan, run, validate
-from codegen.cli.verbs_info import boards, doctor, ops, planners
+from codegen.cli.verbs_boards import boards
+from codegen.cli.verbs_info import doctor, ops, planners
 from codegen.errors import CodegenError, ExitCode, Message
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from codegen import board as catalogue
 from codegen.cli.console import progress, progress_bar
 from codegen.cli.flags import existing, model_flags
 from codegen.cli.plan_files import PlanFiles, plan_files
@@ -98,6 +99,7 @@ def run(
     """
     path = example_model() if model is None else existing(model)
     options = replace(options, sandbox=sandbox)
+    catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, expect, options)
@@ -135,6 +137,7 @@ def validate(
 ) -> int:
     """Compare every step's result on the target with the reference; name the first that differs."""
     path = existing(model)
+    catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(None) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, None, options)

@@ -1,4 +1,4 @@
-"""The verbs that tell: boards, ops, planners, doctor."""
+"""The verbs that tell: ops, planners, doctor."""
 
 import click
 
@@ -7,63 +7,10 @@ from codegen import toolchain
 from codegen.cli.console import table
 from codegen.driver.report import to_json
 from codegen.errors import ExitCode
-from codegen.ir import Board
 from codegen.kernels import kernels_for, supported_ops
 from codegen.plan import planners as plan_planners
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
-
-
-@click.command()
-@_JSON
-def boards(as_json: bool) -> int:
-    """List the boards: core, memories, how they are run."""
-    known = catalogue.boards()
-    if as_json:
-        click.echo(to_json({"schema": 1, "boards": [_board(board) for board in known]}), nl=False)
-        return ExitCode.OK
-    rows = [
-        [
-            ", ".join((board.name, *board.aliases)),
-            board.target.cpu,
-            ", ".join(f"{r.pool_name} {_size(r.size_bytes)}" for r in board.regions if r.writable),
-            ", ".join(f"{r.pool_name} {_size(r.size_bytes)}" for r in board.regions if not r.writable),
-            board.title,
-        ]
-        for board in known
-    ]
-    table("", ["board", "core", "pools", "constants", "what it is"], rows)
-    return ExitCode.OK
-
-
-def _size(size_bytes: int) -> str:
-    mebi, kibi = 1 << 20, 1 << 10
-    if size_bytes % mebi == 0:
-        return f"{size_bytes // mebi} MiB"
-    return f"{size_bytes // kibi} KiB" if size_bytes % kibi == 0 else f"{size_bytes} bytes"
-
-
-def _board(board: Board) -> dict[str, object]:
-    return {
-        "name": board.name,
-        "aliases": list(board.aliases),
-        "title": board.title,
-        "cpu": board.target.cpu,
-        "features": sorted(board.target.features),
-        "runner": board.runner.value,
-        "regions": [
-            {
-                "name": region.name,
-                "address": region.address,
-                "size_bytes": region.size_bytes,
-                "writable": region.writable,
-                "executable": region.executable,
-                "access_cost": region.access_cost,
-                "emulated": region.emulated,
-            }
-            for region in board.regions
-        ],
-    }
 
 
 @click.command()

@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 
 from codegen import resources
 from codegen.emit.environment import fill
-from codegen.ir import Board, Region
+from codegen.ir import Board, CacheKind, Region
 from codegen.plan.program import Program
 
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
 
-LINK_STACK_BYTES = 480
+LINK_STACK_BYTES = 416
 """Stack of the test link; `identify` tells how much of it was never used."""
 
 FRAME_OVERHEAD_BYTES = 8
@@ -39,7 +39,7 @@ def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, st
     """Path -> text of `firmware/startup.c`, `firmware/link.ld`, `firmware/bench/*`, `firmware/port/*.c`.
 
     Every `.c` file among them is to be compiled. The same for all programs of a board: models are
-    found through `cg_bench_models`. Raises ValueError for a board without UART or counter (`host`).
+    found through `cg_bench_models`. Raises ValueError for a board without counter (`host`).
     """
     del programs
     views = _views(board)
@@ -52,15 +52,21 @@ def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, st
 
 
 def port_files(board: Board) -> tuple[str, ...]:
-    """Drivers of `board`, as paths below runtime_c."""
-    if board.uart is None or board.counter is None:
-        raise ValueError(f"board {board.name} has no UART or no counter: there is no test firmware for it")
+    """Drivers of `board`, as paths below runtime_c. Raises ValueError for a board without counter."""
+    if board.counter is None:
+        raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
     return (
+        f"port/cache_{'l1' if _caches(board) else 'none'}.c",
         f"port/counter_{board.counter.driver}.c",
         f"port/mpu_{board.mpu or 'none'}.c",
         f"port/setup_{board.startup or 'none'}.c",
-        f"port/uart_{board.uart.driver}.c",
+        f"port/uart_{board.uart.driver if board.uart else 'none'}.c",
     )
+
+
+def _caches(board: Board) -> bool:
+    """Whether the core has caches that the firmware turns on."""
+    return any(cache.kind is not CacheKind.FLASH for cache in board.caches)
 
 
 def _runtime(name: str) -> str:
@@ -68,8 +74,8 @@ def _runtime(name: str) -> str:
 
 
 def _views(board: Board) -> Mapping[str, object]:
-    if board.uart is None or board.counter is None:
-        raise ValueError(f"board {board.name} has no UART or no counter: there is no test firmware for it")
+    if board.counter is None:
+        raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
     data, code = board.region(board.data_region), board.region(board.code_region)
     pools = [region for region in board.regions if region.writable]
     constants = [region for region in board.regions if not region.writable and region != code]
@@ -82,14 +88,18 @@ def _views(board: Board) -> Mapping[str, object]:
         "code_region": code.name,
         "data": data.pool_name,
         "data_region": data.name,
-        "data_address": data.address,
+        "data_address": data.start,
         "data_end": data.end,
         "front_bytes": {region.name: GUARD_BYTES if region == data else 0 for region in pools},
         "guard_bytes": GUARD_BYTES,
         "stack_bytes": board.stack_bytes,
         "link_stack_bytes": LINK_STACK_BYTES,
         "frame_bytes": payload_bytes(board) + FRAME_OVERHEAD_BYTES,
-        "uart_divider": f"{round(board.clock_hz / board.uart.baud)}u",
+        "uart_divider": f"{round(board.clock_hz / board.uart.baud) if board.uart else 0}u",
+        "uart_address": board.uart.address if board.uart else 0,
+        "closed": _closed(board),
+        "mpu_ranges": _mpu_ranges(board),
+        "has_caches": _caches(board),
         "systick": board.counter.driver == "systick",
         "has_system_control": board.target.cpu not in _NO_SYSTEM_CONTROL,
         "has_fpu": "fpu" in board.target.features,
@@ -99,6 +109,20 @@ def _views(board: Board) -> Mapping[str, object]:
         ],
         "symbols": _symbols(pools, (code, *constants)),
     }
+
+
+def _closed(board: Board) -> list[tuple[int, int]]:
+    """Ranges [start, end) that the MPU closes to all: holes, and NULL where memory for data begins at 0."""
+    holes = [(hole.address, hole.address + hole.size_bytes) for hole in board.holes]
+    return holes + [
+        (region.address, region.start) for region in board.regions if region.start != region.address
+    ]
+
+
+def _mpu_ranges(board: Board) -> int:
+    """Most ranges the MPU is told of: data, each pool, code and constants, NULL before code, closed ones."""
+    null_page = board.region(board.code_region).address == 0
+    return 1 + len(board.regions) + null_page + len(_closed(board))
 
 
 def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:

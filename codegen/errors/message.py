@@ -72,6 +72,11 @@ class Messages:
     def __len__(self) -> int:
         return len(self._items)
 
+    @property
+    def all(self) -> tuple[Message, ...]:
+        """What was recorded so far, in order."""
+        return tuple(self._items)
+
     def raise_if_any(self) -> None:
         """Raise `CodegenError` with everything recorded so far, if anything was."""
         if self._items:

@@ -1,14 +1,29 @@
 """Intermediate representation: typed values in A-normal form, with a virtual device on each."""
 
 from codegen.ir.function import Function, Module
-from codegen.ir.target import Board, Counter, MemoryHole, Region, Runner, Target, Uart
+from codegen.ir.target import (
+    CACHED_CORES,
+    Board,
+    Cache,
+    CacheKind,
+    Counter,
+    MemoryHole,
+    Region,
+    RegisterWrite,
+    Runner,
+    Target,
+    Uart,
+)
 from codegen.ir.types import ANYWHERE, DeviceConflict, DType, Quantization, TensorType, VirtualDevice
 from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
 
 __all__ = [
     "ANYWHERE",
+    "CACHED_CORES",
     "Arg",
     "Board",
+    "Cache",
+    "CacheKind",
     "Call",
     "ConstRef",
     "Constant",
@@ -21,6 +36,7 @@ __all__ = [
     "Module",
     "Quantization",
     "Region",
+    "RegisterWrite",
     "Runner",
     "Source",
     "Target",

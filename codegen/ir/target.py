@@ -3,6 +3,12 @@
 import enum
 from dataclasses import dataclass
 
+CACHED_CORES = frozenset({"cortex-m7", "cortex-m55", "cortex-m85"})
+"""Cores that may have caches of their own."""
+
+NULL_BYTES = 32
+"""Bytes at address 0 that no pool uses."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
@@ -25,8 +31,15 @@ class Region:
     executable: bool = False
     access_cost: float = 1.0
     """Relative cost of one access (1 = fastest memory of the board)."""
+    wait_states: int | None = None
+    """Wait states of one access at the board's rated clock, as the manual gives them; None: not published."""
+    fetch_bytes: int = 4
+    """Bytes that one such access brings: the line of the cache or prefetch buffer in front, else one word."""
     dma: bool = True
     cacheable: bool = False
+    """Whether a data cache of the core sits in front: who shares it with DMA has to clean and invalidate."""
+    retained: bool = False
+    """Whether it can keep its bytes through the deepest sleep that more than a reset pin ends."""
     emulated: bool = True
     """Whether the emulator maps it; a region it lacks is left out of plans that are to run there."""
 
@@ -35,6 +48,11 @@ class Region:
             raise ValueError(f"region {self.name} does not fit a 32-bit address space")
         if self.name != self.name.upper():
             raise ValueError(f"region {self.name} is not in upper case")
+
+    @property
+    def start(self) -> int:
+        """First address that may hold an object: where a pool could begin at 0, C would take it for NULL."""
+        return self.address + (NULL_BYTES if self.writable and self.address == 0 else 0)
 
     @property
     def end(self) -> int:
@@ -52,6 +70,39 @@ class Runner(enum.Enum):
 
     QEMU = "qemu"
     HOST = "host"
+    NONE = "none"
+    """Not at all: QEMU does not emulate the board."""
+
+
+class CacheKind(enum.Enum):
+    """What a cache holds, and so who turns it on."""
+
+    INSTRUCTION = "instruction"
+    """Beside the core (Cortex-M7, M55, M85): off after reset, the test firmware turns it on."""
+    DATA = "data"
+    """Likewise, of loads and stores."""
+    FLASH = "flash"
+    """The vendor's, in front of a memory: as reset leaves it, or as the board's `setup` says."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cache:
+    """One cache of a board."""
+
+    kind: CacheKind
+    size_bytes: int
+    line_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RegisterWrite:
+    """One step of set-up: `register = register & ~clear | set`, then wait for all bits of `wait`."""
+
+    address: int
+    why: str
+    clear: int = 0
+    set: int = 0
+    wait: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,21 +114,24 @@ class Uart:
     baud: int = 115200
     qemu_serial: int = 0
     """Index of QEMU's `-serial` option that is this UART."""
+    untested: bool = False
+    """Whether nobody has seen this driver talk on this board: written from the manual, only compiled."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """A free-running counter. `instructions_per_tick` holds under QEMU's `-icount shift=0`."""
+    """A free-running counter. `instructions_per_tick` holds under QEMU's `-icount shift=0`, 0 elsewhere."""
 
     driver: str
     address: int
     bits: int
-    instructions_per_tick: float
+    instructions_per_tick: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHole:
-    """Addresses that an emulator maps though the chip does not: closed by the MPU in test firmware."""
+    """Addresses where the chip has nothing, though an emulator or the core's default map would let code
+    go there: closed by the MPU in test firmware, so that no core speculates into them either."""
 
     address: int
     size_bytes: int
@@ -103,7 +157,17 @@ class Board:
     buffer_alignment_bytes: int = 1
     """Least alignment of every buffer placed on this board."""
     aliases: tuple[str, ...] = ()
+    vendor: str = ""
+    """Maker of the chip: boards are listed by it."""
+    sources: tuple[str, ...] = ()
+    """Where the figures come from: manuals with their numbers, headers and device trees with their names."""
     clock_hz: int = 0
+    """Clock of the core in the test firmware: as reset leaves it, unless `setup` changes it."""
+    rated_clock_hz: int = 0
+    """Highest clock of the core by the data sheet, the one that `wait_states` are for; 0: unknown."""
+    caches: tuple[Cache, ...] = ()
+    flash_tool: str | None = None
+    """Command that puts `firmware.elf` on the board."""
     qemu_machine: str | None = None
     qemu_flags: tuple[str, ...] = ()
     uart: Uart | None = None
@@ -112,6 +176,10 @@ class Board:
     """Driver of the memory protection unit: `v7m`, `v8m`, or None where the core has none."""
     startup: str | None = None
     """Further set-up the start-up code does (e.g. `stm32f4` enables clocks)."""
+    setup: tuple[RegisterWrite, ...] = ()
+    """Registers written right after reset, in this order: clocks of memories and of the UART, its pins."""
+    boot_words: tuple[int, ...] = ()
+    """Words behind the vector table that the chip's boot ROM looks for."""
     holes: tuple[MemoryHole, ...] = ()
 
     def region(self, name: str) -> Region:

@@ -26,7 +26,7 @@ def board_pools(board: Board, limits: Mapping[str, int], *, emulated: bool) -> t
     pools: list[Pool] = []
     for region in regions:
         reserved = board.reserved_bytes if region.name == board.data_region else 0
-        room = region.size_bytes - reserved
+        room = region.end - region.start - reserved
         pools.append(
             Pool(
                 name=region.pool_name,

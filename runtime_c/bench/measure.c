@@ -144,13 +144,13 @@ uint32_t cg_measure_link_stack(void)
 /* ---- memory protection ------------------------------------------------------------------ */
 
 typedef struct {
-    cg_mpu_range range[CG_MPU_REGIONS];
+    cg_mpu_range *range; /* of the board, which has room for all */
     uint32_t count;
 } range_list;
 
 static void add(range_list *list, cg_mpu_range range)
 {
-    if (list->count < CG_MPU_REGIONS && range.start < range.end) {
+    if (list->count < cg_board.range_count && range.start < range.end) {
         list->range[list->count] = range;
         list->count++;
     }
@@ -182,7 +182,7 @@ static void add_pools(range_list *list, const cg_bench_model *model, const cg_po
 /* Everything the model needs; of no model, what every model needs beside its pools. */
 static void open_for(const cg_bench_model *model)
 {
-    range_list list = {.count = 0};
+    range_list list = {.range = cg_board.ranges, .count = 0};
     for (uint32_t i = 0; i < cg_board.pools_count; i++) {
         add_data(&list, &cg_board.pools[i]);
         if (model != NULL) {

@@ -25,13 +25,36 @@ typedef struct {
     bool data_region; /* also holds stack, data and bss */
 } cg_port_pools;
 
+/* One step of set-up: register = (register & ~clear) | set, then until all bits of `wait` are set.
+ */
+typedef struct {
+    uint32_t address;
+    uint32_t clear;
+    uint32_t set;
+    uint32_t wait;
+} cg_port_write;
+
+/* What unprivileged code may do with a range; everything that is not listed is closed to it. */
+typedef enum {
+    CG_MPU_READ_ONLY, /* and execute */
+    CG_MPU_READ_WRITE,
+    CG_MPU_CLOSED /* to privileged code too, where the MPU can say so */
+} cg_mpu_access;
+
+typedef struct {
+    uint32_t floor; /* well-aligned address at or below start: opened too where the MPU is coarse */
+    uint32_t start;
+    uint32_t end;
+    cg_mpu_access access;
+} cg_mpu_range;
+
 typedef struct {
     const char *name;
     const cg_port_range *read_only; /* code and constants; the first holds the vectors */
     uint32_t read_only_count;
     const cg_port_pools *pools;
     uint32_t pools_count;
-    const cg_port_range *holes; /* mapped by an emulator, absent on the chip */
+    const cg_port_range *holes; /* absent on the chip, or NULL: closed to all */
     uint32_t hole_count;
     uint32_t uart_address;
     uint32_t uart_divider; /* clock / baud rate, rounded */
@@ -45,9 +68,14 @@ typedef struct {
     uint8_t *free_end;
     uint8_t *frame; /* buffer for one frame, decoded */
     uint32_t frame_bytes;
+    cg_mpu_range *ranges; /* room for all that the MPU is to be told of */
+    uint32_t range_count;
 } cg_board_info;
 
 extern const cg_board_info cg_board;
+
+/* Turns the core's caches on, if the board has any: invalidated first; not if they are on. */
+void cg_cache_enable(void);
 
 /* Clocks and pins the drivers below need. */
 void cg_setup_board(void);
@@ -67,28 +95,14 @@ uint64_t cg_counter_read(void);
 #define CG_PAUSE_LOOPS 32u
 #endif
 
-#define CG_MPU_REGIONS 8u
-
-/* What unprivileged code may do with a range; everything that is not listed is closed to it. */
-typedef enum {
-    CG_MPU_READ_ONLY, /* and execute */
-    CG_MPU_READ_WRITE,
-    CG_MPU_CLOSED /* to privileged code too, where the MPU can say so */
-} cg_mpu_access;
-
-typedef struct {
-    uint32_t floor; /* well-aligned address at or below start: opened too where the MPU is coarse */
-    uint32_t start;
-    uint32_t end;
-    cg_mpu_access access;
-} cg_mpu_range;
+#define CG_MPU_REGIONS 8u /* every MPU of the cores we know has at least these */
 
 /* Regions the core has; 0: it has no MPU. */
 uint32_t cg_mpu_regions(void);
 /*
  * Sets up the MPU for unprivileged code. Ends are rounded up to what the MPU can express.
- * Privileged code keeps access to everything but closed ranges. Nothing happens on a core without
- * MPU.
+ * Privileged code keeps access to everything but closed ranges. The MPU stays off on a core without
+ * one, and where it has fewer regions than there are ranges.
  */
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count);
 #define CG_MPU_GRANULE_BYTES 32u

@@ -39,7 +39,7 @@ static uint32_t attributes(cg_mpu_access access)
         return RASR_NORMAL | RASR_FULL | RASR_NO_CODE;
     case CG_MPU_CLOSED:
     default:
-        return RASR_NORMAL | RASR_NO_CODE;
+        return RASR_NO_CODE; /* strongly ordered: no core speculates into it */
     }
 }
 
@@ -152,10 +152,13 @@ void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
             writable += ranges[i].access == CG_MPU_READ_WRITE;
         }
     }
+    if (single + writable > available) {
+        return;
+    }
     next_region = 0;
     set_ranges(ranges, count, CG_MPU_READ_ONLY, 1);
     set_ranges(ranges, count, CG_MPU_READ_WRITE,
-               writable == 0 ? 1u : (CG_MPU_REGIONS - single) / writable);
+               writable == 0 ? 1u : (available - single) / writable);
     set_ranges(ranges, count, CG_MPU_CLOSED, 1);
     for (; next_region < available; next_region++) {
         *cg_register(MPU_RNR) = next_region;

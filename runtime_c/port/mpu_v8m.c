@@ -42,10 +42,17 @@ static void set_region(uint32_t index, const cg_mpu_range *range, bool open)
 void cg_mpu_open(const cg_mpu_range *ranges, uint32_t count)
 {
     const uint32_t available = cg_mpu_regions();
+    uint32_t needed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        needed += ranges[i].access != CG_MPU_CLOSED;
+    }
     if (available < CG_MPU_REGIONS) {
         return;
     }
     *cg_register(MPU_CTRL) = 0;
+    if (available < needed) {
+        return;
+    }
     *cg_register(MPU_MAIR0) = MAIR_WRITE_BACK;
     next_region = 0;
     for (uint32_t i = 0; i < count; i++) {

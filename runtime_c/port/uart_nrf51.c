@@ -1,4 +1,5 @@
-/* uart_nrf51.c -- UART of the nRF51822 on the micro:bit's pins (TX P0.24, RX P0.25). */
+/* uart_nrf51.c -- UART of nRF51 and nRF52 at 115200 baud; the board's set-up has chosen its pins.
+ */
 #include "cg_port.h"
 
 #define STARTRX  0x000u
@@ -6,23 +7,17 @@
 #define RXDRDY   0x108u
 #define TXDRDY   0x11Cu
 #define ENABLE   0x500u
-#define PSELTXD  0x50Cu
-#define PSELRXD  0x514u
 #define RXD      0x518u
 #define TXD      0x51Cu
 #define BAUDRATE 0x524u
 
 #define ENABLED         4u
-#define PIN_TX          24u
-#define PIN_RX          25u
 #define BAUDRATE_115200 0x01D7E000u
 
 static bool sending;
 
 void cg_uart_open(void)
 {
-    *cg_register(cg_board.uart_address + PSELTXD) = PIN_TX;
-    *cg_register(cg_board.uart_address + PSELRXD) = PIN_RX;
     *cg_register(cg_board.uart_address + BAUDRATE) = BAUDRATE_115200;
     *cg_register(cg_board.uart_address + ENABLE) = ENABLED;
     *cg_register(cg_board.uart_address + STARTTX) = 1;

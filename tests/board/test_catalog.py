@@ -1,6 +1,8 @@
 """Boards that ship, and what a user is told of a board file with mistakes."""
 
 import dataclasses
+import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from codegen import resources
 from codegen.board import boards, load_board
 from codegen.errors import CodegenError, ExitCode
-from codegen.ir import Runner
+from codegen.ir import Board, CacheKind, Runner
 
 SHIPPED = resources.folder("boards")
 
@@ -30,8 +32,13 @@ def complaints(path: str) -> dict[str | None, str]:
     return {message.where: message.text for message in raised.value.messages}
 
 
+def without_lines(found: dict[str | None, str]) -> dict[str, str]:
+    """The line numbers have a test of their own."""
+    return {re.sub(r":\d+: |: ", ": ", where or "", count=1): text for where, text in found.items()}
+
+
 def test_every_board_of_the_interface_ships() -> None:
-    names = {board.name for board in boards()}
+    names = {board.name for board in boards() if board.runner is not Runner.NONE}
     assert names == {
         "netduinoplus2", "stm32vldiscovery", "mps2-an385", "mps2-an386", "mps2-an500",
         "mps2-an505", "mps3-an547", "microbit", "lm3s6965evb", "host",
@@ -39,6 +46,79 @@ def test_every_board_of_the_interface_ships() -> None:
     assert all(
         board.name == path.stem for board, path in zip(boards(), sorted(SHIPPED.glob("*.toml")), strict=True)
     )
+
+
+def test_a_board_with_every_chip_that_was_asked_for() -> None:
+    titles = "\n".join(board.title for board in boards())
+    chips = (
+        "STM32F405 STM32F407 STM32F411 STM32F446 STM32F746 STM32F767 STM32H743 STM32H723 STM32H563 STM32U585 "
+        "STM32L475 STM32L4R5 STM32G071 STM32G474 STM32N657 nRF52840 nRF5340 nRF54L15 RP2040 RP2350 RT1062 "
+        "ATSAMD51 Apollo4 EFR32MG24 RA8M1"
+    )
+    assert [chip for chip in chips.split() if chip not in titles.replace("R7FA8M1", "RA8M1")] == []
+    assert len([board for board in boards() if board.runner is Runner.NONE]) >= 25
+
+
+def test_every_board_says_where_its_figures_come_from() -> None:
+    real = [board for board in boards() if board.runner is not Runner.HOST]
+    assert [board.name for board in real if len(board.sources) < 2 or not board.vendor] == []
+    assert [board.name for board in real if board.rated_clock_hz <= 0] == []
+    assert [
+        board.name for board in real if board.runner is Runner.NONE and board.uart and not board.uart.untested
+    ] == []
+
+
+def test_no_region_of_a_board_overlaps_another() -> None:
+    """On its own: what the catalogue checks on reading is not asked."""
+    for board in boards():
+        if board.runner is not Runner.HOST:
+            for one, other in itertools.combinations(board.regions, 2):
+                apart = (
+                    one.address + one.size_bytes <= other.address
+                    or other.address + other.size_bytes <= one.address
+                )
+                assert apart, (board.name, one.name, other.name)
+
+
+def test_access_costs_follow_from_wait_states_where_those_are_published() -> None:
+    """The rule of docs/boards.md; a region with an estimate of its own says so beside it."""
+    estimated = {("stm32f746g-disco", "SRAM"), ("nucleo-f767zi", "SRAM")}
+    for board in boards():
+        for region in board.regions:
+            if region.wait_states is not None and (board.name, region.name) not in estimated:
+                expected = 1 + region.wait_states * 4 / region.fetch_bytes
+                assert region.access_cost == expected, (board.name, region.name)
+
+
+def test_the_stm32h743_has_its_seven_banks() -> None:
+    """RM0433, Embedded SRAM: the TCMs are the core's, SRAM1 to SRAM3 are one run of addresses."""
+    board = load_board("nucleo-h743zi")
+    kib = {
+        region.pool_name: (region.address, region.size_bytes >> 10)
+        for region in board.regions
+        if region.writable
+    }
+    assert kib == {
+        "itcm": (0x0000_0000, 64),
+        "dtcm": (0x2000_0000, 128),
+        "axi": (0x2400_0000, 512),
+        "sram1": (0x3000_0000, 128),
+        "sram2": (0x3002_0000, 128),
+        "sram3": (0x3004_0000, 32),
+        "sram4": (0x3800_0000, 64),
+    }
+    assert [region.name for region in board.regions if not region.dma] == ["DTCM", "ITCM"]
+    assert all(region.cacheable != region.name.endswith("TCM") for region in board.regions)
+
+
+@pytest.mark.parametrize("board", [board for board in boards() if board.caches], ids=lambda board: board.name)
+def test_only_what_lies_behind_a_data_cache_of_the_core_is_cacheable(board: Board) -> None:
+    has_data_cache = any(cache.kind is CacheKind.DATA for cache in board.caches)
+    behind = [region.name for region in board.regions if region.cacheable]
+    tightly_coupled = [region.name for region in board.regions if region.name.endswith("TCM")]
+    assert bool(behind) == has_data_cache
+    if has_data_cache:
+        assert set(behind) == {region.name for region in board.regions} - set(tightly_coupled)
 
 
 def test_stm32_is_the_chip_with_its_real_memory() -> None:
@@ -94,16 +174,54 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("size_bytes = 131_072", "size_bytes = 0"),
         ('cpu = "cortex-m4"\n', ""),
     )
+    lines = Path(path).read_text().splitlines()
     found = complaints(path)
+
+    def line(start: str) -> int:
+        return next(number for number, text in enumerate(lines, start=1) if text.startswith(start))
+
     assert found == {
+        f"mine.toml:{line('titel')}: titel": "is no field of a board file",
+        "mine.toml: title": "is missing",
+        f"mine.toml:{line('stack_bytes')}: stack_bytes": "Expected `int`, got `str`, got '2048'",
+        f"mine.toml:{line('runner')}: runner": "Invalid enum value 'renode', got 'renode'",
+        f"mine.toml:{line('bits')}: counter.bits": "Expected `int`, got `float`, got 1.5",
+        f"mine.toml:{line('[[regions]]')}: regions[0]": "region SRAM does not fit a 32-bit address space",
+        f"mine.toml:{line('[target]')}: target.cpu": "is missing",
+    }
+
+
+def test_contradictions_are_told_beside_fields_that_cannot_be_read(tmp_path: Path) -> None:
+    """What only follows from the unreadable ones is not: nothing is said of where data lies."""
+    path = edited(
+        tmp_path,
+        ('title = "Netduino Plus 2 (STM32F405, Cortex-M4F, 168 MHz)"', "titel = 1"),
+        ("size_bytes = 131_072", "size_bytes = 0"),
+        ('driver = "stm32"', "driver = 1"),
+        ('mpu = "v7m"', 'mpu = "v9m"'),
+        ("address = 0x2002_0000", "address = 0x2002_0020"),
+        ("wait_states = 5", "wait_states = -1"),
+        ("[counter]\n", "[counters]\n"),
+    )
+    assert without_lines(complaints(path)) == {
         "mine.toml: titel": "is no field of a board file",
         "mine.toml: title": "is missing",
-        "mine.toml: stack_bytes": "Expected `int`, got `str`, got '2048'",
-        "mine.toml: runner": "Invalid enum value 'renode', got 'renode'",
-        "mine.toml: counter: bits": "Expected `int`, got `float`, got 1.5",
+        "mine.toml: counters": "is no field of a board file",
+        "mine.toml: counter": "is missing: the test firmware needs it",
         "mine.toml: regions[0]": "region SRAM does not fit a 32-bit address space",
-        "mine.toml: target: cpu": "is missing",
+        "mine.toml: regions[2].wait_states": "must not be negative",
+        "mine.toml: uart.driver": "Expected `str`, got `int`, got 1",
+        "mine.toml: mpu": "there is no driver 'v9m'",
+        "mine.toml: holes[0]": "must have a power of two of bytes, at least 32, "
+        "and lie at a multiple of them (MPU)",
     }
+
+
+@pytest.mark.parametrize("table", ["regions = 1", "regions = [1]", "target = 1", "regions = [{}]"])
+def test_a_file_of_nothing_but_mistakes_has_an_answer(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f"{table}\n")
+    assert "mine.toml: title" in complaints(str(path))
 
 
 @pytest.mark.parametrize(
@@ -148,6 +266,31 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
             "an array of tables",
         ),
         ("[target]", "target = 1\n[targets]", "target", "must be a table"),
+        ("wait_states = 5", "wait_states = -1", "regions[2].wait_states", "must not be negative"),
+        ("fetch_bytes = 16", "fetch_bytes = 12", "regions[2].fetch_bytes", "a power of two and at least 4"),
+        ("access_cost = 2.25", "access_cost = 0.5", "regions[2].access_cost", "must be at least 1"),
+        ('kind = "flash"', 'kind = "data"', "caches[0].kind", "a cortex-m4 has no data cache of its own"),
+        ('kind = "flash"', 'kind = "l2"', "caches[0].kind", "Invalid enum value 'l2'"),
+        (
+            "[[caches]]",
+            '[[setup]]\naddress = 0x4002_3801\nwhy = "odd"\n[[caches]]',
+            "setup[0].address",
+            "0x40023801 is no multiple of 4",
+        ),
+        (
+            "[[caches]]",
+            '[[setup]]\naddress = 0x4002_3800\nset = 0x1_0000_0000\nwhy = "wide"\n[[caches]]',
+            "setup[0].set",
+            "does not fit 32 bits",
+        ),
+        ("[[caches]]", "[[setup]]\naddress = 0\n[[caches]]", "setup[0].why", "is missing"),
+        ('mpu = "v7m"', 'mpu = "v7m"\nboot_words = [-1]', "boot_words", "does not fit 32 bits"),
+        (
+            "[counter]\n",
+            "[counters]\n",
+            "counter",
+            "is missing: the test firmware needs it",
+        ),
     ],
 )
 def test_every_mistake_has_its_field_and_reason(
@@ -158,5 +301,5 @@ def test_every_mistake_has_its_field_and_reason(
         path = edited(tmp_path, (old, new), ("[target]", "[other]"))
     else:
         path = edited(tmp_path, (old, new))
-    found = complaints(path)
+    found = without_lines(complaints(path))
     assert text in found[f"mine.toml: {where}"]

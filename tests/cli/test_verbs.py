@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen import resources
 from codegen.cli import main
 from codegen.driver.example import example_model
 from tests.testdata import model_path
@@ -223,6 +224,79 @@ def test_telling_verbs(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip()
     assert call(verb, "--json") in (0, 5)
     assert json.loads(capsys.readouterr().out)["schema"] == 1
+
+
+def test_boards_are_listed_by_how_they_run_and_in_detail(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("boards") == 0
+    listed = capsys.readouterr().out
+    assert all(len(line) <= 200 for line in listed.splitlines())
+    qemu, host, built_only = (
+        listed.index(text) for text in ("run on QEMU", "run on this machine", "built only")
+    )
+    assert qemu < listed.index("netduinoplus2, stm32") < host < built_only < listed.index("nucleo-h743zi")
+    assert call("boards", "nucleo-h743zi") == 0
+    told = capsys.readouterr().out
+    for text in ("480 MHz", "0x38000000", "pool sram4", "untested", "probe-rs download", "RM0433"):
+        assert text in told
+    assert call("boards", "nucleo-h743zi", "--json") == 0
+    (board,) = json.loads(capsys.readouterr().out)["boards"]
+    assert board["runner"] == "none" and board["port"]["untested"] and board["rated_clock_hz"] == 480_000_000
+    axi = board["regions"][1]
+    assert (axi["name"], axi["cacheable"], axi["dma"], axi["retained"]) == ("AXI", True, True, False)
+    assert [cache["kind"] for cache in board["caches"]] == ["instruction", "data"]
+    assert call("boards", "nucleo-h743") == 2
+    assert "did you mean nucleo-h743zi?" in capsys.readouterr().err
+
+
+def test_boards_tells_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    text = (resources.folder("boards") / "nucleo-g071rb.toml").read_text()
+    path.write_text(text.replace('name = "nucleo-g071rb"', 'name = "mine"'))
+    assert call("boards", str(path)) == 0
+    assert "board       mine" in capsys.readouterr().out
+    path.write_text(text.replace("size_bytes = 36_864", "size_bytes = 36.5"))
+    assert call("boards", str(path)) == 2
+    number = 1 + next(index for index, line in enumerate(text.splitlines()) if "36_864" in line)
+    assert f"error[E252] mine.toml:{number}: regions[0].size_bytes: Expected `int`" in capsys.readouterr().err
+
+
+NOT_EMULATED = "QEMU does not emulate this board ({}): it can be built for, not run"
+NO_DRIVER = "there is no driver for its UART, so its firmware could not answer on any port"
+ON_QEMU = "boards on QEMU "
+REAL = "--port PORT runs it on the real board; "
+BUILDS = "`codegen build` works for it"
+
+
+@pytest.mark.parametrize(
+    ("board", "port", "code", "text", "advice"),
+    [
+        (
+            *("nucleo-h743zi", None, "E609", NOT_EMULATED.format("cortex-m7")),
+            f"{ON_QEMU}with this core: mps2-an500; {REAL}{BUILDS}",
+        ),
+        (
+            *("ek-ra8m1", None, "E609", NOT_EMULATED.format("cortex-m85")),
+            f"{ON_QEMU}whose core (cortex-m55) runs this code: mps3-an547; {BUILDS}",
+        ),
+        (
+            *("rpi-pico", None, "E609", NOT_EMULATED.format("cortex-m0plus")),
+            f"{ON_QEMU}whose core (cortex-m0) runs this code: microbit; {REAL}{BUILDS}",
+        ),
+        (
+            *("nrf5340-dk", "loop://", "E608", NO_DRIVER),
+            f"{BUILDS}; `codegen boards` says which boards have a port",
+        ),
+    ],
+)
+def test_a_board_that_cannot_be_reached_is_refused_before_anything_is_built(
+    board: str, port: str | None, code: str, text: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--board", board, *(["--port", port] if port else [])]
+    for words in (["run", "-o", "made"], ["validate", str(example_model())]):
+        assert call(*words, *flags) == 6
+        told = capsys.readouterr().err.splitlines()
+        assert told == [f"error[{code}] {board}: {text}", f"help: {advice}"]
+    assert not Path("made").exists()
 
 
 def test_plan_of_a_problem_with_several_pools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
