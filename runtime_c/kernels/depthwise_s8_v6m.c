@@ -50,26 +50,27 @@ static void start(dw_layer *self, const cg_dw_v6m_params *params, void *workspac
                   int32_t most, int32_t parts)
 {
     const cg_window *const window = &params->window;
-    const int32_t taps = window->kernel_h * window->kernel_w;
+    const int32_t tap_count = window->kernel_h * window->kernel_w;
     const int32_t step = window->stride_w * window->kernel_h;
     self->params = params;
     self->runs = (cg_dw_run_v6m *)workspace;
-    self->dw.taps = (int32_t *)(void *)&self->runs[parts * window->kernel_h];
+    int32_t *const table = (int32_t *)(void *)&self->runs[parts * window->kernel_h];
+    self->dw.taps = table;
     self->columns = ((results - 1) * window->stride_w) + window->kernel_w;
-    self->lines = &self->dw.taps[((taps + 3) & ~3) + ((most - results) * step)];
+    self->lines = &table[((tap_count + 3) & ~3) + ((most - results) * step)];
     self->dw.tile.pixels = self->lines;
-    self->dw.tile.row_bytes = (taps + 3) & ~3;
+    self->dw.tile.row_bytes = (tap_count + 3) & ~3;
     self->dw.tile.middle = params->middle;
     self->dw.tile.act_min = params->act_min;
     self->dw.tile.act_max = params->act_max;
     self->dw.tile.out_zero = params->out_zero;
     self->dw.lines_end = &self->lines[results * step];
-    self->dw.tap_bytes = 4 * (taps + (taps % 2));
+    self->dw.tap_bytes = 4 * (tap_count + (tap_count % 2));
     self->dw.rest = (4 * step) - self->dw.tap_bytes;
     self->dw.out_step = window->out.c;
     const int32_t zero = *params->padding;
     const int32_t pair = (int32_t)((uint32_t)zero + ((uint32_t)zero << 16));
-    const int32_t words = (self->columns * window->kernel_h) + (taps % 2);
+    const int32_t words = (self->columns * window->kernel_h) + (tap_count % 2);
     for (int32_t i = 0; i < words; i++) {
         self->lines[i] = pair;
     }
