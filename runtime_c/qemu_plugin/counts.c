@@ -40,7 +40,7 @@ typedef void (*memory_callback)(unsigned int core, qemu_plugin_meminfo_t info, u
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translate_callback callback);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, execute_callback callback,
                                           int flags, void *user);
@@ -163,13 +163,23 @@ static entry *entry_of(uint64_t address)
 }
 
 /*
+ * Bytes of a Thumb instruction by its first halfword. QEMU's own qemu_plugin_insn_size says 2 too
+ * many for the one in front of a page's last halfword, where the translator has looked ahead.
+ */
+static uint64_t size_of(const struct qemu_plugin_insn *insn)
+{
+    const uint8_t *const bytes = qemu_plugin_insn_data(insn);
+    return bytes[1] >= 0xE8 ? 4 : 2;
+}
+
+/*
  * Let an instruction wait for the flash. `line` is the one the instruction in front of it in its
  * block ended in: fetching from that again is no access. Returns the line this one ends in.
  */
 static uint64_t watch(struct qemu_plugin_insn *insn, entry *place, uint64_t line)
 {
     const uint64_t address = qemu_plugin_insn_vaddr(insn);
-    const uint64_t bytes = qemu_plugin_insn_size(insn);
+    const uint64_t bytes = size_of(insn);
     const uint64_t last = (address + bytes - 1) / flash.read_bytes;
     if (in_flash(address) && (address / flash.read_bytes != line || last != line)) {
         fetch_info *const info = calloc(1, sizeof(fetch_info));
@@ -199,7 +209,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         if (i == 0) {
             found->start = address;
         }
-        found->end = address + qemu_plugin_insn_size(insn);
+        found->end = address + size_of(insn);
         found->last = entry_of(address);
         if (found->last != NULL) {
             qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &found->last->executions, 1);

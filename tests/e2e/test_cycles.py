@@ -1,6 +1,8 @@
 """`run --cycles`: what the plugin counts is what the target's own counter says; waits for a part's flash."""
 
+import itertools
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,32 +61,61 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build([example_model()], Options(board="mps2-an386"), folder, emulated=True)
 
 
-def _halfwords(path: Path, run: list[cycles.Executed]) -> int:
-    """Halfwords of code that were fetched: Thumb's first halfword says whether there is a second one."""
+def _halfwords(path: Path) -> Callable[[cycles.Executed], int]:
+    """Halfwords of an instruction's encoding: Thumb's first one says whether there is a second."""
     with path.open("rb") as file:
         sections = [section for section in ELFFile(file).iter_sections() if section["sh_flags"] & 4]
         images = [(int(section["sh_addr"]), section.data()) for section in sections]
-    total = 0
-    for each in run:
+
+    def count(each: cycles.Executed) -> int:
         at = each.instruction.address
         base, data = next((base, data) for base, data in images if base <= at < base + len(data))
-        first = int.from_bytes(data[at - base : at - base + 2], "little")
-        total += each.executions * (2 if first >= 0xE800 else 1)
-    return total
+        return 2 if int.from_bytes(data[at - base : at - base + 2], "little") >= 0xE800 else 1
+
+    return count
+
+
+def _runs(
+    built: Built, monkeypatch: pytest.MonkeyPatch, read_bytes: int
+) -> tuple[tuple[cycles.Executed, ...], ...]:
+    """What ran in each step, and waited for a flash of one wait state without caches."""
+    runs: list[tuple[cycles.Executed, ...]] = []
+
+    def keep(run: list[cycles.Executed], timing: cycles.Timing) -> int:
+        del timing
+        runs.append(tuple(run))
+        return 0
+
+    case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
+    part = replace(load_memory_model("stm32l4r5"), instruction_cache=None, data_cache=None)
+    monkeypatch.setattr(cycles, "cycles", keep)
+    estimate_cycles(built, case, memory=replace(part, wait_states=1, read_bytes=read_bytes))
+    return tuple(runs)
 
 
 def test_a_flash_of_halfwords_without_caches_waits_once_a_halfword(
     built: Built, monkeypatch: pytest.MonkeyPatch
 ):
-    """Counted without the model: how often each instruction ran, times the halfwords of its encoding."""
-    case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
-    flash = replace(
-        load_memory_model("stm32l4r5"), wait_states=1, read_bytes=2, instruction_cache=None, data_cache=None
-    )
-    monkeypatch.setattr(cycles, "cycles", lambda run, timing: _halfwords(built.image.path, run))  # type: ignore[misc]
-    estimate = estimate_cycles(built, case, memory=flash)
-    assert estimate.waits is not None
-    assert [waits.code for waits in estimate.waits] == list(estimate.cycles)
+    halfwords = _halfwords(built.image.path)
+    for run in _runs(built, monkeypatch, read_bytes=2):
+        assert [each.waits.code for each in run] == [each.executions * halfwords(each) for each in run]
+
+
+def test_code_in_sequence_waits_once_a_line(built: Built, monkeypatch: pytest.MonkeyPatch):
+    """Every instruction that only ever ran behind the one in front of it: it waits for the lines it adds."""
+    halfwords = _halfwords(built.image.path)
+    across = 0
+    for run in _runs(built, monkeypatch, read_bytes=4):
+        for before, each in itertools.pairwise(run):
+            end = before.instruction.address + 2 * halfwords(before)
+            only = before.executions == each.executions and not before.taken
+            if not only or end != each.instruction.address or not each.executions:
+                continue
+            last = each.instruction.address + 2 * halfwords(each) - 1
+            added = last // 4 - (end - 1) // 4
+            across += added == 1 and end % 4 == 2
+            assert each.waits.code == added * each.executions, hex(each.instruction.address)
+    assert across  # instructions that begin in a line that is there and end in the next
 
 
 def test_waits_for_the_flash_of_a_part(built: Built):
