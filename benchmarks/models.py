@@ -128,7 +128,7 @@ def _row(built: Built, key: str, optimize: str, compiler: str, *, with_cycles: b
         optimize=optimize,
         compiler=compiler,
         instructions=case.instructions or 0,
-        cycles_estimate=sum(estimate_cycles(built, cases[0])) if with_cycles else 0,
+        cycles_estimate=estimate_cycles(built, cases[0]).total if with_cycles else 0,
         macs=planned.macs,
         macs_executed=sum(prim.macs for prim in planned.program.prim_funcs),
         code_bytes=built.image.sizes.model_code_bytes,

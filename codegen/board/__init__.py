@@ -2,6 +2,7 @@
 
 from codegen.board.catalog import boards, load_board
 from codegen.board.host_poison import MemoryFault, run_poisoned
+from codegen.board.memory import load_memory_model
 from codegen.board.runner import Session, check_can_run, run, session
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "boards",
     "check_can_run",
     "load_board",
+    "load_memory_model",
     "run",
     "run_poisoned",
     "session",

@@ -53,7 +53,7 @@ def _check_names(table: Mapping[str, Any], known: list[str], where: str, message
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             text = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-            messages.add(CODE, "is no field of a board file", where=_join(where, name), help=text)
+            messages.add(CODE, "is no field of such a file", where=_join(where, name), help=text)
 
 
 def _value(hint: Any, value: Any, where: str, messages: Messages) -> Any:

@@ -18,6 +18,7 @@ from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import Program
+from codegen.toolchain.cycles import CycleEstimate
 
 
 def show_plan(planned: Planned) -> None:
@@ -83,14 +84,23 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
             f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
         )
         click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
-    if measured.cycles is not None:
-        total = sum(measured.cycles)
-        clock = built.board.clock_hz
-        time_ = f", {total / clock * 1000:.1f} ms at {clock / 1e6:g} MHz" if clock else ""
-        click.echo(f"          about {total:,} cycles{time_} (an estimate: docs/cycles.md)")
+    if measured.estimate is not None:
+        _cycles(measured.estimate, built.board.clock_hz)
     _constants(program)
     _reduction(planned)
     _sizes(built)
+
+
+def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
+    """Cycles without waits at the board's clock, then with the waits at the clock of the memory model."""
+    time_ = f", {estimate.total / clock_hz * 1000:.1f} ms at {clock_hz / 1e6:g} MHz" if clock_hz else ""
+    click.echo(f"          about {estimate.total:,} cycles{time_} (an estimate: docs/cycles.md)")
+    memory, waits = estimate.memory, estimate.total_waits
+    if memory is not None and waits is not None:
+        total = estimate.total + waits.total
+        time_ = f"{total / memory.clock_hz * 1000:.1f} ms at {memory.clock_hz / 1e6:g} MHz"
+        click.echo(f"          about {total:,} cycles, {time_}, with the flash of {memory.name}")
+        click.echo(f"          ({waits.code:,} cycles wait for code, {waits.data:,} for constants)")
 
 
 def show_steps(checks: Sequence[StepCheck]) -> None:

@@ -77,6 +77,11 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
     is_flag=True,
     help="Estimate the cycles of every step: QEMU counts, times published timings (docs/cycles.md).",
 )
+@click.option(
+    "--memory-model",
+    metavar="NAME|FILE",
+    help="With --cycles: add the waits for that part's flash behind its caches (stm32l4r5; docs/cycles.md).",
+)
 @model_flags()
 @_JSON
 @_QUIET
@@ -88,6 +93,7 @@ def run(
     port: str | None,
     sandbox: bool,
     count_cycles: bool,
+    memory_model: str | None,
     options: Options,
     as_json: bool,
     quiet: bool,
@@ -100,6 +106,9 @@ def run(
     path = example_model() if model is None else existing(model)
     options = replace(options, sandbox=sandbox)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
+    if memory_model is not None and not count_cycles:
+        raise click.UsageError("--memory-model needs --cycles")
+    memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         cases = _cases(built, path, input_, expect, options)
@@ -108,7 +117,7 @@ def run(
         measured = execute(built, cases, port=port, trace=trace, sandboxed=sandbox)
         if count_cycles:
             stage("estimate cycles")
-            measured = replace(measured, cycles=estimate_cycles(built, cases[0]))
+            measured = replace(measured, estimate=estimate_cycles(built, cases[0], memory=memory))
         if folder is not None:
             (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
         problems = complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)

@@ -13,15 +13,21 @@ from codegen.driver.build import Built
 from codegen.driver.cases import Case
 from codegen.driver.run import request
 from codegen.errors import CodegenError, Message
-from codegen.ir import Runner
+from codegen.ir import MemoryModel, Runner
 from codegen.toolchain import callgraph, cycles, elf
 
+COLUMNS = 4
+"""Of the plugin's tables: executions, branches taken, waits for code, waits for data."""
 
-def estimate_cycles(built: Built, case: Case, *, model: int = 0) -> tuple[int, ...]:
-    """Cycles of each step of one inference, by the rules of docs/cycles.md.
 
-    Runs `case` on QEMU once more, with every instruction counted. Raises CodegenError E225 for a board
-    that has no timings or does not run on QEMU, E501, E605.
+def estimate_cycles(
+    built: Built, case: Case, *, model: int = 0, memory: MemoryModel | None = None
+) -> cycles.CycleEstimate:
+    """Cycles of each step of one inference, by the rules of docs/cycles.md, and its waits for a flash.
+
+    Runs `case` on QEMU once more, with every instruction counted; with `memory` every fetch from the region
+    of the code and every load from there goes through that flash's caches. Raises CodegenError E225 for a
+    board that has no timings or does not run on QEMU, E501, E605.
     """
     core = built.board.target.cpu
     timing = cycles.TIMINGS.get(core)
@@ -41,15 +47,44 @@ def estimate_cycles(built: Built, case: Case, *, model: int = 0) -> tuple[int, .
     codes = callgraph.reached(functions, [f"{program.name}_run"], without=hooks)
     base = min(code.address for code in codes)
     size = max(code.address + code.size_bytes for code in codes) - base
-    counts = _count(built, case, model, (base, size))
+    counts = _count(built, case, model, (base, size), memory)
     listing = tuple(callgraph.disassemble(built.image.path))
     spans = [(code.address, code.address + code.size_bytes) for code in codes]
     found = [cycles.executed(listing, step, base, spans) for step in counts]
-    return tuple(round(cycles.cycles(run, timing)) for run in found)
+    costs = tuple(round(cycles.cycles(run, timing)) for run in found)
+    if memory is None:
+        return cycles.CycleEstimate(cycles=costs)
+    waits = tuple(cycles.total_waits(each.waits for each in run) for run in found)
+    return cycles.CycleEstimate(cycles=costs, memory=memory, waits=waits)
 
 
-def _count(built: Built, case: Case, model: int, code: tuple[int, int]) -> NDArray[np.uint64]:
-    """[steps, halfwords of code, 2]: executions and branches taken of the last inference."""
+def _flash_words(built: Built, memory: MemoryModel) -> list[str]:
+    """The plugin's arguments for the flash: the region of code and linked constants."""
+    flash = built.board.region(built.board.code_region)
+    caches = (memory.instruction_cache, memory.data_cache)
+    rows = [
+        f"{name}rows={cache.rows if cache else 0}"
+        for name, cache in zip(("code", "data"), caches, strict=True)
+    ]
+    row_bytes = [
+        f"{name}row={cache.row_bytes if cache else memory.read_bytes}"
+        for name, cache in zip(("code", "data"), caches, strict=True)
+    ]
+    return [
+        f"flash={flash.address}",
+        f"flashsize={flash.size_bytes}",
+        f"wait={memory.wait_states}",
+        f"read={memory.read_bytes}",
+        f"prefetch={int(memory.prefetch)}",
+        *rows,
+        *row_bytes,
+    ]
+
+
+def _count(
+    built: Built, case: Case, model: int, code: tuple[int, int], memory: MemoryModel | None
+) -> NDArray[np.uint64]:
+    """[steps, halfwords of code, COLUMNS] of the last inference."""
     program = built.models[model].program
     begin, end = (built.image.symbols[name][0] & ~1 for name in toolchain.HOOK_FUNCTIONS)
     steps = len(program.prim_funcs)
@@ -64,8 +99,9 @@ def _count(built: Built, case: Case, model: int, code: tuple[int, int]) -> NDArr
             f"begin={begin}",
             f"end={end}",
             f"steps={steps}",
+            *(_flash_words(built, memory) if memory else ()),
         )
         wanted = request(program, [case], model=model)
         boards.run(built.image, built.board, wanted, plugin=",".join(words))
         counts = np.fromfile(table, np.uint64)
-    return counts.reshape(steps, code[1] // 2, 2)
+    return counts.reshape(steps, code[1] // 2, COLUMNS)

@@ -12,6 +12,7 @@ from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.plan.problem import Buffer, BufferKind, peak_bytes, pool_alignment
 from codegen.plan.program import Program
+from codegen.toolchain.cycles import CycleEstimate, Waits
 
 SCHEMA = 1
 
@@ -22,7 +23,7 @@ class Measured:
 
     result: RunResult
     comparisons: tuple[tuple[Comparison, ...], ...]
-    cycles: tuple[int, ...] | None = None
+    estimate: CycleEstimate | None = None
     """Estimated cycles of each step (`estimate_cycles`)."""
 
 
@@ -143,6 +144,7 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
     prim = program.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
     measured = next((each.instructions for each in trace if each.step == step), None)
+    estimate = run.estimate if run else None
     return {
         "step": step,
         "op": prim.let.call.op.name,
@@ -153,8 +155,13 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
         "constant_bytes": prim.constant_bytes,
         "instructions_predicted": prim.instructions,
         "instructions": measured,
-        "cycles_estimate": run.cycles[step] if run and run.cycles else None,
+        "cycles_estimate": estimate.cycles[step] if estimate else None,
+        "flash_waits_estimate": _waits(estimate.waits[step]) if estimate and estimate.waits else None,
     }
+
+
+def _waits(waits: Waits | None) -> dict[str, int] | None:
+    return {"code": waits.code, "data": waits.data} if waits else None
 
 
 def _largest(values: list[int]) -> int | None:
@@ -177,6 +184,7 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
             }
         )
     pools = {name for case in cases for name in case.pool_peaks}
+    estimate = measured.estimate
     return {
         "runner": measured.result.runner,
         "cases": len(cases),
@@ -192,6 +200,8 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         ),
         "instructions": cases[0].instructions,
         "instructions_resolution": cases[0].counter_resolution,
-        "cycles_estimate": sum(measured.cycles) if measured.cycles else None,
+        "cycles_estimate": estimate.total if estimate else None,
+        "memory_model": estimate.memory.name if estimate and estimate.memory else None,
+        "flash_waits_estimate": _waits(estimate.total_waits) if estimate else None,
         "cycles": None,
     }

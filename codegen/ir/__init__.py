@@ -1,6 +1,7 @@
 """Intermediate representation: typed values in A-normal form, with a virtual device on each."""
 
 from codegen.ir.function import Function, Module
+from codegen.ir.memory import FlashCache, MemoryModel
 from codegen.ir.target import (
     CACHED_CORES,
     Board,
@@ -30,9 +31,11 @@ __all__ = [
     "Counter",
     "DType",
     "DeviceConflict",
+    "FlashCache",
     "Function",
     "Let",
     "MemoryHole",
+    "MemoryModel",
     "Module",
     "Quantization",
     "Region",

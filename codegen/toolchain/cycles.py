@@ -4,16 +4,18 @@ Sources: Technical Reference Manuals of Cortex-M0 (ARM DDI 0432, 3.3), M0+ (DDI 
 and M4 (DDI 0439, 3.3 and 7.2). Arm publishes no such table for Cortex-M33 (the M4's is used), M7 (dual issue:
 see `Timing.dual_issue`) and M55 (the M4's for scalar code; a vector instruction takes two cycles for its four
 beats and overlaps a neighbour that uses another unit, as DDI 0555 describes beat-wise execution). Memory
-answers at once: no flash wait states, no caches, no bus contention. docs/cycles.md states the rules.
+answers at once here; what a part's flash adds comes from the plugin's model (runtime_c/qemu_plugin/flash.h).
+docs/cycles.md states the rules.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir import MemoryModel
 from codegen.toolchain.callgraph import Instruction, list_bytes
 
 
@@ -58,12 +60,55 @@ TIMINGS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Waits:
+    """Cycles a step waits for the flash: for its instructions, and for literals and constants."""
+
+    code: int
+    data: int
+
+    @property
+    def total(self) -> int:
+        """Both."""
+        return self.code + self.data
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CycleEstimate:
+    """Cycles of each step with memory that answers at once, and what the flash of a `memory` model adds."""
+
+    cycles: tuple[int, ...]
+    memory: MemoryModel | None = None
+    waits: tuple[Waits, ...] | None = None
+    """Of each step; there if `memory` is."""
+
+    @property
+    def total(self) -> int:
+        """Cycles of all steps, without waits."""
+        return sum(self.cycles)
+
+    @property
+    def total_waits(self) -> Waits | None:
+        """Waits of all steps; None without a memory model."""
+        if self.waits is None:
+            return None
+        return total_waits(self.waits)
+
+
+def total_waits(waits: Iterable[Waits]) -> Waits:
+    """The sum of both kinds."""
+    each = tuple(waits)
+    return Waits(code=sum(one.code for one in each), data=sum(one.data for one in each))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Executed:
     """An instruction with how often it ran, and how often execution went on elsewhere than behind it."""
 
     instruction: Instruction
     executions: int
     taken: int = 0
+    waits: Waits = field(default_factory=lambda: Waits(code=0, data=0))
+    """Of all its executions for the flash, where one was modelled."""
 
 
 _SINGLE_LOAD = re.compile(r"^(?:v?ldr(?:s?[bh])?t?|ldrex[bh]?)$")
@@ -190,12 +235,14 @@ def executed(
 ) -> list[Executed]:
     """Instructions of the address ranges `spans` with their counts.
 
-    `counts` is [halfwords, 2]: executions and branches taken of the instruction at base + 2 * i.
+    `counts` is [halfwords, 4]: executions, branches taken, cycles waited for code and for data of the
+    instruction at base + 2 * i.
     """
     found: list[Executed] = []
     for instruction in listing:
         index = (instruction.address - base) // 2
         if 0 <= index < len(counts) and any(low <= instruction.address < high for low, high in spans):
-            ran, taken = counts[index]
-            found.append(Executed(instruction=instruction, executions=int(ran), taken=int(taken)))
+            ran, taken, code, data = (int(count) for count in counts[index])
+            waits = Waits(code=code, data=data)
+            found.append(Executed(instruction=instruction, executions=ran, taken=taken, waits=waits))
     return found

@@ -9,11 +9,12 @@ from codegen.toolchain import gcc
 
 def build_counts_plugin(folder: Path) -> Path:
     """Compile the plugin into `folder`. Raises CodegenError E501 without a compiler, E502."""
-    source = resources.folder("runtime_c") / "qemu_plugin" / "counts.c"
+    folder_c = resources.folder("runtime_c") / "qemu_plugin"
+    sources = [str(folder_c / name) for name in ("counts.c", "flash.c")]
     target = folder / "counts.so"
-    command = [gcc.tool("gcc"), "-std=gnu11", "-O2", "-shared", "-fPIC", str(source), "-o", str(target)]
+    command = [gcc.tool("gcc"), "-std=gnu11", "-O2", "-shared", "-fPIC", *sources, "-o", str(target)]
     done = gcc.call(command, folder)
     if done.returncode:
         problem = f"the QEMU plugin does not compile: {done.stderr.strip().splitlines()[-1]}"
-        raise CodegenError(Message(code="E502", where=source.name, text=problem, help=gcc.INSTALL_HOST_GCC))
+        raise CodegenError(Message(code="E502", where="counts.c", text=problem, help=gcc.INSTALL_HOST_GCC))
     return target

@@ -2,16 +2,22 @@
  * counts.c -- a QEMU TCG plugin: how often each instruction of a firmware runs, step by step.
  *
  * Loaded into qemu-system-arm on this machine, never part of a firmware. Arguments:
- *   out=FILE    written: `steps` tables of `halfwords` entries {executions, taken}, 64 bits each
- *   base=A size=B   addresses of the code that is counted
- *   begin=A end=A   where cg_step_begin and cg_step_end start
- *   steps=N     steps of one inference
- * Entry i stands for the instruction at base + 2 * i; `taken` counts how often execution went on
- * elsewhere than behind it. A table holds the last inference's step: each run replaces it. FILE is
- * mapped, so that what is in it survives however QEMU ends.
+ *   out=FILE    written: `steps` tables of `halfwords` entries {executions, taken, code waits, data
+ * waits}, 64 bits each base=A size=B   addresses of the code that is counted begin=A end=A   where
+ * cg_step_begin and cg_step_end start steps=N     steps of one inference flash=A flashsize=B wait=W
+ * read=R prefetch=0|1 coderows=N coderow=B datarows=N datarow=B model the wait states of that flash
+ * (flash.h); without flashsize there are none Entry i stands for the instruction at base + 2 * i;
+ * `taken` counts how often execution went on elsewhere than behind it; the waits are cycles that
+ * its fetches and its loads waited for the flash. The flash's time is instructions and waits: never
+ * more than the cycles that pass, so that a prefetch is never further than it would be. All that
+ * runs goes through its caches, also what is not counted (the hooks, the test link). A table holds
+ * the last inference's step: each run replaces it. FILE is mapped, so that what is in it survives
+ * however QEMU ends.
  *
  * The declarations below are the part used of QEMU's plugin interface, version 1 (QEMU 7.2 to 8.2).
  */
+#include "flash.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,27 +33,36 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef void (*translate_callback)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
 typedef void (*execute_callback)(unsigned int core, void *user);
+typedef uint32_t qemu_plugin_meminfo_t;
+typedef void (*memory_callback)(unsigned int core, qemu_plugin_meminfo_t info, uint64_t address,
+                                void *user);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translate_callback callback);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, execute_callback callback,
                                           int flags, void *user);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
                                             execute_callback callback, int flags, void *user);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, memory_callback callback,
+                                      int flags, int direction, void *user);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation,
                                                 void *counter, uint64_t addend);
 
 int qemu_plugin_version = 1;
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
 
-enum { NO_REGISTERS = 0, ADD_U64 = 0 };
+enum { NO_REGISTERS = 0, ADD_U64 = 0, READS_AND_WRITES = 3 };
 
 typedef struct {
     uint64_t executions;
     uint64_t taken;
+    uint64_t code_waits;
+    uint64_t data_waits;
 } entry;
 
 /* A translated block: where it starts, ends, and the entry of its last instruction. */
@@ -57,6 +72,13 @@ typedef struct {
     entry *last;
 } block_info;
 
+/* An instruction that may wait for the flash; its entry, or NULL where nothing is counted. */
+typedef struct {
+    uint64_t address;
+    uint64_t bytes;
+    entry *place;
+} fetch_info;
+
 static struct {
     const char *path;
     uint64_t base;
@@ -64,6 +86,9 @@ static struct {
     uint64_t begin;
     uint64_t end;
     uint64_t steps;
+    uint64_t flash;
+    uint64_t flash_size;
+    uint64_t settings[FLASH_SETTINGS];
 } given;
 
 static entry *now;     /* since the last cg_step_begin */
@@ -71,6 +96,9 @@ static entry *tables;  /* the mapped file */
 static size_t entries; /* of one table */
 static uint64_t calls; /* of cg_step_end so far */
 static const block_info *previous;
+static flash_model flash;
+static uint64_t instructions; /* all that were executed; counted with a flash only */
+static uint64_t waits;        /* all cycles waited for the flash */
 
 static void step_begins(unsigned int core, void *user)
 {
@@ -97,16 +125,80 @@ static void block_runs(unsigned int core, void *user)
     previous = block;
 }
 
+static bool in_flash(uint64_t address)
+{
+    return address >= given.flash && address - given.flash < given.flash_size;
+}
+
+static void fetched(unsigned int core, void *user)
+{
+    (void)core;
+    const fetch_info *const insn = user;
+    const uint64_t wait = flash_fetch(&flash, insn->address, insn->bytes, instructions + waits);
+    waits += wait;
+    if (insn->place != NULL) {
+        insn->place->code_waits += wait;
+    }
+}
+
+/* Asked for stores too: QEMU 7.2 takes the wrong ones when only loads are asked for. */
+static void loaded(unsigned int core, qemu_plugin_meminfo_t info, uint64_t address, void *user)
+{
+    (void)core;
+    if (!in_flash(address) || qemu_plugin_mem_is_store(info)) {
+        return;
+    }
+    const uint64_t bytes = UINT64_C(1) << qemu_plugin_mem_size_shift(info);
+    const uint64_t wait = flash_load(&flash, address, bytes, instructions + waits);
+    waits += wait;
+    if (user != NULL) {
+        ((entry *)user)->data_waits += wait;
+    }
+}
+
 static entry *entry_of(uint64_t address)
 {
     const bool inside = address >= given.base && address < given.base + given.size;
     return inside ? &now[(address - given.base) / 2] : NULL;
 }
 
+/*
+ * Bytes of a Thumb instruction by its first halfword. QEMU's own qemu_plugin_insn_size says 2 too
+ * many for the one in front of a page's last halfword, where the translator has looked ahead.
+ */
+static uint64_t size_of(const struct qemu_plugin_insn *insn)
+{
+    const uint8_t *const bytes = qemu_plugin_insn_data(insn);
+    return bytes[1] >= 0xE8 ? 4 : 2;
+}
+
+/*
+ * Let an instruction wait for the flash. `line` is the one the instruction in front of it in its
+ * block ended in: fetching from that again is no access. Returns the line this one ends in.
+ */
+static uint64_t watch(struct qemu_plugin_insn *insn, entry *place, uint64_t line)
+{
+    const uint64_t address = qemu_plugin_insn_vaddr(insn);
+    const uint64_t bytes = size_of(insn);
+    const uint64_t last = (address + bytes - 1) / flash.read_bytes;
+    if (in_flash(address) && (address / flash.read_bytes != line || last != line)) {
+        fetch_info *const info = calloc(1, sizeof(fetch_info));
+        if (info == NULL) {
+            abort();
+        }
+        *info = (fetch_info){address, bytes, place};
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, fetched, NO_REGISTERS, info);
+    }
+    qemu_plugin_register_vcpu_mem_cb(insn, loaded, NO_REGISTERS, READS_AND_WRITES, place);
+    qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &instructions, 1);
+    return last;
+}
+
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
     (void)id;
     const size_t count = qemu_plugin_tb_n_insns(block);
+    uint64_t line = UINT64_MAX;
     block_info *const found = calloc(1, sizeof(block_info));
     if (found == NULL) {
         abort();
@@ -117,10 +209,13 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         if (i == 0) {
             found->start = address;
         }
-        found->end = address + qemu_plugin_insn_size(insn);
+        found->end = address + size_of(insn);
         found->last = entry_of(address);
         if (found->last != NULL) {
             qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &found->last->executions, 1);
+        }
+        if (given.flash_size != 0) {
+            line = watch(insn, found->last, line);
         }
         if (address == given.begin) {
             qemu_plugin_register_vcpu_insn_exec_cb(insn, step_begins, NO_REGISTERS, NULL);
@@ -142,8 +237,20 @@ static bool take(const char *argument)
         const char *name;
         uint64_t *place;
     } numbers[] = {
-        {"base", &given.base}, {"size", &given.size},   {"begin", &given.begin},
-        {"end", &given.end},   {"steps", &given.steps},
+        {"base", &given.base},
+        {"size", &given.size},
+        {"begin", &given.begin},
+        {"end", &given.end},
+        {"steps", &given.steps},
+        {"flash", &given.flash},
+        {"flashsize", &given.flash_size},
+        {"wait", &given.settings[FLASH_WAIT_STATES]},
+        {"read", &given.settings[FLASH_READ_BYTES]},
+        {"prefetch", &given.settings[FLASH_PREFETCH]},
+        {"coderows", &given.settings[FLASH_CODE_ROWS]},
+        {"coderow", &given.settings[FLASH_CODE_ROW_BYTES]},
+        {"datarows", &given.settings[FLASH_DATA_ROWS]},
+        {"datarow", &given.settings[FLASH_DATA_ROW_BYTES]},
     };
     const size_t length = (size_t)(equals - argument);
     if (strncmp(argument, "out", length) == 0 && length == 3) {
@@ -178,7 +285,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
     void *const mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     now = calloc(entries, sizeof(entry));
-    if (mapped == MAP_FAILED || now == NULL) {
+    const bool started = given.flash_size == 0 || flash_start(&flash, given.settings);
+    if (mapped == MAP_FAILED || now == NULL || !started) {
         fprintf(stderr, "counts: no memory\n");
         return 1;
     }

@@ -181,7 +181,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         return next(number for number, text in enumerate(lines, start=1) if text.startswith(start))
 
     assert found == {
-        f"mine.toml:{line('titel')}: titel": "is no field of a board file",
+        f"mine.toml:{line('titel')}: titel": "is no field of such a file",
         "mine.toml: title": "is missing",
         f"mine.toml:{line('stack_bytes')}: stack_bytes": "Expected `int`, got `str`, got '2048'",
         f"mine.toml:{line('runner')}: runner": "Invalid enum value 'renode', got 'renode'",
@@ -204,9 +204,9 @@ def test_contradictions_are_told_beside_fields_that_cannot_be_read(tmp_path: Pat
         ("[counter]\n", "[counters]\n"),
     )
     assert without_lines(complaints(path)) == {
-        "mine.toml: titel": "is no field of a board file",
+        "mine.toml: titel": "is no field of such a file",
         "mine.toml: title": "is missing",
-        "mine.toml: counters": "is no field of a board file",
+        "mine.toml: counters": "is no field of such a file",
         "mine.toml: counter": "is missing: the test firmware needs it",
         "mine.toml: regions[0]": "region SRAM does not fit a 32-bit address space",
         "mine.toml: regions[2].wait_states": "must not be negative",

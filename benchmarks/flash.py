@@ -1,0 +1,67 @@
+"""Cycles of the MLPerf Tiny models on a Cortex-M4F at 120 MHz, with and without the waits for its flash.
+
+python benchmarks/flash.py                              # the table of docs/cycles.md
+python benchmarks/flash.py --models vww_96_int8         # of one model
+
+Estimates by the rules of docs/cycles.md, on `mps2-an386` at `--optimize speed`, beside the best latency that
+MLPerf Tiny publishes for the NUCLEO-L4R5ZI at 120 MHz. Deterministic.
+"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from codegen.board import load_memory_model
+from codegen.driver.build import build
+from codegen.driver.cases import pattern_case
+from codegen.driver.cycles import estimate_cycles
+from codegen.driver.options import Options
+
+HERE = Path(__file__).resolve().parent
+SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")
+PUBLISHED = {
+    "kws_ref_model": 5.18,
+    "vww_96_int8": 10.7,
+    "pretrainedResnet_quant": 19.8,
+    "ad01_int8": 0.49,
+}
+"""Million cycles: the best published latency times 120 MHz."""
+PARTS = ("stm32l4r5", "stm32l4r5-single-bank")
+
+
+def measure(model: str) -> list[float]:
+    """Million cycles of one inference: without waits, then with each part's flash. Raises CodegenError."""
+    path = SHARED / "models" / "mlperf_tiny" / f"{model}.tflite"
+    with tempfile.TemporaryDirectory(prefix="codegen-flash-") as folder:
+        built = build(
+            [path], Options(board="mps2-an386", optimize="speed"), Path(folder) / "b", emulated=True
+        )
+        case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
+        totals: list[float] = []
+        for part in PARTS:
+            estimate = estimate_cycles(built, case, memory=load_memory_model(part))
+            waits = estimate.total_waits
+            assert waits is not None  # a memory model was given
+            totals.append((estimate.total + waits.total) / 1e6)
+            if part == PARTS[0]:
+                totals.insert(0, estimate.total / 1e6)
+        return totals
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="+", choices=list(PUBLISHED), default=list(PUBLISHED))
+    given = parser.parse_args()
+    print("| model | best published | no waits |", *(f"`{part}` |" for part in PARTS))
+    print("|---|---|---|" + "---|" * len(PARTS))
+    for model in given.models:
+        figures = " | ".join(f"{figure:.3g}" for figure in (PUBLISHED[model], *measure(model)))
+        print(f"| {model} | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
