@@ -135,6 +135,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         blocks=not values.pop("no_blocks"),
         sharing=values.pop("sharing"),
         reduce=values.pop("reduce"),
+        kernels=click.get_current_context().find_object(tuple) or (),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -10,6 +10,7 @@ from codegen.importers.tflite.writer import ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
 
 OPS_HELP = "help: `codegen ops` lists the supported operators"
+KERNEL_HELP = f"{OPS_HELP}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
 CONV = ("CONV_2D", (1, 4, 4, 2), (1, 4, 4, 3), (np.zeros((3, 1, 1, 2), np.float32),))
 POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
 
@@ -24,7 +25,7 @@ def test_control_flow(name: str) -> None:
 
 def test_custom_operator() -> None:
     assert complaint(one_op("CUSTOM", (1, 4), (1, 4), custom_code="My\x1bOp")) == (
-        f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{OPS_HELP}'
+        f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{KERNEL_HELP}'
     )
 
 
@@ -32,11 +33,11 @@ def test_all_problems_come_at_once() -> None:
     data = chain(("ELU", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("GELU", ["b"], ["c"]), ("ABS", ["c"], ["y"]))
     assert complaint(data).split("\n") == [
         'error[E301] op 0 ELU "a": operator ELU is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
         'error[E301] op 2 GELU "c": operator GELU is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
         'error[E301] op 3 ABS "y": operator ABS is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
     ]
 
 
