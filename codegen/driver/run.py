@@ -61,8 +61,8 @@ def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
         if isinstance(let.call.attrs, UserAttrs):
             messages.add(
                 "E226",
-                f"only the kernel {let.call.attrs.kernel.symbol} of codegen.toml computes this operator: there "
-                "is no reference to compare with",
+                f"only the kernel {let.call.attrs.kernel.symbol} of codegen.toml computes this operator: "
+                "there is no reference to compare with",
                 where=let.where,
                 help="compare with outputs from elsewhere: codegen run MODEL --input X.npz --expect Y.npz",
             )

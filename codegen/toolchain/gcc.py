@@ -183,7 +183,8 @@ def link_messages(stderr: str, compiler: str) -> list[Message]:
                 code="E503",
                 text=f"does not link: `{symbol}` is used and nowhere defined",
                 help="generated code needs memcpy, memset and libgcc only: reinstall the compiler's "
-                f"C library ({INSTALL_ARM_GCC}), or report this",
+                f"C library ({INSTALL_ARM_GCC}), or report this; a kernel of codegen.toml may use no more, "
+                "and its source has to define its symbol",
             )
             for symbol in undefined
         ]

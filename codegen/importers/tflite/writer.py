@@ -115,7 +115,9 @@ class ModelBuilder:
         """
         code = builtin_code(name)
         if (name == "CUSTOM") != bool(custom_code) or (custom_options and not custom_code):
-            raise ValueError(f"{name}: custom code and options belong to CUSTOM, and CUSTOM needs a code")
+            raise ValueError(
+                f"{name}: custom options and a custom code belong to CUSTOM, and CUSTOM needs one"
+            )
         table = OPTIONS.get(name)
         known: Mapping[str, Field] = table.fields if table else {}
         unknown = sorted(set(options) - set(known))
