@@ -256,6 +256,81 @@ def test_a_source_that_does_not_compile(example: Path, capsys: pytest.CaptureFix
     assert not (example / "out" / "model").exists()
 
 
+ASSEMBLY = """
+    .syntax unified
+    .thumb
+    .section .text.maximum_s8, "ax", %progbits
+    .global maximum_s8
+    .type maximum_s8, %function
+maximum_s8:
+    push    {r4, r5}
+    ldr     r0, [r1]
+    ldr     r1, [r1, #4]
+    movs    r3, #40
+1:
+    ldrsb   r4, [r0], #1
+    ldrsb   r5, [r1], #1
+    cmp     r4, r5
+    it      lt
+    movlt   r4, r5
+    strb    r4, [r2], #1
+    subs    r3, #1
+    bne     1b
+    pop     {r4, r5}
+    bx      lr
+    .size maximum_s8, . - maximum_s8
+"""
+
+
+@pytest.mark.qemu
+def test_assembly(example: Path) -> None:
+    (example / "kernels" / "maximum.S").write_text(ASSEMBLY)
+    declared = (example / "codegen.toml").read_text()
+    (example / "codegen.toml").write_text(declared.replace("maximum.c", "maximum.S"))
+    run = ("run", "model.tflite", "--board", "mps2-an386", "--input", "x.npz", "--expect", "y.npz", "-o", "o")
+    assert _call(*run) == 0
+    cmake = (example / "o" / "CMakeLists.txt").read_text()
+    assert "  user/maximum.S\n" in cmake and "project(generated_models C ASM)" in cmake
+
+
+def test_a_source_without_its_symbol(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = example / "kernels" / "maximum.c"
+    source.write_text(source.read_text().replace("maximum_s8", "another"))
+    assert _call("build", "model.tflite", "--board", "mps2-an386") == 5
+    error = capsys.readouterr().err
+    assert "error[E503] does not link: `maximum_s8` is used and nowhere defined" in error
+    assert "and its source has to define its symbol" in error
+
+
+def test_recursion_has_no_bound(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = example / "kernels" / "maximum.c"
+    deep = "__attribute__((noinline)) static int deep(int n)\n{\n    return n ? n ^ deep(n - 1) : 3;\n}\n"
+    text = source.read_text().replace("CG_USER_KERNEL(", f"{deep}CG_USER_KERNEL(")
+    source.write_text(
+        text.replace("(void)workspace;", "(void)workspace;\n    out[0] = (int8_t)deep(first[0] & 3);")
+    )
+    assert _call("build", "model.tflite", "--board", "mps2-an386", "--optimize", "size") == 5
+    error = capsys.readouterr().err
+    assert "error[E504] function deep" in error and "a kernel of codegen.toml must have none of it" in error
+
+
+def test_an_argument_given_twice_is_not_overlapped(tmp_path: Path) -> None:
+    """The distance is one from argument 0, which here is argument 1 too: nothing is said about that one."""
+    _documented(tmp_path)
+    model = ModelBuilder()
+    x, y, z = (model.tensor(name, (1, 40), scale=0.5, zero_point=4) for name in "xyz")
+    model.op("RELU", [x], [y])
+    model.op("MAXIMUM", [y, y], [z])
+    model.inputs(x)
+    model.outputs(z)
+    (tmp_path / "model.tflite").write_bytes(model.build())
+    kernels = settings(tmp_path).kernels
+    program = plan_model(
+        tmp_path / "model.tflite", boards.load_board("host"), Options(kernels=kernels)
+    ).program
+    assert _peak(program) == 80
+
+
 def test_the_model_as_text(example: Path) -> None:
     """What is declared is part of the module: it reads back whole."""
     assert _call("build", "model.tflite", "--board", "host", "--dump-ir", "ir") == 0
