@@ -16,7 +16,6 @@ from codegen.driver.build import Built, Planned, build, plan_model
 from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, measure, request
-from codegen.errors import CodegenError
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.parse import parse_module
@@ -341,40 +340,25 @@ def test_the_model_as_text(example: Path) -> None:
     assert isinstance(let, Let) and settings(example).kernels[0] == getattr(let.call.attrs, "kernel", None)
 
 
-# ---- what the importer refuses ----------------------------------------------------------------------
-
-
-def _refusal(model: ModelBuilder, folder: Path) -> str:
-    _documented(folder)
-    (folder / "model.tflite").write_bytes(model.build())
-    with pytest.raises(CodegenError) as caught:
-        plan_model(
-            folder / "model.tflite", boards.load_board("host"), Options(kernels=settings(folder).kernels)
-        )
-    return str(caught.value)
-
-
-def test_several_results_are_refused(tmp_path: Path) -> None:
-    model = ModelBuilder()
-    x, y, z = (model.tensor(name, (1, 4), scale=0.5) for name in "xyz")
-    model.op("MAXIMUM", [x, x], [y, z])
-    model.inputs(x)
-    model.outputs(y, z)
-    assert _refusal(model, tmp_path) == (
-        'error[E301] op 0 MAXIMUM "y": has 2 outputs; a kernel declared in codegen.toml computes one result\n'
-        "help: convert the model so that this operator has one output"
-    )
-
-
-def test_a_constant_result_is_refused(tmp_path: Path) -> None:
-    model = ModelBuilder()
-    x, y, z = (model.tensor(name, (1, 4), scale=0.5) for name in "xyz")
-    k = model.tensor("k", (1, 4), scale=0.5, data=np.ones((1, 4), np.int8))
-    model.op("MAXIMUM", [k, k], [y])
-    model.op("MAXIMUM", [x, y], [z])
-    model.inputs(x)
-    model.outputs(z)
-    assert _refusal(model, tmp_path) == (
-        'error[E301] op 0 MAXIMUM "y": depends on no input of the model: its result is a constant that only '
-        "its kernel could compute\nhelp: convert the model with the result as a constant"
-    )
+def test_a_custom_name_stays_in_its_comment_and_two_models_share_a_source(tmp_path: Path) -> None:
+    _documented(tmp_path)
+    declared = (tmp_path / "codegen.toml").read_text()
+    (tmp_path / "codegen.toml").write_text(declared.replace("MAXIMUM", "a*/b\\\\"))
+    paths: list[Path] = []
+    for name in ("one", "two"):
+        model = ModelBuilder()
+        x, y, z = (model.tensor(each, (1, 40), scale=0.5, zero_point=4) for each in "xyz")
+        model.op("CUSTOM", [x, y], [z], custom_code="a*/b\\")
+        model.inputs(x, y)
+        model.outputs(z)
+        paths.append(tmp_path / f"{name}.tflite")
+        paths[-1].write_bytes(model.build())
+    options = Options(board="host", kernels=settings(tmp_path).kernels)
+    built = build(paths, options, tmp_path / "out", emulated=True)
+    a, b = np.random.default_rng(1).integers(-128, 128, (2, 1, 40)).astype(np.int8)
+    case = Case(name="two", inputs=(a, b), expected=(np.maximum(a, b),))
+    for index, planned in enumerate(built.models):
+        assert complaints(planned, [case], execute(built, [case], model=index), None) == []
+    assert "a* /b/" in (tmp_path / "out" / "two.c").read_text()
+    listed = (tmp_path / "out" / "CMakeLists.txt").read_text()
+    assert listed.count("user/maximum.c") == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from codegen.errors import CodegenError
-from codegen.importers.limits import MAX_MESSAGES
+from codegen.importers.limits import MAX_MESSAGES, MAX_OPTION_BYTES
 from codegen.importers.tflite.report import Report
 from codegen.importers.tflite.writer import ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
@@ -268,3 +268,14 @@ def test_names_in_messages_cannot_steer_a_terminal() -> None:
 
 def test_a_good_model_has_no_messages() -> None:
     assert len(imported(quantised()).main.body) == 1
+
+
+def test_options_of_custom_operators_are_bounded() -> None:
+    model = ModelBuilder()
+    x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (1, 4), "float32")
+    model.op("CUSTOM", [x], [y], custom_code="Mine", custom_options=bytes(MAX_OPTION_BYTES + 1))
+    model.inputs(x)
+    model.outputs(y)
+    assert complaint(model.build()) == (
+        "error[E305] m.tflite: a custom operator has 65537 bytes of options, supported are 65536"
+    )
