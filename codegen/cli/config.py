@@ -1,10 +1,13 @@
 """codegen.toml in the current folder: defaults for flags, under the command line and the environment."""
 
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from codegen.cli.kernels import declared_kernels
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.ops import UserKernel
 
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
@@ -29,11 +32,23 @@ _KNOWN = {
 _WORDS = {str: "a string", float: "a number", int: "an integer", bool: "true or false", dict: "a table"}
 
 
-def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
-    """Defaults per verb, for click. Raises CodegenError E202 naming every key that is not understood."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What codegen.toml says."""
+
+    defaults: dict[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
+    """Values of flags by verb, for click."""
+    kernels: tuple[UserKernel, ...] = ()
+
+
+def settings(folder: Path | None = None) -> Settings:
+    """Read codegen.toml in `folder`, the current one by default; without a file there are no settings.
+
+    Raises CodegenError E202 naming everything in it that is not understood.
+    """
     path = (folder or Path.cwd()) / FILE
     if not path.is_file():
-        return {}
+        return Settings()
     try:
         document = cast(dict[str, object], tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -44,11 +59,12 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
         ) from None
     messages = Messages()
     values: dict[str, object] = {}
+    kernels = declared_kernels(document.pop("kernel", []), path, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
             messages.add(
-                "E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}"
+                "E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}, kernel"
             )
         elif not isinstance(value, (int, float) if kind is float else kind):
             messages.add(
@@ -57,7 +73,7 @@ def settings(folder: Path | None = None) -> dict[str, dict[str, object]]:
         else:
             values[key.replace("-", "_")] = _pool_words(cast(object, value)) if kind is dict else value
     messages.raise_if_any()
-    return {verb: dict(values) for verb in VERBS}
+    return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels)
 
 
 def _pool_words(value: object) -> list[str]:

@@ -10,6 +10,7 @@ import click
 
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.ops import UserKernel
 from codegen.plan.program import IoMode
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -135,8 +136,14 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         blocks=not values.pop("no_blocks"),
         sharing=values.pop("sharing"),
         reduce=values.pop("reduce"),
+        kernels=_kernels(),
         dump_ir=values.pop("dump_ir"),
     )
+
+
+def _kernels() -> tuple[UserKernel, ...]:
+    """Those of codegen.toml, which `main` hands to click."""
+    return click.get_current_context().obj or ()
 
 
 def pool_limits(words: Sequence[str]) -> dict[str, int]:

@@ -49,7 +49,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(words: list[str]) -> int:
     as_json = "--json" in words
     try:
-        status = cli.main(args=words, prog_name="codegen", standalone_mode=False, default_map=settings())
+        found = settings()
+        status = cli.main(
+            args=words,
+            prog_name="codegen",
+            standalone_mode=False,
+            default_map=found.defaults,
+            obj=found.kernels,
+        )
     except CodegenError as error:
         return _fail(error, as_json)
     except click.exceptions.Abort:

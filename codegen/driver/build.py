@@ -12,6 +12,7 @@ from codegen.driver.report import report, to_json
 from codegen.driver.sandbox import sandbox_board
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
+from codegen.ir.ops import UserAttrs
 from codegen.ir.text import print_module
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
@@ -83,13 +84,19 @@ def plan_model(
     ready = prepared(path, options)
     choices = search_choices(options, emulated=emulated)
     program = search(ready.module, board, choices, name=name or model_name(path))
-    metadata = {**program.metadata, "options": options.spelled}
+    metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
         module=ready.module,
         program=replace(program, metadata=metadata),
         macs=ready.macs,
         reduction=ready.reduction,
     )
+
+
+def declared_kernels(module: Module) -> tuple[str, ...]:
+    """`operator=symbol` of every kernel of the user's that a module calls, sorted."""
+    attrs = [let.call.attrs for let in module.main.body if isinstance(let.call.attrs, UserAttrs)]
+    return tuple(sorted({f"{each.kernel.op}={each.kernel.symbol}" for each in attrs}))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +110,7 @@ class Prepared:
 
 def prepared(path: Path, options: Options) -> Prepared:
     """Import and rewrite one model. Raises CodegenError as those stages do."""
-    imported = importers.load(path)
+    imported = importers.load(path, options.kernels)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
     module = passes.run_passes(imported, pipeline(options, reductions.append), observe)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from codegen.ir.ops import UserKernel
 from codegen.plan.program import IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
@@ -29,6 +30,8 @@ class Options:
     sharing: SharingMode = "overlap"
     reduce: bool = True
     """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
+    kernels: tuple[UserKernel, ...] = ()
+    """For operators that codegen lacks, from codegen.toml."""
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""

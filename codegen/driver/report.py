@@ -7,6 +7,7 @@ import msgspec
 from codegen.driver.certificate import certificate
 from codegen.driver.compare import Comparison
 from codegen.driver.reduction import reduction_report
+from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
@@ -147,7 +148,7 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
     estimate = run.estimate if run else None
     return {
         "step": step,
-        "op": prim.let.call.op.name,
+        "op": operator_name(prim.let.call),
         "name": prim.name,
         "kernel": prim.kernel,
         "macs": prim.macs,

@@ -10,8 +10,9 @@ from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.report import Measured
-from codegen.errors import Message
+from codegen.errors import Message, Messages
 from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.ops import UserAttrs
 from codegen.plan.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
@@ -51,6 +52,23 @@ def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
     return tuple(evaluate(planned.reference, planned.reference.main, case.inputs))
 
 
+def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
+    """Raise CodegenError E226 if a case lacks expected outputs and the model calls kernels of the user's."""
+    if all(case.expected is not None for case in cases):
+        return
+    messages = Messages()
+    for let in planned.reference.main.body:
+        if isinstance(let.call.attrs, UserAttrs):
+            messages.add(
+                "E226",
+                f"only the kernel {let.call.attrs.kernel.symbol} of codegen.toml computes this operator: "
+                "there is no reference to compare with",
+                where=let.where,
+                help="compare with outputs from elsewhere: codegen run MODEL --input X.npz --expect Y.npz",
+            )
+    messages.raise_if_any()
+
+
 def execute(
     built: Built,
     cases: Sequence[Case],
@@ -62,9 +80,11 @@ def execute(
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
 
-    `sandboxed` needs a build with `Options.sandbox`.
+    `sandboxed` needs a build with `Options.sandbox`. Raises CodegenError E226 where only NumPy could say what
+    to expect, and cannot.
     """
     planned = built.models[model]
+    check_reference(planned, cases)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed)
     return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
 

@@ -1,7 +1,7 @@
 """Which files of runtime_c a folder gets: the kernels used, and the headers they include."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codegen import resources
@@ -11,11 +11,21 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 
-def kernel_files(programs: Iterable[Program]) -> Mapping[str, str]:
-    """Emitted path -> text of every kernel source that a step of any program needs, sorted."""
+def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
+    """Emitted path -> text of every kernel source that a step of any program needs, sorted: ours below
+    `runtime`, then those that users wrote. Raises ValueError for two users' files of one path."""
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
-    return {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
+    ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
+    return {**ours, **_user_files(programs)}
+
+
+def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
+    written = {prim.user_source for program in programs for prim in program.prim_funcs if prim.user_source}
+    files = {source.path: source.text for source in sorted(written, key=lambda source: source.path)}
+    if len(files) != len(written):
+        raise ValueError("two sources of users have the same path")
+    return files
 
 
 def header_files(sources: Iterable[str]) -> Mapping[str, str]:

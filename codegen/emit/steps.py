@@ -19,6 +19,7 @@ from codegen.emit.text import (
     wrapped,
 )
 from codegen.ir import Var
+from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import (
     ArrayArg,
     CallArg,
@@ -66,6 +67,8 @@ class EntryView:
     needs_math: bool
     kernel_headers: tuple[str, ...]
     """The runtime's headers that declare the kernels called."""
+    user_kernels: tuple[str, ...]
+    """C functions that users wrote, by name."""
 
 
 def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
@@ -108,6 +111,7 @@ class _Entry:
             null_check=self._null_check(),
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
             kernel_headers=_kernel_headers(prims),
+            user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
         )
 
     def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
@@ -204,7 +208,7 @@ class _Entry:
             if isinstance(arg, Var)
         )
         arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
-        text = f"{index}: {prim.let.call.op.name} {arrow}; {self._where(prim)}"
+        text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(prim)}"
         return block_comment(comment_text(text), "    ")
 
     def _where(self, prim: PrimFunc) -> str:

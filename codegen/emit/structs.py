@@ -6,7 +6,7 @@ from typing import cast
 from codegen.emit.literals import scalar
 from codegen.emit.names import c_name, constant_pool, pool_array
 from codegen.emit.text import COLUMNS, assignment
-from codegen.kernels.primfunc import ConstantPointer, CStruct, PrimFunc
+from codegen.kernels.primfunc import ConstantPointer, CStruct, PrimFunc, StructPointer
 from codegen.plan.program import Program
 
 Addresses = Mapping[tuple[str, str], str]
@@ -30,7 +30,9 @@ def struct_text(prim: PrimFunc, struct: CStruct, constants: Addresses) -> str:
     rows = [
         row for name, value in struct.fields for row in _Field(prim, constants).rows(name, value, _DEEPER)
     ]
-    return "\n".join([f"static const {struct.c_type} {prim.name}_{struct.suffix} = {{", *rows, "};"])
+    count = "[]" if struct.is_array else ""
+    head = f"static const {struct.c_type} {prim.name}_{struct.suffix}{count} = {{"
+    return "\n".join([head, *rows, "};"])
 
 
 class _Field:
@@ -40,14 +42,14 @@ class _Field:
 
     def rows(self, name: str, value: object, indent: str) -> list[str]:
         """A field on one line if it fits; a struct of structs is broken up for the eye."""
-        line = f"{indent}.{name} = {self._initialiser(value)},"
+        line = f"{indent}{_designator(name)} = {self._initialiser(value)},"
         if len(line) <= COLUMNS and not _is_deep(value):
             return [line]
         fields = tuple(_fields(value))
         if not fields:
-            return [f"{assignment(f'{indent}.{name}', self._initialiser(value))[:-1]},"]
+            return [f"{assignment(f'{indent}{_designator(name)}', self._initialiser(value))[:-1]},"]
         inner = [row for n, v in fields for row in self.rows(n, v, f"{indent}{_DEEPER}{_DEEPER}")]
-        return [f"{indent}.{name} =", f"{indent}{_DEEPER}{{", *inner, f"{indent}{_DEEPER}}},"]
+        return [f"{indent}{_designator(name)} =", f"{indent}{_DEEPER}{{", *inner, f"{indent}{_DEEPER}}},"]
 
     def _initialiser(self, value: object) -> str:
         match value:
@@ -57,11 +59,18 @@ class _Field:
                 return scalar(value)
             case ConstantPointer(role=role):
                 return self._constants[self._prim.name, role]
+            case StructPointer(suffix=suffix):
+                return f"{self._prim.name}_{suffix}"
             case _:
-                inner = ", ".join(f".{name} = {self._initialiser(field)}" for name, field in _fields(value))
+                inner = ", ".join(f"{_designator(n)} = {self._initialiser(v)}" for n, v in _fields(value))
         if not inner:
             raise ValueError(f"{self._prim.name}: a field {value!r} has no form in C")
         return f"{{{inner}}}"
+
+
+def _designator(name: str) -> str:
+    """What a field's initialiser begins with: `.name`, in arrays `[index]`."""
+    return name if name.startswith("[") else f".{name}"
 
 
 def _fields(value: object) -> Iterator[tuple[str, object]]:

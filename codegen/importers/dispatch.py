@@ -1,6 +1,7 @@
 """Reads a model file, tells its format and hands the bytes to that format's importer."""
 
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.errors import CodegenError, Message
@@ -8,6 +9,7 @@ from codegen.importers.limits import MAX_FILE_BYTES
 from codegen.importers.names import printable
 from codegen.importers.tflite import import_tflite
 from codegen.ir import Module
+from codegen.ir.ops import UserKernel
 
 _TFLITE_HELP = "give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch)"
 
@@ -23,8 +25,10 @@ _OTHER_FORMATS = {
 }
 
 
-def load(path: Path) -> Module:
+def load(path: Path, kernels: Sequence[UserKernel] = ()) -> Module:
     """Import the model file at `path` as a module with one function in the file's operator order.
+
+    Operators that no importer translates become calls of the declared `kernels`.
 
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
@@ -32,7 +36,7 @@ def load(path: Path) -> Module:
     data = _read(path)
     name = printable(path.name)
     if data[4:8] == b"TFL3":
-        return import_tflite(data, name)
+        return import_tflite(data, name, kernels)
     raise CodegenError(_unknown(path, data, name))
 
 

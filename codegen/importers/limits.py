@@ -28,6 +28,9 @@ MAX_OPERANDS = 32768
 MAX_CHANNEL_SCALES = 1 << 20
 """Scales of all tensors together."""
 
+MAX_OPTION_BYTES = 65536
+"""Bytes of one custom operator's options."""
+
 MAX_NAME_BYTES = 65536
 """Bytes of one name."""
 

@@ -75,3 +75,8 @@ def _unique(wanted: str, taken: set[str]) -> str:
         suffix = f"_{number}"
         candidate, number = wanted[: _MAX_IDENTIFIER - len(suffix)] + suffix, number + 1
     return candidate
+
+
+def is_reserved(name: str) -> bool:
+    """Whether C, C++ or a header that generated code includes has taken `name`."""
+    return name in _RESERVED

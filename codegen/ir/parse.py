@@ -1,15 +1,16 @@
 """Reads the text form of a module back (see `codegen.ir.text`)."""
 
 import base64
+import dataclasses
 import json
 import re
-from collections.abc import Callable
-from typing import TypeVar, get_type_hints
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 
 from codegen.ir.function import Function, Module
-from codegen.ir.ops import OPS
+from codegen.ir.ops import UserKernel, find_op
 from codegen.ir.ops.base import Activation, Attrs, Op, Padding2D
 from codegen.ir.text import attr_fields
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
@@ -146,7 +147,7 @@ class _Parser:
     def _let(self) -> Let:
         var = self._binding()
         self._tokens.take("=")
-        op = OPS.get(name := self._tokens.take())
+        op = find_op(name := self._tokens.take())
         if op is None:
             raise ValueError(f"{var.name}: no operator {name}")
         self._tokens.take("(")
@@ -244,7 +245,17 @@ def _typed(hint: object, value: Literal) -> object:
     if hint is Padding2D and isinstance(value, tuple):
         top, bottom, left, right = (int(str(item)) for item in value)
         return Padding2D(top=top, bottom=bottom, left=left, right=right)
+    if hint is UserKernel and isinstance(value, tuple):
+        names = [field.name for field in dataclasses.fields(UserKernel)]
+        read = {name: None if item == "none" else item for name, item in zip(names, value, strict=True)}
+        return UserKernel(**cast(Any, {**read, **_texts(names, value)}))
     return Activation(value) if hint is Activation else value
+
+
+def _texts(names: Sequence[str], value: tuple[Literal, ...]) -> dict[str, Literal]:
+    """The strings among a kernel's fields: theirs is the word "none" too."""
+    texts = ("op", "symbol", "source", "text")
+    return {name: item for name, item in zip(names, value, strict=True) if name in texts}
 
 
 def parse_module(text: str) -> Module:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from codegen.ir.function import Function, Module
 from codegen.ir.ops.base import Attrs, Padding2D
+from codegen.ir.ops.user import UserKernel
 from codegen.ir.types import Quantization, TensorType, VirtualDevice
 from codegen.ir.values import Arg, Constant, ConstRef, Let, Var
 
@@ -108,9 +109,15 @@ def _literal(value: object) -> str:
         return json.dumps(value.value)
     if isinstance(value, Padding2D):
         return _literal((value.top, value.bottom, value.left, value.right))
+    if isinstance(value, UserKernel):
+        return _literal(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
+    if isinstance(value, str):
+        return json.dumps(value)
     if isinstance(value, tuple):
         items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]
         return f"({', '.join(_literal(item) for item in items)})"
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

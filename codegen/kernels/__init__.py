@@ -1,6 +1,18 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import armv6m, armv7m, binary, convolution, dsp, fpu, layout, mve, pointwise, pooling
+from codegen.kernels import (
+    armv6m,
+    armv7m,
+    binary,
+    convolution,
+    dsp,
+    fpu,
+    layout,
+    mve,
+    pointwise,
+    pooling,
+    user,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
@@ -20,4 +32,5 @@ __all__ = [
     "pooling",
     "register",
     "supported_ops",
+    "user",
 ]

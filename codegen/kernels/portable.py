@@ -110,7 +110,7 @@ class PortableKernel(Kernel):
             sub_steps=parts.sub_steps,
             argument_stops=parts.argument_stops,
             result_start=parts.result_start,
-            argument_alignment=_alignment(let),
+            argument_alignment=element_alignment(let),
             reads=tuple(parts.image_reads if i == 0 else 1.0 for i in range(len(let.call.args))),
             workspaces=parts.workspaces,
             constants=parts.constants,
@@ -135,7 +135,7 @@ def _word(dtype: DType | None) -> str:
     return "any type" if dtype is None else dtype.value
 
 
-def _alignment(let: Let) -> int:
+def element_alignment(let: Let) -> int:
     """Bytes that the elements of arguments and result want, 4 at most: no core here needs more."""
     types = [let.var.type, *(arg.type for arg in let.call.args if isinstance(arg, Var))]
     return min(4, max(type_.dtype.size_bytes for type_ in types))

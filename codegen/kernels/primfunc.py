@@ -78,6 +78,21 @@ class ConstantPointer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StructPointer:
+    """In C: the first element of this PrimFunc's array of structs `suffix`, defined before."""
+
+    suffix: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserSource:
+    """A source that a user wrote: where it goes in the emitted folder, what it says."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Reverse:
     """The same call from the last pixel to the first: the C function `symbol` in `sources`."""
 
@@ -92,12 +107,15 @@ CScalar = int | float | bool
 class CStruct:
     """A `static const c_type` object named `<primfunc>_<suffix>`; fields in order of initialisation.
 
-    A field is a number, a constant's address, None (NULL), or a nested tuple of fields.
+    A field is a number, a constant's address, another struct's, None (NULL), or a nested tuple of fields.
+    Fields of an array are called `[0]`, `[1]`, ...
     """
 
     suffix: str
     c_type: str
     fields: tuple[tuple[str, object], ...]
+    is_array: bool = False
+    """The object is an array of `c_type`, and `fields` are its elements."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -238,6 +256,8 @@ class PrimFunc:
     """C function called; empty where no code runs (`is_call`)."""
     sources: tuple[str, ...] = ()
     """Files below runtime_c that must be compiled, e.g. `kernels/conv2d_s8.c`."""
+    user_source: UserSource | None = None
+    """The file that defines `symbol` where a user wrote it; generated code declares it."""
     sub_steps: int = 1
     argument_stops: tuple[int, ...] = ()
     result_start: int = 0

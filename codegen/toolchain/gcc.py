@@ -30,6 +30,15 @@ WARNINGS = (
 _WARNING_FREE_MAJOR = 12
 """Warnings are errors with the version all C is tested with; a later gcc's new warning stops nobody."""
 
+USER_FOLDER = "user/"
+"""Sources that users wrote."""
+
+
+def warnings(source: str) -> tuple[str, ...]:
+    """Warnings to ask for in `source`; in users' files they stop nobody: our style is not theirs to keep."""
+    return (*WARNINGS, "-Wno-error") if source.startswith(USER_FOLDER) else WARNINGS
+
+
 _DIAGNOSTIC = re.compile(r"^(?P<where>[^:\s]+:\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$")
 _SHOWN_ERRORS = 8
 _NO_C_LIBRARY = re.compile(r"\b(?:string|stdint)\.h: No such file")
@@ -123,7 +132,9 @@ class Compiler:
 
     def _errors(self, unit: Unit, done: subprocess.CompletedProcess[str]) -> list[Message]:
         advice = (
-            f"generated code compiles unless it was edited: build again into a new folder; if it stays, "
+            "correct the file that codegen.toml names for this kernel (docs/user_kernels.md)"
+            if unit.source.startswith(USER_FOLDER)
+            else f"generated code compiles unless it was edited: build again into a new folder; if it stays, "
             f"report it with this version: {self.name} {self.version()}"
         )
         if _NO_C_LIBRARY.search(done.stderr):
@@ -172,7 +183,8 @@ def link_messages(stderr: str, compiler: str) -> list[Message]:
                 code="E503",
                 text=f"does not link: `{symbol}` is used and nowhere defined",
                 help="generated code needs memcpy, memset and libgcc only: reinstall the compiler's "
-                f"C library ({INSTALL_ARM_GCC}), or report this",
+                f"C library ({INSTALL_ARM_GCC}), or report this; a kernel of codegen.toml may use no more, "
+                "and its source has to define its symbol",
             )
             for symbol in undefined
         ]

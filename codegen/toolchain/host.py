@@ -64,7 +64,7 @@ def _compile(
         gcc.Unit(
             source=path,
             object=place.objects / f"{index:03}_{Path(path).stem}.o",
-            options=(*gcc.WARNINGS, *includes, prefix_map, f"-DCG_HOST_GUARD_BYTES={GUARD_BYTES}u"),
+            options=(*gcc.warnings(path), *includes, prefix_map, f"-DCG_HOST_GUARD_BYTES={GUARD_BYTES}u"),
         )
         for index, path in enumerate(paths)
     ]

@@ -14,6 +14,11 @@ from codegen.errors import Messages
 from codegen.toolchain.callgraph import FRAME_SYMBOL_PREFIX, Code
 from codegen.toolchain.elf import Elf
 
+_HELP = (
+    "generated code has none of this: report it, with the model if you can; a kernel of codegen.toml must "
+    "have none of it either"
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
@@ -122,5 +127,5 @@ class _Walk:
             code,
             f"{' -> '.join(names)}: {text}",
             where=f"function {names[-1]}",
-            help=advice or "generated code has none of this: report it, with the model if you can",
+            help=advice or _HELP,
         )

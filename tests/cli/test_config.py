@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.config import settings
+from codegen.cli.config import Settings, settings
 from codegen.cli.flags import pool_limits
 from codegen.errors import CodegenError
 
 
 def test_known_keys_become_defaults_of_every_verb(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('board = "microbit"\nkeep-inputs = true\n[pool]\nsram = 4096\n')
-    found = settings(tmp_path)
+    found = settings(tmp_path).defaults
     assert found["run"] == {"board": "microbit", "keep_inputs": True, "pool": ["sram=4096"]}
     assert found["plan"] == found["run"]
 
 
 def test_no_file_no_defaults(tmp_path: Path) -> None:
-    assert settings(tmp_path) == {}
+    assert settings(tmp_path) == Settings()
 
 
 def test_every_wrong_key_at_once(tmp_path: Path) -> None:

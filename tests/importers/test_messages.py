@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from codegen.errors import CodegenError
-from codegen.importers.limits import MAX_MESSAGES
+from codegen.importers.limits import MAX_MESSAGES, MAX_OPTION_BYTES
 from codegen.importers.tflite.report import Report
 from codegen.importers.tflite.writer import ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
 
 OPS_HELP = "help: `codegen ops` lists the supported operators"
+KERNEL_HELP = f"{OPS_HELP}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
 CONV = ("CONV_2D", (1, 4, 4, 2), (1, 4, 4, 3), (np.zeros((3, 1, 1, 2), np.float32),))
 POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
 
@@ -24,7 +25,7 @@ def test_control_flow(name: str) -> None:
 
 def test_custom_operator() -> None:
     assert complaint(one_op("CUSTOM", (1, 4), (1, 4), custom_code="My\x1bOp")) == (
-        f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{OPS_HELP}'
+        f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{KERNEL_HELP}'
     )
 
 
@@ -32,11 +33,11 @@ def test_all_problems_come_at_once() -> None:
     data = chain(("ELU", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("GELU", ["b"], ["c"]), ("ABS", ["c"], ["y"]))
     assert complaint(data).split("\n") == [
         'error[E301] op 0 ELU "a": operator ELU is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
         'error[E301] op 2 GELU "c": operator GELU is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
         'error[E301] op 3 ABS "y": operator ABS is not supported',
-        OPS_HELP,
+        KERNEL_HELP,
     ]
 
 
@@ -267,3 +268,14 @@ def test_names_in_messages_cannot_steer_a_terminal() -> None:
 
 def test_a_good_model_has_no_messages() -> None:
     assert len(imported(quantised()).main.body) == 1
+
+
+def test_options_of_custom_operators_are_bounded() -> None:
+    model = ModelBuilder()
+    x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (1, 4), "float32")
+    model.op("CUSTOM", [x], [y], custom_code="Mine", custom_options=bytes(MAX_OPTION_BYTES + 1))
+    model.inputs(x)
+    model.outputs(y)
+    assert complaint(model.build()) == (
+        "error[E305] m.tflite: a custom operator has 65537 bytes of options, supported are 65536"
+    )

@@ -142,6 +142,7 @@ _OPERATOR = Table(
         2: ("outputs", _INTS),
         3: ("builtin_options_type", _BYTE),
         4: ("builtin_options", Choice(tag=3, layouts=OPTIONS)),
+        5: ("custom_options", _BYTES),
     },
 )
 

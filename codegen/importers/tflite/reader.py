@@ -106,7 +106,17 @@ class _Reader:
             outputs=self._operand_list(operator.OutputsLength(), operator.OutputsAsNumpy),
             options_kind=kind,
             options=operator.BuiltinOptions() if kind in OPTIONS else None,
+            custom_options=self._custom_options(operator) if name == _CUSTOM else b"",
         )
+
+    def _custom_options(self, operator: Any) -> bytes:
+        length = int(operator.CustomOptionsLength())
+        if length > limits.MAX_OPTION_BYTES:
+            limit = limits.MAX_OPTION_BYTES
+            raise self._error(
+                "E305", f"a custom operator has {length} bytes of options, supported are {limit}"
+            )
+        return operator.CustomOptionsAsNumpy().tobytes() if length else b""
 
     def _tensor(self, tensor: Any, index: int) -> FileTensor:
         name = _decode(tensor.Name())

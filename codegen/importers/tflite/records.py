@@ -39,6 +39,8 @@ class FileOperator:
     outputs: tuple[int, ...]
     options_kind: int
     options: flatbuffers.table.Table | None
+    custom_options: bytes = b""
+    """What the file holds for a custom operator, as it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """One operator of the file while it is translated: its operands, options and complaints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -144,15 +144,28 @@ class Site:
 
     def args(self, count: int) -> tuple[Arg, ...]:
         """The first `count` inputs; the problems of all of them are reported."""
-        found: list[Arg] = []
+        return tuple(arg for arg in self._read(range(count)) if arg is not None)
+
+    def all_args(self) -> tuple[Arg | None, ...]:
+        """Every input, None for one left out; the problems of all of them are reported."""
+        positions = range(len(self.operator.inputs))
+        return tuple(self._read([index if self.has(index) else None for index in positions]))
+
+    @property
+    def depends_on_inputs(self) -> bool:
+        """Whether an input of the graph decides any of this operator's."""
+        return any(self._values.depends_on_inputs(index) for index in self.operator.inputs)
+
+    def _read(self, positions: Iterable[int | None]) -> list[Arg | None]:
+        found: list[Arg | None] = []
         failures: list[Refused | AlreadyReported] = []
-        for position in range(count):
+        for position in positions:
             try:
-                found.append(self.arg(position))
+                found.append(None if position is None else self.arg(position))
             except (Refused, AlreadyReported) as failure:
                 failures.append(failure)
         self._raise_last(failures)
-        return tuple(found)
+        return found
 
     def _raise_last(self, failures: Sequence[Refused | AlreadyReported]) -> None:
         for failure in failures:

@@ -1,7 +1,7 @@
 """Translates the records of a TFLite file to a module: one function in the file's order of operators."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tflite.AddOptions import AddOptions
@@ -9,14 +9,14 @@ from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.names import identifiers
-from codegen.importers.tflite import elementwise, shaping, slicing, windows
+from codegen.importers.tflite import declared, elementwise, shaping, slicing, windows
 from codegen.importers.tflite.reader import read
 from codegen.importers.tflite.records import FileModel, FileOperator
 from codegen.importers.tflite.report import AlreadyReported, Refused, Report
 from codegen.importers.tflite.site import Site, Translated, Values, source
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Call, Function, Let, Module, TensorType, Var
-from codegen.ir.ops import OPS
+from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
@@ -54,17 +54,28 @@ SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxy
 )
 """Those with several outputs: one step each."""
 
-_CONTROL_FLOW = ("CALL", "CALL_ONCE", "IF", "WHILE")
+CONTROL_FLOW = ("CALL", "CALL_ONCE", "IF", "WHILE")
+"""Operators that run other subgraphs."""
+
 _OPS_HELP = "`codegen ops` lists the supported operators"
+_KERNEL_HELP = f"{_OPS_HELP}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
 
 
-def import_tflite(data: bytes, file_name: str) -> Module:
+def _op(found: Translated) -> Op:
+    op = find_op(found.op)
+    assert op is not None, found.op
+    return op
+
+
+def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = ()) -> Module:
     """Import the bytes of a TFLite file; `file_name` serves messages and the module's metadata.
+
+    An operator that is not translated becomes a call of the one of `kernels` that is declared for it.
 
     Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
     that is wrong or unsupported together.
     """
-    translation = _Translation(read(data, file_name))
+    translation = _Translation(read(data, file_name), kernels)
     function = translation.run()
     return Module(
         functions={function.name: function},
@@ -76,8 +87,9 @@ def import_tflite(data: bytes, file_name: str) -> Module:
 class _Translation:
     """State of one import: values defined so far, steps so far, problems so far."""
 
-    def __init__(self, model: FileModel) -> None:
+    def __init__(self, model: FileModel, kernels: Sequence[UserKernel]) -> None:
         self._model = model
+        self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = Report(model.file_name)
         self.tensors = Tensors(model)
         producers: dict[int, int] = {}
@@ -111,7 +123,7 @@ class _Translation:
         if not inputs:
             self._report.add("E301", "the model has no inputs, so its outputs are constants")
         origins = [self._tensor_name(index) for index in inputs]
-        names = identifiers(origins, [op.short for op in OPS.values()])
+        names = identifiers(origins, [op.short for op in (*OPS.values(), USER)])
         params: list[Var] = []
         for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=True)):
             where = f"graph input {position}"
@@ -158,7 +170,7 @@ class _Translation:
     def _step(self, operator: FileOperator) -> None:
         """Translate one operator; whatever comes of it, its results are defined for those that follow."""
         origin = source(operator, self.tensors)
-        known = operator.name in TRANSLATORS or operator.name in SPLITTERS
+        known = self._is_known(operator)
         if not known:
             self._unsupported(operator, str(origin))
         elif operator.name in TRANSLATORS and len(operator.outputs) != 1:
@@ -168,6 +180,12 @@ class _Translation:
         kinds = [self._new_value(index, str(origin)) for index in operator.outputs]
         lets = self._translated(Site(operator, self._values, self._report, kinds)) if known else None
         self._define(operator, kinds, lets)
+
+    def _is_known(self, operator: FileOperator) -> bool:
+        return operator.name in TRANSLATORS or operator.name in SPLITTERS or bool(self._declared(operator))
+
+    def _declared(self, operator: FileOperator) -> UserKernel | None:
+        return self._kernels.get(operator.custom_name or operator.name)
 
     def _define(self, operator: FileOperator, kinds: list[TensorType | None], lets: list[Let] | None) -> None:
         from_inputs = any(self._values.depends_on_inputs(index) for index in operator.inputs)
@@ -180,18 +198,20 @@ class _Translation:
 
     def _unsupported(self, operator: FileOperator, where: str) -> None:
         if operator.custom_name or operator.name == "CUSTOM":
-            text = f'custom operator "{operator.custom_name}" is not supported'
-        elif operator.name in _CONTROL_FLOW:
-            text = f"control flow ({operator.name} calls another subgraph) is not supported"
+            advice, text = _KERNEL_HELP, f'custom operator "{operator.custom_name}" is not supported'
+        elif operator.name in CONTROL_FLOW:
+            advice, text = (
+                _OPS_HELP,
+                f"control flow ({operator.name} calls another subgraph) is not supported",
+            )
         else:
-            text = f"operator {operator.name} is not supported"
-        self._report.add("E301", text, where=where, advice=_OPS_HELP)
+            advice, text = _KERNEL_HELP, f"operator {operator.name} is not supported"
+        self._report.add("E301", text, where=where, advice=advice)
 
     def _translated(self, site: Site) -> list[Let] | None:
         """The operator's steps, one an output; None if it was refused (and that reported)."""
-        name = site.operator.name
         try:
-            found = SPLITTERS[name](site) if name in SPLITTERS else (TRANSLATORS[name](site),)
+            found = self._parts(site)
             results = site.results
         except Refused as refused:
             site.complain(*refused.message)
@@ -201,16 +221,26 @@ class _Translation:
         for part, result in zip(found, results, strict=True):
             types = [None if arg is None else arg.type for arg in part.args]
             try:
-                OPS[part.op].check(part.attrs, types, result)
+                _op(part).check(part.attrs, types, result)
             except ValueError as error:
                 site.complain("E306", str(error))
         if site.complained:
             return None
         return [self._let(site, i, part, results[i]) for i, part in enumerate(found)]
 
+    def _parts(self, site: Site) -> tuple[Translated, ...]:
+        name = site.operator.name
+        if name in SPLITTERS:
+            return SPLITTERS[name](site)
+        if name in TRANSLATORS:
+            return (TRANSLATORS[name](site),)
+        kernel = self._declared(site.operator)
+        assert kernel is not None, "asked for known operators only"
+        return (declared.call(site, kernel),)
+
     def _let(self, site: Site, position: int, found: Translated, result: TensorType) -> Let:
         origin = source(site.operator, self.tensors, position)
-        op, operator = OPS[found.op], site.operator
+        op, operator = _op(found), site.operator
         name = f"{op.short}{operator.index}" + (f"_{position}" if operator.name in SPLITTERS else "")
         var = Var(name=name, type=result, origin=origin.tensor_name)
         return Let(var=var, call=Call(op=op, args=found.args, attrs=found.attrs), source=origin)

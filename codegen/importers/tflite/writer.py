@@ -105,6 +105,7 @@ class ModelBuilder:
         *,
         version: int | None = None,
         custom_code: str = "",
+        custom_options: bytes = b"",
         **options: OptionValue,
     ) -> None:
         """Append an operator by its TFLite name; None leaves an optional input out.
@@ -113,8 +114,10 @@ class ModelBuilder:
         default of 0 no kernel takes, become 1. Raises ValueError for an unknown operator, option or tensor.
         """
         code = builtin_code(name)
-        if (name == "CUSTOM") != bool(custom_code):
-            raise ValueError(f"{name}: a custom code belongs to CUSTOM, and CUSTOM needs one")
+        if (name == "CUSTOM") != bool(custom_code) or (custom_options and not custom_code):
+            raise ValueError(
+                f"{name}: custom options and a custom code belong to CUSTOM, and CUSTOM needs one"
+            )
         table = OPTIONS.get(name)
         known: Mapping[str, Field] = table.fields if table else {}
         unknown = sorted(set(options) - set(known))
@@ -134,6 +137,7 @@ class ModelBuilder:
                 outputs=tuple(self._index(name, index) for index in outputs),
                 name=name,
                 options=_with_ones(known, options),
+                custom_options=custom_options,
             )
         )
 

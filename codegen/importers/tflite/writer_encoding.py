@@ -45,6 +45,7 @@ class OperatorSpec:
     outputs: tuple[int, ...]
     name: str
     options: Mapping[str, OptionValue]
+    custom_options: bytes = b""
 
 
 def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | float | tuple[int, ...]:
@@ -173,6 +174,7 @@ def write_operator(fb: Any, operator: OperatorSpec) -> int:
     inputs, outputs = write_ints(fb, operator.inputs), write_ints(fb, operator.outputs)
     table = OPTIONS.get(operator.name)
     options = _write_options(fb, operator) if table else 0
+    custom = int(fb.CreateByteVector(operator.custom_options)) if operator.custom_options else 0
     fb.StartObject(9)
     fb.PrependUint32Slot(0, operator.code, 0)
     fb.PrependUOffsetTRelativeSlot(1, inputs, 0)
@@ -180,4 +182,6 @@ def write_operator(fb: Any, operator: OperatorSpec) -> int:
     if table:
         fb.PrependUint8Slot(3, table.union_code, 0)
         fb.PrependUOffsetTRelativeSlot(4, options, 0)
+    if custom:
+        fb.PrependUOffsetTRelativeSlot(5, custom, 0)
     return int(fb.EndObject())

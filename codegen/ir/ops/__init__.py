@@ -33,6 +33,7 @@ from codegen.ir.ops.nonlinear import (
     Tanh,
 )
 from codegen.ir.ops.pool import AveragePool2D, MaxPool2D, Mean
+from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
 _ALL: tuple[Op, ...] = (
     Conv2D(),
@@ -60,9 +61,20 @@ _ALL: tuple[Op, ...] = (
 )
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _ALL})
+"""Operators of files, all with a reference."""
+
+USER = User()
+"""Not one of them: what it computes is known to a function of the user's alone."""
+
+
+def find_op(name: str) -> Op | None:
+    """The operator `name` of the IR's text form: one of `OPS`, or USER."""
+    return USER if name == USER.name else OPS.get(name)
+
 
 __all__ = [
     "OPS",
+    "USER",
     "Activation",
     "Attrs",
     "BinaryAttrs",
@@ -80,4 +92,7 @@ __all__ = [
     "SoftmaxAttrs",
     "StridedSliceAttrs",
     "TransposeAttrs",
+    "UserAttrs",
+    "UserKernel",
+    "find_op",
 ]

@@ -1,0 +1,144 @@
+"""`[[kernel]]` tables of codegen.toml: kernels of the user's for operators that codegen lacks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from codegen.errors import Messages
+from codegen.importers.names import is_reserved
+from codegen.importers.tflite.translate import CONTROL_FLOW, SPLITTERS, TRANSLATORS
+from codegen.ir.ops import UserKernel
+from codegen.ir.ops.user import MAX_ALIGNMENT, SOURCE_NAME, SYMBOL, is_alignment
+
+_KEYS: Mapping[str, type] = {
+    "op": str,
+    "symbol": str,
+    "source": str,
+    "workspace_bytes": int,
+    "workspace_alignment": int,
+    "argument_alignment": int,
+    "below": int,
+    "above": int,
+}
+_NEEDED = ("op", "symbol", "source")
+_WORDS = {str: "a string", int: "an integer"}
+_HELP = "see docs/user_kernels.md"
+
+
+def declared_kernels(value: object, file: Path, messages: Messages) -> tuple[UserKernel, ...]:
+    """The kernels that `value`, the key `kernel` of `file`, declares; sources are read.
+
+    Every mistake goes to `messages` (E202); a table with one gives no kernel.
+    """
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
+        messages.add("E202", "kernel must be tables: [[kernel]]", where=file.name, help=_HELP)
+        return ()
+    tables = cast("list[dict[str, object]]", value)
+    found = [_Table(table, number, file, messages).kernel() for number, table in enumerate(tables, 1)]
+    kernels = [kernel for kernel in found if kernel is not None]
+    _check_unlike(kernels, file, messages)
+    return tuple(kernels)
+
+
+def _check_unlike(kernels: list[UserKernel], file: Path, messages: Messages) -> None:
+    """One kernel an operator; one text a file name, since all sources go to one folder."""
+    ops: set[str] = set()
+    texts: dict[str, str] = {}
+    for kernel in kernels:
+        if kernel.op in ops:
+            messages.add("E202", f"two kernels for {kernel.op}", where=file.name, help="leave one")
+        ops.add(kernel.op)
+        if texts.setdefault(kernel.source, kernel.text) != kernel.text:
+            messages.add(
+                "E202",
+                f"two sources are called {kernel.source}",
+                where=file.name,
+                help="rename one: both are copied to one folder",
+            )
+
+
+class _Table:
+    """One `[[kernel]]` while it is read."""
+
+    def __init__(self, table: dict[str, object], number: int, file: Path, messages: Messages) -> None:
+        self._table = table
+        self._file = file
+        self._messages = messages
+        op = table.get("op")
+        self._where = f"{file.name}, kernel {number}" + (f" ({op})" if isinstance(op, str) and op else "")
+        self._sound = True
+
+    def kernel(self) -> UserKernel | None:
+        """The kernel; None if something about it was reported."""
+        self._check_keys()
+        text = None
+        if isinstance(op := self._table.get("op"), str):
+            self._check_op(op)
+        if isinstance(symbol := self._table.get("symbol"), str):
+            self._check_symbol(symbol)
+        if isinstance(source := self._table.get("source"), str):
+            text = self._text(source)
+        self._check_sizes()
+        if not self._sound:
+            return None
+        values = {**self._table, "source": Path(str(source)).name, "text": text}
+        return UserKernel(**cast(Any, values))
+
+    def _complain(self, text: str, help: str = _HELP) -> None:
+        self._sound = False
+        self._messages.add("E202", text, where=self._where, help=help)
+
+    def _check_keys(self) -> None:
+        for key in _NEEDED:
+            if key not in self._table:
+                self._complain(f"lacks {key}")
+        for key, value in self._table.items():
+            kind = _KEYS.get(key)
+            if kind is None:
+                self._complain(f"unknown key {key!r}", f"known keys are {', '.join(_KEYS)}")
+            elif type(value) is not kind:  # true and false are integers to isinstance
+                self._complain(f"{key} must be {_WORDS[kind]}")
+
+    def _check_op(self, op: str) -> None:
+        if not op:
+            self._complain("op is empty")
+        elif op in TRANSLATORS or op in SPLITTERS:
+            self._complain(
+                f"{op} has kernels already: declared ones are for operators that codegen lacks",
+                "`codegen ops` lists them; leave this kernel out",
+            )
+        elif op in CONTROL_FLOW:
+            self._complain(f"{op} runs other subgraphs, which no kernel can")
+
+    def _check_symbol(self, symbol: str) -> None:
+        if not SYMBOL.fullmatch(symbol) or is_reserved(symbol):
+            self._complain(f"symbol {symbol!r} is not the name of a C function")
+        elif symbol.startswith("cg_"):
+            self._complain(f"symbol {symbol} begins with cg_, as names of the runtime do", "rename it")
+
+    def _text(self, source: str) -> str | None:
+        path = self._file.parent / source
+        if not SOURCE_NAME.fullmatch(path.name):
+            self._complain(
+                f"source {source!r} is not a .c or .S file with a plain name (letters, digits, _.-)"
+            )
+            return None
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            self._complain(
+                f"cannot read source {source}: {error.strerror or error}",
+                "give its path from the folder of codegen.toml",
+            )
+        except UnicodeDecodeError:
+            self._complain(f"source {source} is not UTF-8 text")
+        return None
+
+    def _check_sizes(self) -> None:
+        size = self._table.get("workspace_bytes")
+        if type(size) is int and size < 0:
+            self._complain(f"workspace_bytes is {size}, which is no size")
+        for key in ("workspace_alignment", "argument_alignment"):
+            value = self._table.get(key)
+            if type(value) is int and not is_alignment(value):
+                self._complain(f"{key} is {value}: it must be a power of two up to {MAX_ALIGNMENT}")

@@ -1,0 +1,96 @@
+"""USER: an operator computed by a C function of the user's, declared in codegen.toml."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir.ops.base import Attrs, Op
+from codegen.ir.ops.rules import narrow
+from codegen.ir.types import TensorType
+from codegen.ir.values import Call
+
+SYMBOL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+"""What may be the name of a C function."""
+SOURCE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.[cS]", re.ASCII)
+"""What may be the name of a source file: safe in a CMakeLists.txt and on a command line."""
+MAX_ALIGNMENT = 64
+"""Bytes: no pool's base promises more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserKernel:
+    """A declared kernel: what `[[kernel]]` of codegen.toml says, its source read.
+
+    Raises ValueError for a name, size or alignment that cannot be.
+    """
+
+    op: str
+    """TFLite's name of the operator, or the name of a custom operator."""
+    symbol: str
+    """C function, see runtime_c/include/cg_user_kernel.h."""
+    source: str
+    """File name of the source, without a folder."""
+    text: str
+    """Contents of the source."""
+    workspace_bytes: int = 0
+    workspace_alignment: int = 4
+    argument_alignment: int = 1
+    """Bytes, of arguments, constants and the result; at least what their elements want."""
+    below: int | None = None
+    """Overlap distances of the result and argument 0 in bytes, as in `codegen.kernels.primfunc.Sharing`."""
+    above: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.op or not SYMBOL.fullmatch(self.symbol) or not SOURCE_NAME.fullmatch(self.source):
+            raise ValueError(f"kernel {self.op!r}: {self.symbol!r} in {self.source!r}")
+        if self.workspace_bytes < 0:
+            raise ValueError(f"kernel {self.op}: {self.workspace_bytes} bytes of workspace")
+        for alignment in (self.workspace_alignment, self.argument_alignment):
+            if not is_alignment(alignment):
+                raise ValueError(f"kernel {self.op}: alignment {alignment}")
+
+
+def is_alignment(value: int) -> bool:
+    """Whether a declared kernel may ask for this alignment in bytes."""
+    return 0 < value <= MAX_ALIGNMENT and value & (value - 1) == 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserAttrs(Attrs):
+    """USER: the kernel, the shape that the file declares for the result, and a custom operator's options."""
+
+    kernel: UserKernel
+    shape: tuple[int, ...]
+    options: tuple[int, ...] = ()
+    """Bytes that the file holds for a custom operator, as they are."""
+
+
+class User(Op):
+    """USER: any arguments, one result. Only its C function knows what it computes."""
+
+    name = "USER"
+    short = "user"
+    attrs_type = UserAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """What the file declares: there is no rule to hold it against."""
+        del args
+        return narrow(attrs, UserAttrs).shape
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Raises ValueError: there is no reference, and none is made up."""
+        del values, args, result
+        raise ValueError(f"{narrow(attrs, UserAttrs).kernel.op} is computed by the user's kernel alone")
+
+
+def operator_name(call: Call) -> str:
+    """How people know the operator of a call: by the file's name for it."""
+    return call.attrs.kernel.op if isinstance(call.attrs, UserAttrs) else call.op.name
