@@ -39,6 +39,7 @@ def test_every_model_and_level_is_recorded_for_the_cores_of_the_readme() -> None
 
 
 @pytest.mark.qemu
+@pytest.mark.long
 @pytest.mark.parametrize("key", sorted(RECORDED), ids="-".join)
 def test_no_figure_is_worse_than_recorded(key: tuple[str, str, str, str]) -> None:
     board, model, level, compiler = key
