@@ -22,6 +22,7 @@ FEW = 0.1
 """Of the layers wanted, what a kernel for rare layers must at least have had."""
 
 
+@pytest.mark.long
 def test_every_kernel_on_every_core(request: pytest.FixtureRequest) -> None:
     count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
     outcome = fuzz(Wanted(layers=count), BOARDS)
