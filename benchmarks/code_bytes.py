@@ -1,4 +1,5 @@
-"""Machine code of every kernel's source, compiled alone at -Os for the core it is for: what selection weighs.
+"""Machine code of every function of the kernels, at -Os for the core it is for, and what it calls: what
+selection weighs.
 
 python benchmarks/code_bytes.py            # writes codegen/kernels/code_bytes.csv anew
 """
@@ -9,47 +10,89 @@ import sys
 import tempfile
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import Section, SymbolTableSection
+
 from codegen import resources
 from codegen.board import load_board
+from codegen.kernels.code_sizes import RECORDED, CodeSection
 from codegen.toolchain import gcc
 
-RECORDED = Path(__file__).parents[1] / "codegen" / "kernels" / "code_bytes.csv"
 _BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547"}
 """By the end of a file's name: whose compiler flags it gets; else those of `mps2-an386`."""
+_EXECUTABLE = 4
+"""SHF_EXECINSTR."""
 
 
-def measure(source: Path, folder: Path) -> int:
-    """Bytes of text of one source below runtime_c. Raises CalledProcessError if it does not compile."""
+def measure(source: Path, folder: Path) -> list[CodeSection]:
+    """The code of one source below runtime_c. Raises CalledProcessError if it does not compile."""
     board = next((name for end, name in _BOARDS.items() if source.stem.endswith(end)), "mps2-an386")
     flags = load_board(board).target.compiler_flags
     include = resources.folder("runtime_c") / "include"
     result = folder / f"{source.stem}.o"
     compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
-    command = [compiler, *flags, "-Os", "-std=c11", f"-I{include}", "-c", str(source), "-o", str(result)]
-    subprocess.run(command, check=True)
-    sizes = subprocess.run(
-        [gcc.tool(f"{gcc.ARM_PREFIX}size"), "-B", str(result)], check=True, capture_output=True, text=True
+    kinds = ("-Os", "-std=c11", "-ffunction-sections")
+    subprocess.run(
+        [compiler, *flags, *kinds, f"-I{include}", "-c", str(source), "-o", str(result)], check=True
     )
-    return int(sizes.stdout.splitlines()[1].split()[0])
+    with result.open("rb") as file:
+        return _sections(ELFFile(file), f"kernels/{source.name}")
 
 
-def measure_all() -> dict[str, int]:
-    """Bytes by source, e.g. `kernels/pad.c`."""
+def _sections(elf: ELFFile, source: str) -> list[CodeSection]:
+    sections: list[Section] = list(elf.iter_sections())
+    table = elf.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection)
+    symbols = list(table.iter_symbols())
+    code = {i for i, each in enumerate(sections) if each["sh_flags"] & _EXECUTABLE and each["sh_size"]}
+    globals_: dict[int, list[str]] = {i: [] for i in code}
+    for symbol in symbols:
+        index = symbol["st_shndx"]
+        if index in code and symbol["st_info"]["bind"] == "STB_GLOBAL":
+            globals_[index].append(symbol.name)
+    calls: dict[int, set[str]] = {i: set() for i in code}
+    for section in sections:
+        if isinstance(section, RelocationSection) and section["sh_info"] in code:
+            for relocation in section.iter_relocations():
+                symbol = symbols[relocation["r_info_sym"]]
+                index = symbol["st_shndx"]
+                if index == "SHN_UNDEF":
+                    calls[section["sh_info"]].add(symbol.name)
+                elif index in code and index != section["sh_info"]:
+                    calls[section["sh_info"]].add(sections[index].name)
+    return [
+        CodeSection(
+            source=source,
+            name=sections[i].name,
+            size_bytes=sections[i]["sh_size"],
+            symbols=tuple(sorted(globals_[i])),
+            calls=tuple(sorted(calls[i])),
+        )
+        for i in sorted(code)
+    ]
+
+
+def measure_all() -> list[CodeSection]:
+    """The code of all sources."""
     runtime = resources.folder("runtime_c")
-    found: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for source in sorted((runtime / "kernels").iterdir()):
-            if source.suffix in (".c", ".S"):
-                found[f"kernels/{source.name}"] = measure(source, Path(folder))
-    return found
+        return [
+            section
+            for source in sorted((runtime / "kernels").iterdir())
+            if source.suffix in (".c", ".S")
+            for section in measure(source, Path(folder))
+        ]
 
 
 def main() -> int:
     """Write the table."""
     with RECORDED.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(("source", "bytes"))
-        table.writerows(measure_all().items())
+        table.writerow(("source", "section", "bytes", "symbols", "calls"))
+        for each in measure_all():
+            row = (each.source, each.name, each.size_bytes, " ".join(each.symbols), " ".join(each.calls))
+            table.writerow(row)
     return 0
 
 

@@ -45,7 +45,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
         **_test_firmware(programs),
     }
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
-    headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
+    headers = header_files([*files.values(), *kernels.values(), *firmware.values()], kernels)
     sources = (".c", ".S")
     c_files = product + sorted(path for path in firmware if path.endswith(sources))
     include_dirs = (".", "runtime/include", *_header_folders(firmware))

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from codegen import resources
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+_OPTIONAL = re.compile(r"^#define CG_HAS_(?P<source>\w+?) +1$", re.MULTILINE)
+"""In `_BUILD`: a kernel source that its callers can do without."""
+_BUILD = "cg_build.h"
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 
@@ -28,17 +31,25 @@ def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
     return files
 
 
-def header_files(sources: Iterable[str]) -> Mapping[str, str]:
-    """Emitted path -> text of the runtime's headers: the public ones and what `sources` (texts) include."""
+def header_files(texts: Iterable[str], kernels: Iterable[str]) -> Mapping[str, str]:
+    """Emitted path -> text of the runtime's headers: the public ones and what `texts` include. `kernels`
+    (paths) are the kernel sources of the build, which cg_build.h tells apart from those it lacks."""
     include = resources.folder("runtime_c") / "include"
     found: dict[str, str] = {}
-    wanted = [*_ALWAYS, *(name for text in sources for name in _included(include, text))]
+    wanted = [*_ALWAYS, *(name for text in texts for name in _included(include, text))]
     while wanted:
         name = wanted.pop()
         if name not in found:
             found[name] = (include / name).read_text(encoding="utf-8")
             wanted += _included(include, found[name])
+    if _BUILD in found:
+        found[_BUILD] = _build_header(found[_BUILD], kernels)
     return {f"runtime/include/{name}": found[name] for name in sorted(found)}
+
+
+def _build_header(text: str, kernels: Iterable[str]) -> str:
+    stems = {PurePosixPath(path).stem.upper() for path in kernels}
+    return _OPTIONAL.sub(lambda line: line[0] if line["source"] in stems else f"{line[0][:-1]}0", text)
 
 
 def _included(folder: Path, text: str) -> list[str]:

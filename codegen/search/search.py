@@ -10,7 +10,7 @@ from codegen.plan.problem import Pool
 from codegen.plan.program import IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
 from codegen.search.choose import Progress, best_attempt, frontier
-from codegen.search.costs import FLASH_WORTH
+from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
@@ -19,6 +19,7 @@ from codegen.search.pools import board_pools
 from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
+from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted
 
 
@@ -36,9 +37,21 @@ def search(
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
     ready = _Ready(module, board, choices, name)
-    planning = ready.planning
-    best = best_attempt(planning, choices.optimize) if blocks is None else planning.attempt(blocks)
+    if blocks is not None:
+        return ready.program(ready.planning.attempt(blocks))
+    best = best_attempt(ready.planning, choices.optimize)
+    limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
+    if limit is not None and used_bytes > limit:
+        # Kernels that save RAM brought code of their own: the others get what is left.
+        tighter = _Ready(module, board, choices, name, spare_bytes=used_bytes - ready.code_bytes)
+        other = best_attempt(tighter.planning, choices.optimize)
+        if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
+            return tighter.program(other)
     return ready.program(best)
+
+
+def _is_as_good(other: Attempt, best: Attempt) -> bool:
+    return (other.extra_cost, other.peak_bytes, other.macs) <= (best.extra_cost, best.peak_bytes, best.macs)
 
 
 def curve(
@@ -56,12 +69,17 @@ def curve(
 class _Ready:
     """A module whose kernels, devices and order are chosen."""
 
-    def __init__(self, module: Module, board: Board, choices: Choices, name: str) -> None:
+    def __init__(
+        self, module: Module, board: Board, choices: Choices, name: str, *, spare_bytes: int = 0
+    ) -> None:
+        """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
         self._board, self._choices, self._name, self._module = board, choices, name, module
         function = module.main
         data = {id_: constant.data for id_, constant in module.constants.items()}
         worth = FLASH_WORTH[choices.optimize]
-        function, prim_funcs = plan_devices(function, select(function, data, board.target, worth))
+        chosen = select(function, data, board.target, choices.optimize, spare_bytes=spare_bytes)
+        self.code_bytes = used_code_bytes(chosen)
+        function, prim_funcs = plan_devices(function, chosen)
         prim_funcs = permitted(prim_funcs, choices.sharing)
         self._ordered = schedule(
             function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs

@@ -8,15 +8,21 @@ from codegen.errors import Messages
 from codegen.ir import Function, Let, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
+from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.settle import settled
 
 
 def select(
-    function: Function, constants: Mapping[str, np.ndarray], target: Target, flash_worth: int = 0
+    function: Function,
+    constants: Mapping[str, np.ndarray],
+    target: Target,
+    optimize: str = "speed",
+    *,
+    spare_bytes: int = 0,
 ) -> tuple[PrimFunc, ...]:
     """The PrimFunc of every step, in order: `settled` among all that can run it.
 
-    `constants` holds data by ConstRef id.
+    `constants` holds data by ConstRef id; `spare_bytes` of the code that they may take are left.
 
     Raises CodegenError (E310, E311) naming every step that no kernel can run.
     """
@@ -26,7 +32,8 @@ def select(
         kernels = _able(let, target, messages)
         candidates.append([kernel.bind(let, constants, let.var.name) for kernel in kernels])
     messages.raise_if_any()
-    return settled(candidates, flash_worth)
+    limit = code_limit(optimize, len(candidates))
+    return settled(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
 
 
 def _able(let: Let, target: Target, messages: Messages) -> list[Kernel]:

@@ -10,23 +10,51 @@ Candidates = Sequence[Sequence[PrimFunc]]
 """Per step the PrimFuncs of all kernels that can run it."""
 
 
-def settled(candidates: Candidates, flash_worth: int) -> tuple[PrimFunc, ...]:
+def settled(candidates: Candidates, flash_worth: int, limit_bytes: int | None = None) -> tuple[PrimFunc, ...]:
     """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
 
     Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
     moves is made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every
-    step that it can run. Deterministic; the best sum of all is not promised.
+    step that it can run. Where the code exceeds `limit_bytes`, a byte of it counts twice as much, and so on,
+    until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code before that is taken.
+    Deterministic; the best sum of all is not promised.
     """
+    chosen = _settled(candidates, flash_worth, flash_worth)
+    if limit_bytes is None or not flash_worth:
+        return chosen
+    longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
+    code_worth = flash_worth
+    while used_code_bytes(chosen) > limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
+        code_worth *= 2
+        other = _settled(candidates, flash_worth, code_worth)
+        if _instructions(other) > longest:
+            break
+        chosen = min(chosen, other, key=used_code_bytes)
+    return chosen
+
+
+SLOWER_PERCENT = 25
+"""How much longer all steps may run to fit a limit of code bytes. Half of what lean kernels may add
+(`lean.SLOWER_PERCENT`): `size` as a whole stays within that."""
+_DOUBLINGS = 8
+
+
+def _settled(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
     left = [list(each) for each in candidates]
-    best = _total(left, flash_worth)
+
+    def total(way: Candidates) -> float:
+        chosen = [cheapest(each, flash_worth) for each in way]
+        return sum(_cost(prim, flash_worth) for prim in chosen) + code_worth * used_code_bytes(chosen)
+
+    best = total(left)
     while flash_worth:
-        ways = [(_total(way, flash_worth), way) for way in _moves(left) if all(way)]
+        ways = [(total(way), way) for way in _moves(left) if all(way)]
         if not ways:
             break
-        total, way = min(ways, key=lambda found: found[0])
-        if total >= best:
+        least, way = min(ways, key=lambda found: found[0])
+        if least >= best:
             break
-        best, left = total, way
+        best, left = least, way
     return tuple(cheapest(each, flash_worth) for each in left)
 
 
@@ -36,11 +64,25 @@ def _moves(left: Candidates) -> Iterator[list[list[PrimFunc]]]:
         yield [[prim for prim in each if prim.kernel == kernel] or list(each) for each in left]
 
 
-def _total(left: Candidates, flash_worth: int) -> float:
-    chosen = [cheapest(each, flash_worth) for each in left]
-    known = [cost(prim, flash_worth) for prim in chosen if prim.instructions is not None]
-    code = code_bytes(source for prim in chosen for source in prim.sources)
-    return sum(known) + flash_worth * code + (len(chosen) - len(known)) * _UNKNOWN
+def _cost(prim: PrimFunc, flash_worth: int) -> float:
+    return _UNKNOWN if prim.instructions is None else cost(prim, flash_worth)
+
+
+def _instructions(chosen: Sequence[PrimFunc]) -> float:
+    return sum(_cost(prim, 0) for prim in chosen)
+
+
+def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
+    """Machine code of the kernels of these steps, each function once."""
+    symbols = [symbol for prim in chosen for symbol in _symbols(prim)]
+    return code_bytes(symbols, (source for prim in chosen for source in prim.sources))
+
+
+def _symbols(prim: PrimFunc) -> Iterator[str]:
+    if prim.block is not None:
+        yield from (stage.kernel.symbol for stage in prim.block.stages if stage.kernel)
+    else:
+        yield prim.symbol
 
 
 _UNKNOWN = 1e12

@@ -4,7 +4,7 @@
  *
  * Bit-equal to cg_conv2d_s8 and cg_fully_connected_s8. Pixels are widened to int16 in a workspace
  * once, up to four pixels at a time; then two output channels are computed at a time by SMLAD
- * from a stream of packed weights (kernels/tile_s8_dsp.S).
+ * from a stream of packed weights (kernels/tile{4,2,1}_s8_dsp.S).
  */
 #ifndef CG_CONV_DSP_H
 #define CG_CONV_DSP_H

@@ -10,7 +10,7 @@
 
 #include "cg_conv_dsp.h"
 
-/* tile_s8_dsp.S knows these offsets. */
+/* cg_tile_dsp.inc knows these offsets. */
 typedef struct {
     const int32_t *pixels;    /* widened */
     const int32_t *stream;    /* packed weights */
@@ -26,6 +26,24 @@ typedef struct {
 static inline int32_t cg_pair_words_dsp(int32_t groups)
 {
     return (2 * groups) + 5;
+}
+
+/* One row of inputs as a pixel. */
+static inline cg_tile_dsp cg_fc_tile_dsp(const cg_fc_params *params, const int32_t *stream,
+                                         const int32_t *pixels)
+{
+    const int32_t groups = (params->in_len + 3) / 4;
+    const cg_tile_dsp tile = {
+        .pixels = pixels,
+        .stream = stream,
+        .pairs_end = &stream[(params->out_len / 2) * cg_pair_words_dsp(groups)],
+        .groups = groups,
+        .out_zero = params->out_zero,
+        .is_odd = params->out_len % 2,
+        .act_min = params->act_min,
+        .act_max = params->act_max,
+    };
+    return tile;
 }
 
 /* Place of value k of a pixel in a table of offsets: groups in the order 0 2 1 3. */

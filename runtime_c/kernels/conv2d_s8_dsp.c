@@ -1,12 +1,17 @@
 /*
  * conv2d_s8_dsp.c -- 2-D convolution, int8, DSP extension: any window, stride, dilation, padding.
  *
- * This file brings the windows of up to four pixels into the workspace; tile_s8_dsp.S does the
+ * This file brings the windows of up to four pixels into the workspace; tile{4,2,1}_s8_dsp.S do the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
  * tap lies in the padding, else tap by tap; others byte by byte, from the image or from a patch.
  */
+#include "cg_build.h"
 #include "cg_conv_dsp_parts.h"
 #include "cg_kernel_parts.h"
+
+/* Whether so many pixels are a tile of four, or of two: constant where no layer has such tiles. */
+#define IS_FOUR(count) (CG_HAS_TILE4_S8_DSP && ((count) > 2))
+#define IS_TWO(count)  (CG_HAS_TILE2_S8_DSP && ((count) == 2))
 
 /* A row of results: which rows of taps are inside, and where they are. */
 typedef struct {
@@ -89,9 +94,9 @@ static int32_t *place_tile(conv_layer *layer, int32_t count)
 static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
 {
     const int32_t step = layer->params->window.out.c;
-    if (count > 2) {
+    if (IS_FOUR(count)) {
         cg_tile4_s8_dsp(&layer->tile, output, step, (count == 4) ? step : 0);
-    } else if (count == 2) {
+    } else if (IS_TWO(count)) {
         cg_tile2_s8_dsp(&layer->tile, output, step);
     } else {
         cg_tile1_s8_dsp(&layer->tile, output);
@@ -102,9 +107,9 @@ static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
 static void widen(const int8_t *source, int32_t step, int32_t count, int32_t *pixels,
                   int32_t groups)
 {
-    if (count > 2) {
+    if (IS_FOUR(count)) {
         cg_gather4_s8_dsp(source, pixels, groups, step, (count == 4) ? step : 0);
-    } else if (count == 2) {
+    } else if (IS_TWO(count)) {
         cg_gather2_s8_dsp(source, pixels, groups, step);
     } else {
         cg_gather1_s8_dsp(source, pixels, groups, 4);
@@ -117,7 +122,7 @@ static void widen_bytes(const conv_layer *layer, const int8_t *source, const int
 {
     const int32_t groups = layer->tile.groups;
     const int32_t step = layer->step;
-    if (count > 2) {
+    if (IS_FOUR(count)) {
         const int32_t last_step = (count == 4) ? step : 0;
         cg_gather4_bytes_s8_dsp(source, pixels, groups, step, last_step, offsets);
         return;
@@ -211,7 +216,7 @@ APART static void widen_taps(const conv_layer *layer, int32_t x, int32_t count, 
                 }
                 column += ((i + 1) < count) ? window->stride_w : 0;
             }
-            if (count > 2) {
+            if (IS_FOUR(count)) {
                 cg_gather4_apart_s8_dsp(sources, pixels, groups);
             } else {
                 for (int32_t i = 0; i < count; i++) {

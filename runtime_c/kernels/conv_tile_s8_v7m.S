@@ -12,8 +12,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the pixels, the channels,
 @ the description of the tile and the stack only.
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
 
     @ Offsets in cg_tile_v7m: pixels, weights, channels, range.
     .set TILE_RANGE, 12
@@ -179,15 +178,6 @@
     tile    cg_conv_tile2_s8_v7m, 2
 
 @ ---- packing pixels -------------------------------------------------------------------------
-
-    .macro function name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
-    .endm
 
     @ cg_gather4_s8_v7m(source, pixels, count, step, last_step)
     function cg_gather4_s8_v7m

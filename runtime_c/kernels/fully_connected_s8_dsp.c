@@ -11,38 +11,15 @@ static void widen_bytes(const int8_t *input, int32_t count, cg_s16 *pixels, int3
     }
 }
 
-static cg_tile_dsp tile_of(const cg_fc_params *params, const int32_t *stream, const int32_t *pixels)
-{
-    const int32_t groups = (params->in_len + 3) / 4;
-    const cg_tile_dsp tile = {
-        .pixels = pixels,
-        .stream = stream,
-        .pairs_end = &stream[(params->out_len / 2) * cg_pair_words_dsp(groups)],
-        .groups = groups,
-        .out_zero = params->out_zero,
-        .is_odd = params->out_len % 2,
-        .act_min = params->act_min,
-        .act_max = params->act_max,
-    };
-    return tile;
-}
-
 void cg_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
                                const int8_t *input, int8_t *output)
 {
     int32_t *const pixels = (int32_t *)workspace;
-    const cg_tile_dsp tile = tile_of(params, stream, pixels);
+    const cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, pixels);
     if ((params->in_len % 4) == 0) {
         cg_gather1_s8_dsp(input, pixels, tile.groups, 4);
     } else {
         widen_bytes(input, params->in_len, (cg_s16 *)pixels, 4 * tile.groups);
     }
     cg_tile1_s8_dsp(&tile, output);
-}
-
-void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,
-                                      const int8_t *input, int8_t *output)
-{
-    const cg_tile_dsp tile = tile_of(params, stream, (const int32_t *)(const void *)input);
-    cg_tile1_narrow_s8_dsp(&tile, output);
 }

@@ -11,23 +11,7 @@
 @
 @ Requantising is exact for sums of 32 bits: SMMUL with m * 2^16 is floor(sum * m / 2^16); shifted
 @ right by s - 16 with the last bit shifted out added (ADC) it is (sum * m + 2^(s-1)) >> s.
-    .syntax unified
-    .thumb
-
-    .macro function name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
-    .endm
-
-    @ What a function takes of the stack in all, for the static bound: LDM from sp hides it.
-    .macro frame symbol, bytes
-    .global \symbol
-    .set    \symbol, \bytes + 36
-    .endm
+#include "cg_asm.inc"
 
     .macro requantize sum, multiplier, shift
     smmul   \sum, \sum, \multiplier

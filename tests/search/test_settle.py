@@ -6,23 +6,23 @@ from itertools import product
 import numpy as np
 import pytest
 
-from codegen.kernels.code_sizes import code_bytes
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search import settle
 from codegen.search.costs import cost
-from codegen.search.settle import settled
+from codegen.search.settle import SLOWER_PERCENT, settled, used_code_bytes
 from tests.search.test_select import bound
 
-KERNELS = {"ring": "kernels/pad.c", "taps": "kernels/gather.c", "narrow": "kernels/concat.c"}
+KERNELS = {"ring": "pad", "taps": "gather", "narrow": "concat"}
 
 
 def _candidate(kernel: str, instructions: int | None) -> PrimFunc:
-    return replace(bound(instructions, kernel), sources=(KERNELS[kernel],), constants=())
+    stem = KERNELS[kernel]
+    source, symbol = f"kernels/{stem}.c", f"cg_{stem}"
+    return replace(bound(instructions, kernel), sources=(source,), symbol=symbol, constants=())
 
 
 def _total(chosen: tuple[PrimFunc, ...], worth: int) -> float:
-    code = code_bytes(source for prim in chosen for source in prim.sources)
-    return sum(cost(prim, worth) for prim in chosen) + worth * code
+    return sum(cost(prim, worth) for prim in chosen) + worth * used_code_bytes(chosen)
 
 
 def test_a_kernel_that_few_steps_want_is_not_worth_its_code() -> None:
@@ -58,6 +58,19 @@ def test_never_above_the_cheapest_of_each_and_close_to_the_best_of_all(seed: int
 
 
 def test_the_table_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settle, "code_bytes", lambda _sources: 0)  # pyright: ignore
+    monkeypatch.setattr(settle, "code_bytes", lambda _symbols, _sources: 0)  # pyright: ignore
     steps = [[_candidate("ring", 1_000), _candidate("taps", 1_001)], [_candidate("taps", 1)]]
     assert [prim.kernel for prim in settled(steps, 10**6)] == ["ring", "taps"]
+
+
+def test_code_counts_more_until_it_fits_but_steps_run_little_longer() -> None:
+    """`taps` alone saves the code of `ring`; that is taken to fit a limit, unless it costs too much."""
+    fast, small = _candidate("ring", 10_000), _candidate("taps", 11_000)
+    steps = [[_candidate("taps", 10_000)], [fast, small]]
+    both, one = used_code_bytes([fast, small]), used_code_bytes([small])
+    assert both > one
+    assert [prim.kernel for prim in settled(steps, 1, both)] == ["taps", "ring"]
+    assert [prim.kernel for prim in settled(steps, 1, one)] == ["taps", "taps"]
+    slow = _candidate("taps", 10_000 + 2 * 10_000 * SLOWER_PERCENT // 100 + 1)
+    assert [prim.kernel for prim in settled([steps[0], [fast, slow]], 1, one)] == ["taps", "ring"]
+    assert [prim.kernel for prim in settled(steps, 0, one)] == ["taps", "ring"]

@@ -49,7 +49,14 @@ from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape, nhwc
 
 HEADER = "cg_conv_dsp.h"
-TILE_SOURCES = ("kernels/gather_s8_dsp.S", "kernels/requantize_s8_dsp.c", "kernels/tile_s8_dsp.S")
+PIXEL_SOURCES = ("kernels/gather_s8_dsp.S", "kernels/requantize_s8_dsp.c", "kernels/tile1_s8_dsp.S")
+"""Of tiles of one pixel."""
+_TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
+    1: PIXEL_SOURCES,
+    2: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S"),
+    4: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S", "kernels/gather4_s8_dsp.S", "kernels/tile4_s8_dsp.S"),
+}
+"""By the most pixels of a tile; without those of larger ones conv2d_s8_dsp.c leaves them out (cg_build.h)."""
 REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 
@@ -185,7 +192,7 @@ class TiledConv(DspKernel):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_s8_dsp",
-            sources=(*TILE_SOURCES, "kernels/conv2d_s8_dsp.c"),
+            sources=(*_TILE_SOURCES[self.most], "kernels/conv2d_s8_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),

@@ -11,7 +11,7 @@ from codegen.ir.ops.rules import narrow
 from codegen.kernels.convolution import FullyConnected
 from codegen.kernels.dsp.convolution import (
     HEADER,
-    TILE_SOURCES,
+    PIXEL_SOURCES,
     Conv,
     DspKernel,
     TiledConv,
@@ -35,6 +35,8 @@ from codegen.kernels.primfunc import (
 from codegen.kernels.registry import register
 from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape
+
+_NARROW_SOURCES = ("kernels/requantize_s8_dsp.c", "kernels/tile1_narrow_s8_dsp.S")
 
 
 def fully_connected(let: Let, constants: ConstantData) -> Conv:
@@ -120,7 +122,10 @@ class DspFullyConnected(DspKernel):
             let=let,
             kernel=self.name,
             symbol=f"cg_{self.name}",
-            sources=(*TILE_SOURCES, "kernels/fully_connected_s8_dsp.c"),
+            sources=(
+                *(_NARROW_SOURCES if self.is_narrow else PIXEL_SOURCES),
+                f"kernels/{self.name}.c",
+            ),
             headers=(HEADER,),
             sub_steps=1 if self.is_narrow else 2,
             argument_stops=(1,) * len(let.call.args),

@@ -1,8 +1,8 @@
 """Instructions of the DSP convolutions: counted in the assembly, fitted to measurements in what is C.
 
 Assembly runs a known number of instructions for each tile, pair of channels and group of values
-(runtime_c/kernels/tile_s8_dsp.S, gather_s8_dsp.S). Constants of the C around it were fitted to single layers
-measured on QEMU, gcc 12 -O3.
+(runtime_c/kernels/tile{4,2,1}_s8_dsp.S, gather{4,}_s8_dsp.S). Constants of the C around it were fitted to
+single layers measured on QEMU, gcc 12 -O3.
 """
 
 from codegen.kernels.dsp.packing import Channels, groups, long_channels
@@ -10,7 +10,7 @@ from codegen.kernels.dsp.tiles import is_one_row, patch_line_bytes, reads_words,
 from codegen.kernels.rows import Axis
 from codegen.kernels.window import WindowShape
 
-UNROLL = 8
+UNROLL = 4
 """Groups in a turn of an inner loop."""
 LAYER, ROW, TILE, POINTWISE_TILE = 150, 95, 52, 20
 """In C for each call, row, tile, and tile where all pixels are one row."""

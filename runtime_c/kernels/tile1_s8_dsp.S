@@ -1,0 +1,4 @@
+@ tile1_s8_dsp.S -- all output channels of one widened pixel, int8, DSP extension: cg_tile1_dsp.inc.
+#include "cg_tile1_dsp.inc"
+
+    one_pixel cg_tile1_s8_dsp, 1
