@@ -26,6 +26,7 @@ from codegen.driver.run import complaints, measure, request
 from codegen.errors import CodegenError, ExitCode
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Board
+from codegen.plan.bundle import together
 from codegen.search import Choices, search
 from codegen.search.select import select
 
@@ -172,7 +173,7 @@ def run(layer: Layer, board: Board, *, is_portable: bool) -> Figure:
     with tempfile.TemporaryDirectory(prefix="codegen-bench-") as name:
         folder = Path(name)
         planned, rows = plan(layer, board, folder, is_portable=is_portable)
-        sources = emit.render((planned.program,))
+        sources = emit.render(together([planned.program]))
         emit.write(sources, folder / "build")
         image = toolchain.build(sources, folder / "build", board, optimize="speed")
         shape = planned.program.inputs[0].type.shape

@@ -14,6 +14,7 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.text import print_module
+from codegen.plan.bundle import together
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
 from codegen.plan.program import Program
@@ -137,11 +138,12 @@ def build(
         progress(f"plan {name}")
         models.append(plan_model(path, board, options, name=name, emulated=emulated))
     progress("write C")
-    sources = emit.render(tuple(model.program for model in models))
+    bundle = together([model.program for model in models])
+    sources = emit.render(bundle)
     with emit.staged(sources, folder) as staging:
         progress("compile")
         image = toolchain.build(sources, staging, board, optimize=options.optimize)
-        check_image(image, board, [model.program for model in models])
+        check_image(image, board, bundle)
         (staging / "report.json").write_text(to_json(_document(models, options, image)), encoding="utf-8")
     moved = replace(image, path=folder / image.path.relative_to(staging))
     return Built(models=tuple(models), board=board, image=moved, folder=folder)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codegen.emit.constants import table_rows
 from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView, TensorView
-from codegen.emit.names import pool_array, pool_macro
+from codegen.emit.names import base_macro, pool_array, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import declaration, quoted, wrapped
 from codegen.ir import Var
@@ -58,7 +58,7 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         inputs=inputs,
         outputs=outputs,
         pools=tuple(
-            f"    {{{quoted(p.name)}, {pool_array(program, p.name)}, {pool_macro(program, p.name)}, "
+            f"    {{{quoted(p.name)}, {_pool_start(places, p.name)}, {pool_macro(program.name, p.name)}, "
             f"{p.peak_bytes}u, {GUARD_BYTES}u}},"
             for p in used_pools(program)
         ),
@@ -67,6 +67,12 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         live_count=len(live),
         touched=_rows(_ranges(program, places, _touched(program))),
     )
+
+
+def _pool_start(places: Places, pool: str) -> str:
+    """First byte of the program in a pool."""
+    array = pool_array(places.bundle, pool)
+    return array if places.bundle.is_single else f"&{array}[{base_macro(places.program.name, pool)}]"
 
 
 def _struct(name: str, kind: str, views: Sequence[TensorView]) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from codegen.emit.environment import fill
-from codegen.ir import Board, Runner
+from codegen.ir import Runner
+from codegen.plan.bundle import Bundle
 
-_OWN_TARGETS = "cg_options cg_runtime firmware"
+_OWN_TARGETS = "cg_options cg_runtime cg_shared firmware"
 _CMAKE_TARGETS = "all clean depend edit_cache help install package rebuild_cache test"
 _RESERVED_TARGETS = frozenset(f"{_OWN_TARGETS} {_CMAKE_TARGETS}".split())
 
@@ -16,8 +17,7 @@ def _target(name: str) -> str:
 
 
 def build_files(
-    board: Board,
-    names: Sequence[str],
+    bundle: Bundle,
     *,
     kernels: Sequence[str],
     firmware: Sequence[str],
@@ -28,10 +28,14 @@ def build_files(
 
     `script` is the linker script, None where there is no firmware to link.
     """
+    board = bundle.programs[0].board
+    names = [program.name for program in bundle.programs]
     languages = "C ASM" if any(path.endswith(".S") for path in (*kernels, *firmware)) else "C"
     views = {
         "board": board.name,
         "models": [(_target(name), name) for name in names],
+        "shared": bundle.prefix,
+        "is_single": bundle.is_single,
         "kernels": kernels,
         "firmware": firmware,
         "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],

@@ -8,7 +8,8 @@ import numpy as np
 from codegen.emit.literals import array_type, float32, integer
 from codegen.emit.names import c_name, constant_pool, pool_array, pool_macro
 from codegen.emit.text import COLUMNS, declaration, hexadecimal, members, unformatted
-from codegen.plan.program import ConstantMember, ConstantPool, Program
+from codegen.plan.bundle import Bundle
+from codegen.plan.program import ConstantMember, ConstantPool
 
 _INDENT = "    "
 _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
@@ -40,17 +41,17 @@ class ConstantPoolView:
     """Initialisers of the members."""
 
 
-def constant_views(program: Program) -> tuple[ConstantPoolView, ...]:
-    """Every constant pool of a program; raises ValueError where the plan is none a struct can have."""
-    return tuple(_pool(program, pool) for pool in program.constants)
+def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
+    """Every constant pool of a bundle; raises ValueError where the plan is none a struct can have."""
+    return tuple(_pool(bundle, pool) for pool in bundle.constants)
 
 
-def _pool(program: Program, pool: ConstantPool) -> ConstantPoolView:
-    name = pool_array(program, constant_pool(program, pool))
+def _pool(bundle: Bundle, pool: ConstantPool) -> ConstantPoolView:
+    name = pool_array(bundle, constant_pool(bundle, pool))
     layout = f"{name}_layout"
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
         raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
-    size = f"sizeof({layout}) == {pool_macro(program, constant_pool(program, pool))}"
+    size = f"sizeof({layout}) == {pool_macro(bundle.prefix, constant_pool(bundle, pool))}"
     return ConstantPoolView(
         name=pool.name,
         object=name,

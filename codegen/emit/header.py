@@ -4,10 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.emit.literals import PUBLIC_TYPES, float32, integer
-from codegen.emit.names import c_name, constant_pool, io_stems, pool_macro, reader_name
-from codegen.emit.places import Places, PoolBytes, used_pools
+from codegen.emit.names import (
+    base_macro,
+    c_name,
+    constant_pool,
+    io_stems,
+    pool_array,
+    pool_macro,
+    reader_name,
+)
+from codegen.emit.places import Places, PoolBytes, PoolSize, used_pools
 from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
 from codegen.ir import TensorType
+from codegen.plan.bundle import Bundle
 from codegen.plan.program import IoTensor, Program
 
 RUNTIME_ABI = 1
@@ -50,7 +59,7 @@ class ConverterView:
 
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
     """All inputs and all outputs."""
-    input_stems, output_stems = io_stems(program)
+    input_stems, output_stems = io_stems(places.bundle, program)
     inputs = [
         _tensor(program, places, tensor, stem, "input")
         for tensor, stem in zip(program.inputs, input_stems, strict=True)
@@ -196,8 +205,8 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         macro=name.upper(),
         guard=f"{name.upper()}_H",
         provenance=_provenance(program, version),
-        pool_table=_pool_table(program),
-        pool_macros=macros(_pool_macros(program)),
+        pool_table=_pool_table(places.bundle, program),
+        pool_macros=macros(_pool_macros(places.bundle, program)),
         io=program.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
@@ -259,20 +268,69 @@ def _proof(program: Program) -> str:
     return "proved optimal" if program.plan.proved_optimal else "not proved optimal"
 
 
-def _pool_table(program: Program) -> tuple[str, ...]:
-    rows = [(f"{p.name} (rw)", p.peak_bytes, p.lower_bound_bytes, p.section) for p in used_pools(program)]
-    for pool in program.constants:
+def _pool_table(bundle: Bundle, program: Program) -> tuple[str, ...]:
+    """What the model takes of each pool; a model by itself has constants of its own as well."""
+    rows = [
+        (f"{p.name} (rw)", p.peak_bytes, p.lower_bound_bytes, _where(bundle, program, p))
+        for p in used_pools(program)
+    ]
+    for pool in bundle.constants if bundle.is_single else ():
         filled = sum(member.data.nbytes for member in pool.members)
         rows.append((f"{pool.name} (ro)", pool.size_bytes, filled, pool.section))
     if not rows:
-        return (" * Memory      none: no pools, no constants",)
+        return (f" * Memory      none: no pools{', no constants' if bundle.is_single else ''}",)
     width = max(16, *(len(name) for name, _, _, _ in rows))
-    head = f" * {'Memory, bytes':<{width + 2}}   planned   lower bound   section"
+    last = "section" if bundle.is_single else "where"
+    head = f" * {'Memory, bytes':<{width + 2}}   planned   lower bound   {last}"
     lines = (f" *   {n:<{width}}{planned:>10}{bound:>14}   {section}" for n, planned, bound, section in rows)
     return (head, *lines)
 
 
-def _pool_macros(program: Program) -> list[tuple[str, str]]:
-    found = [(pool_macro(program, pool.name), f"{pool.size_bytes}u") for pool in used_pools(program)]
-    constants = [(constant_pool(program, pool), pool.size_bytes) for pool in program.constants]
-    return found + [(pool_macro(program, name), f"{size_bytes}u") for name, size_bytes in constants]
+def _where(bundle: Bundle, program: Program, pool: PoolSize) -> str:
+    if bundle.is_single:
+        return pool.section
+    return f"{pool_array(bundle, pool.name)} from byte {bundle.base(program.name, pool.name)} on"
+
+
+def _pool_macros(bundle: Bundle, program: Program) -> list[tuple[str, str]]:
+    used = used_pools(program)
+    found = [(pool_macro(program.name, pool.name), f"{pool.size_bytes}u") for pool in used]
+    if bundle.is_single:
+        return found + _constant_macros(bundle)
+    bases = [(base_macro(program.name, p.name), bundle.base(program.name, p.name)) for p in used]
+    return found + [(name, f"{base}u") for name, base in bases]
+
+
+def _constant_macros(bundle: Bundle) -> list[tuple[str, str]]:
+    constants = [(constant_pool(bundle, pool), pool.size_bytes) for pool in bundle.constants]
+    return [(pool_macro(bundle.prefix, name), f"{size_bytes}u") for name, size_bytes in constants]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetView:
+    """What a bundle's models share, in C: pools and constants."""
+
+    name: str
+    """Of the files with the constants, in front of `_data`."""
+    macro: str
+    about: tuple[str, ...]
+    """Comment lines: which models share."""
+    is_single: bool
+    header: str
+    """Header with the pools' sizes."""
+    sizes: str
+    """Macros with the sizes of all pools, for a header of their own."""
+
+
+def set_view(bundle: Bundle) -> SetView:
+    """The view of a bundle."""
+    models = f"Shared by {', '.join(program.name for program in bundle.programs)}."
+    sizes = [(pool_macro(bundle.prefix, pool.name), f"{pool.size_bytes}u") for pool in bundle.pools]
+    return SetView(
+        name=bundle.prefix,
+        macro=bundle.prefix.upper(),
+        about=tuple(comment_lines(models, first=" * ", rest=" * ")),
+        is_single=bundle.is_single,
+        header=f"{bundle.prefix}.h" if bundle.is_single else f"{bundle.prefix}_pools.h",
+        sizes=macros([*sizes, *_constant_macros(bundle)]),
+    )

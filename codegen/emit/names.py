@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from codegen.plan.bundle import Bundle
 from codegen.plan.program import ConstantPool, IoTensor, Program
 
 _C_AND_CPP = """
@@ -46,9 +47,9 @@ class Taken:
         raise AssertionError("more candidates than names cannot all be taken")
 
 
-def pool_array(program: Program, pool: str) -> str:
+def pool_array(bundle: Bundle, pool: str) -> str:
     """Name of a pool's C object."""
-    return c_name(f"{program.name}_{pool}_pool")
+    return c_name(f"{bundle.prefix}_{pool}_pool")
 
 
 def reader_name(model: str) -> str:
@@ -56,23 +57,28 @@ def reader_name(model: str) -> str:
     return f"{model}_read_row"
 
 
-def pool_macro(program: Program, pool: str) -> str:
-    """Name of the macro with a pool's size in bytes."""
-    return f"{program.name}_{pool}_pool_size".upper()
+def pool_macro(name: str, pool: str) -> str:
+    """Name of the macro with a pool's size in bytes; `name` is a model's, or the prefix of a bundle."""
+    return f"{name}_{pool}_pool_size".upper()
 
 
-def constant_pool(program: Program, pool: ConstantPool) -> str:
+def base_macro(model: str, pool: str) -> str:
+    """Name of the macro with the first byte of a shared pool that is a model's."""
+    return f"{model}_{pool}_pool_base".upper()
+
+
+def constant_pool(bundle: Bundle, pool: ConstantPool) -> str:
     """Name of a constant pool as `pool_array` and `pool_macro` take it: `sram_constants` where a writable
     pool is called `sram` too (a board with one memory for everything)."""
-    writable = {other.name for other in program.problem.pools}
+    writable = {other.name for program in bundle.programs for other in program.problem.pools}
     return f"{pool.name}_constants" if pool.name in writable else pool.name
 
 
-def io_stems(program: Program) -> tuple[list[str], list[str]]:
+def io_stems(bundle: Bundle, program: Program) -> tuple[list[str], list[str]]:
     """Stems of the macros and functions of every input and output: `image`, or `input_image` where
     that is taken by a tensor of the other side or by a pool."""
     pools = [pool.name for pool in program.problem.pools]
-    pools += [constant_pool(program, pool) for pool in program.constants]
+    pools += [constant_pool(bundle, pool) for pool in bundle.constants]
     taken = Taken(f"{pool}_pool" for pool in pools)
     sides = (("input", program.inputs), ("output", program.outputs))
     inputs, outputs = ([_stem(taken, kind, tensor) for tensor in tensors] for kind, tensors in sides)

@@ -7,7 +7,8 @@ from codegen.emit.literals import POOL_TYPES
 from codegen.emit.names import c_name, pool_array
 from codegen.emit.text import hexadecimal
 from codegen.ir import DType, Var
-from codegen.plan.problem import Buffer, Placement, peak_bytes, pool_alignment
+from codegen.plan.bundle import Bundle, own_pools
+from codegen.plan.problem import Buffer, Placement, peak_bytes
 from codegen.plan.program import IoMode, Program
 from codegen.plan.ties import ties
 
@@ -38,9 +39,10 @@ class CallerBytes:
 
 
 class Places:
-    """The bytes of every value and workspace of a program."""
+    """The bytes of every value and workspace of a program of `bundle`."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, bundle: Bundle, program: Program) -> None:
+        self.bundle = bundle
         self.program = program
         self.variables: Mapping[str, Var] = {var.name: var for var in program.function.variables()}
         self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
@@ -73,8 +75,9 @@ class Places:
         return self.program.plan.placements[buffer]
 
     def byte_address(self, place: PoolBytes) -> str:
-        """C address of pool bytes, a `uint8_t *`."""
-        return f"&{pool_array(self.program, place.pool)}[{hexadecimal(place.offset)}]"
+        """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
+        offset = self.bundle.base(self.program.name, place.pool) + place.offset
+        return f"&{pool_array(self.bundle, place.pool)}[{hexadecimal(offset)}]"
 
     def pointer(self, place: PoolBytes, dtype: DType, types: Mapping[DType, str] = POOL_TYPES) -> str:
         """C pointer to pool bytes as elements of `dtype`: via `void *`, the plan keeps them aligned."""
@@ -142,33 +145,24 @@ def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> d
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolSize:
-    """A pool that holds at least one byte: planned peak, array size (rounded up to `alignment`)."""
+    """A pool in which a program has bytes: planned peak, what that takes rounded up to `alignment`."""
 
     name: str
     section: str
-    alignment: int
     peak_bytes: int
     size_bytes: int
     lower_bound_bytes: int
 
 
 def used_pools(program: Program) -> tuple[PoolSize, ...]:
-    """Pools with bytes in them, in the board's order."""
+    """Pools with bytes of the program in them, in the board's order."""
     return tuple(
-        pool
-        for pool in (_pool_size(program, name) for name in (pool.name for pool in program.problem.pools))
-        if pool.peak_bytes
-    )
-
-
-def _pool_size(program: Program, name: str) -> PoolSize:
-    pool = next(pool for pool in program.problem.pools if pool.name == name)
-    peak = peak_bytes(program.problem, program.plan, name)
-    return PoolSize(
-        name=name,
-        section=pool.section or f".bss.cg.{name}",
-        alignment=pool_alignment(program.problem, program.plan, name),
-        peak_bytes=peak,
-        size_bytes=(peak + pool.alignment - 1) // pool.alignment * pool.alignment,
-        lower_bound_bytes=program.plan.lower_bounds.get(name, 0),
+        PoolSize(
+            name=pool.name,
+            section=pool.section,
+            peak_bytes=peak_bytes(program.problem, program.plan, pool.name),
+            size_bytes=pool.size_bytes,
+            lower_bound_bytes=program.plan.lower_bounds.get(pool.name, 0),
+        )
+        for pool in own_pools(program)
     )

@@ -1,4 +1,4 @@
-"""Rendering: programs in, the files of a folder out. Deterministic: no time, host, user or path."""
+"""Rendering: a bundle in, the files of a folder out. Deterministic: no time, host, user or path."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
@@ -9,14 +9,15 @@ from codegen.emit.build_files import build_files
 from codegen.emit.constants import constant_views, pool_definition
 from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
-from codegen.emit.header import header_view
+from codegen.emit.header import header_view, set_view
 from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro, reader_name
-from codegen.emit.places import Places, used_pools
+from codegen.emit.places import Places
 from codegen.emit.runtime import header_files, kernel_files
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner
+from codegen.plan.bundle import Bundle
 from codegen.plan.image import Sources
 from codegen.plan.memory_map import program_map
 from codegen.plan.program import Program
@@ -25,22 +26,21 @@ _MAP_WIDTH = 97
 """Columns of the memory map: what a comment's star leaves of a line."""
 
 
-def render(programs: tuple[Program, ...]) -> Sources:
-    """All files of the models in `programs`, which share runtime, build files and firmware.
+def render(bundle: Bundle) -> Sources:
+    """All files of the models in `bundle`, which share pools, constants, runtime, build files and firmware.
 
-    Raises ValueError for programs that cannot stand in one folder (two names alike, two boards) or
-    that C cannot express: both are mistakes of the stages before.
+    Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
-    _check(programs)
-    board = programs[0].board
+    programs = bundle.programs
     kernels = kernel_files(programs)
     files: dict[str, str] = {}
     for program in programs:
-        files |= _model_files(program)
+        files |= _model_files(bundle, program)
+    files |= _shared_files(bundle)
     product = [path for path in files if path.endswith(".c")] + list(kernels)
     names = tuple(program.name for program in programs)
     firmware = {
-        **{f"firmware/{program.name}_bench.c": _bench_file(program) for program in programs},
+        **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program) for program in programs},
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
         **_test_firmware(programs),
     }
@@ -51,8 +51,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
     include_dirs = (".", "runtime/include", *_header_folders(firmware))
     files = {**files, **headers, **kernels, **firmware}
     files |= build_files(
-        board,
-        names,
+        bundle,
         kernels=tuple(kernels),
         firmware=tuple(c_files[len(product) :]),
         include_dirs=include_dirs,
@@ -66,6 +65,7 @@ def render(programs: tuple[Program, ...]) -> Sources:
         linker_script=script,
         entry_functions=tuple(f"{name}_run" for name in names),
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
+        prefix=bundle.prefix,
     )
 
 
@@ -75,48 +75,61 @@ def _test_firmware(programs: tuple[Program, ...]) -> Mapping[str, str]:
     return {} if board.runner is Runner.HOST else firmware_files(board, programs)
 
 
-def _check(programs: tuple[Program, ...]) -> None:
-    if not programs:
-        raise ValueError("nothing to render")
-    if len({program.name for program in programs}) != len(programs):
-        raise ValueError("two programs have the same C prefix")
-    if any(program.board != programs[0].board for program in programs):
-        raise ValueError("programs for several boards cannot share one folder")
-
-
 def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({str(PurePosixPath(path).parent) for path in paths if path.endswith(".h")}))
 
 
-def _model_files(program: Program) -> Mapping[str, str]:
-    places = Places(program)
+def _model_files(bundle: Bundle, program: Program) -> Mapping[str, str]:
+    """What a model has for itself."""
+    places = Places(bundle, program)
     header = header_view(program, places, codegen.__version__)
-    constants = constant_views(program)
-    pools = [
-        pool_definition(pool_array(program, p.name), pool_macro(program, p.name), p.section, p.alignment)
-        for p in used_pools(program)
-    ]
     views = {
         "header": header,
-        "constants": constants,
+        "shared": set_view(bundle),
         "entry": entry_view(program, places, header),
-        "data_needs_math": any(needs_math(table) for pool in constants for table in pool.tables),
-        "pools": pools,
-        "pool_declarations": [
-            declaration(f"extern uint8_t {pool_array(program, p.name)}[{pool_macro(program, p.name)}];")
-            for p in used_pools(program)
-        ],
+        "pools": _pools(bundle) if bundle.is_single else (),
         "memory_map": starred(program_map(program, _MAP_WIDTH)),
     }
     return {
         f"{program.name}.h": fill(f"c/model_{header.io}.h.j2", **views),
         f"{program.name}.c": fill(f"c/model_{header.io}.c.j2", **views),
-        f"{program.name}_data.h": fill("c/model_data.h.j2", **views),
-        f"{program.name}_data.c": fill("c/model_data.c.j2", **views),
     }
 
 
-def _bench_file(program: Program) -> str:
-    places = Places(program)
+def _shared_files(bundle: Bundle) -> Mapping[str, str]:
+    """The constants, and of several models the pools: a single one defines its own."""
+    constants = constant_views(bundle)
+    views = {
+        "shared": set_view(bundle),
+        "constants": constants,
+        "data_needs_math": any(needs_math(table) for pool in constants for table in pool.tables),
+        "pools": _pools(bundle),
+        "pool_declarations": [
+            declaration(f"extern uint8_t {pool_array(bundle, p.name)}[{pool_macro(bundle.prefix, p.name)}];")
+            for p in bundle.pools
+        ],
+    }
+    files = {
+        f"{bundle.prefix}_data.h": fill("c/model_data.h.j2", **views),
+        f"{bundle.prefix}_data.c": fill("c/model_data.c.j2", **views),
+    }
+    if not bundle.is_single:
+        files[f"{bundle.prefix}_pools.h"] = fill("c/models_pools.h.j2", **views)
+        files[f"{bundle.prefix}_pools.c"] = fill("c/models_pools.c.j2", **views)
+    return files
+
+
+def _pools(bundle: Bundle) -> tuple[str, ...]:
+    return tuple(
+        pool_definition(
+            pool_array(bundle, pool.name), pool_macro(bundle.prefix, pool.name), pool.section, pool.alignment
+        )
+        for pool in bundle.pools
+    )
+
+
+def _bench_file(bundle: Bundle, program: Program) -> str:
+    places = Places(bundle, program)
     header = header_view(program, places, codegen.__version__)
-    return fill("c/bench.c.j2", header=header, bench=bench_view(program, places, header))
+    view = bench_view(program, places, header)
+    return fill("c/bench.c.j2", header=header, bench=view, shared=set_view(bundle))

@@ -82,7 +82,7 @@ class _Entry:
     def __init__(self, program: Program, places: Places) -> None:
         self.program = program
         self.places = places
-        self.constants = constant_addresses(program)
+        self.constants = constant_addresses(places.bundle, program)
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         self.taken = Taken([*structs, "context", "status"] if program.streamed else structs)
         self.locals: Mapping[str, str] = {

@@ -7,6 +7,7 @@ from codegen.emit.literals import scalar
 from codegen.emit.names import c_name, constant_pool, pool_array
 from codegen.emit.text import COLUMNS, assignment
 from codegen.kernels.primfunc import ConstantPointer, CStruct, PrimFunc, StructPointer
+from codegen.plan.bundle import Bundle
 from codegen.plan.program import Program
 
 Addresses = Mapping[tuple[str, str], str]
@@ -15,13 +16,15 @@ Addresses = Mapping[tuple[str, str], str]
 _DEEPER = " " * 4
 
 
-def constant_addresses(program: Program) -> Addresses:
-    """Where every linked constant lies; merged ones are the same member."""
+def constant_addresses(bundle: Bundle, program: Program) -> Addresses:
+    """Where every linked constant of a program lies; merged ones are the same member."""
+    own = {bundle.users[program.name, prim.name]: prim.name for prim in program.prim_funcs}
     return {
-        user: f"{pool_array(program, constant_pool(program, pool))}.{c_name(member.name)}"
-        for pool in program.constants
+        (own[user], role): f"{pool_array(bundle, constant_pool(bundle, pool))}.{c_name(member.name)}"
+        for pool in bundle.constants
         for member in pool.members
-        for user in member.users
+        for user, role in member.users
+        if user in own
     }
 
 

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from itertools import groupby
 
 COLUMNS = 100
 """Longest line of generated C."""
@@ -105,12 +106,21 @@ def macros(definitions: Sequence[tuple[str, str]]) -> str:
 
 
 def members(declarations: Sequence[tuple[str, str]]) -> str:
-    """Struct members `(declaration, comment)`, comments in one column, left out where too long."""
+    """Struct members `(declaration, comment)`, comments in one column, left out where too long.
+
+    A member without comment ends a column: clang-format aligns comments of neighbours only.
+    """
     width = max((len(code) for code, _ in declarations), default=0) + 1
-    return "\n".join(
-        line if len(line := f"    {f'{code};':<{width}} /* {comment} */") <= COLUMNS else f"    {code};"
-        for code, comment in declarations
-    )
+    lines: list[str] = []
+    for fits, run in groupby(declarations, lambda row: len(_member(*row, width)) <= COLUMNS):
+        rows = list(run)
+        column = max(len(code) for code, _ in rows) + 1
+        lines += [_member(code, comment, column) if fits else f"    {code};" for code, comment in rows]
+    return "\n".join(lines)
+
+
+def _member(code: str, comment: str, width: int) -> str:
+    return f"    {f'{code};':<{width}} /* {comment} */"
 
 
 def quoted(text: str) -> str:

@@ -25,6 +25,8 @@ class Sources:
     """C names of the entry functions, one a model, in order."""
     callbacks: tuple[str, ...] = ()
     """Functions that an application defines and the entry functions call (the test link has its own)."""
+    prefix: str
+    """C prefix of the pools: `<prefix>_<pool>_pool`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", MappingProxyType(dict(self.files)))

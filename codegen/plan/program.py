@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.ir import Board, Function, TensorType
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.problem import MemoryPlan, Problem
+from codegen.plan.problem import MemoryPlan, Pool, Problem
 
 
 class IoMode(enum.Enum):
@@ -109,3 +109,5 @@ class Program:
     """The graph input that the application delivers row by row; it has no bytes of its own."""
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
+    constant_pools: tuple[Pool, ...] = ()
+    """Where `constants` were linked, best first: what linking several models together needs again."""

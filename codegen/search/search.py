@@ -99,6 +99,7 @@ class _Ready:
     def program(self, best: Attempt) -> Program:
         """The program of an attempt. Raises ValueError if a checker finds fault with it."""
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
+        constant_pools = _constant_pools(self._board)
         program = Program(
             name=self._name,
             function=best.function,
@@ -108,7 +109,8 @@ class _Ready:
             plan=best.plan,
             slices=best.live.slices,
             workspaces=best.live.workspaces,
-            constants=linking.link(prim_funcs, _constant_pools(self._board)),
+            constants=linking.link(prim_funcs, constant_pools),
+            constant_pools=constant_pools,
             io=self._choices.io,
             inputs=_io("input", best.function.params),
             outputs=_io("output", _variables(self._ordered.function)),

@@ -122,8 +122,7 @@ class _Arm:
 
     def _check(self, linked: elf.Elf) -> None:
         elf.check_no_heap(linked)
-        models = [entry.removesuffix("_run") for entry in self.sources.entry_functions]
-        pools.check_placed(linked, self.board, models)
+        pools.check_placed(linked, self.board, self.sources.prefix)
 
     def _model_code_bytes(self, product: Iterable[Path]) -> int:
         """Machine code of the entry functions and all they call, linked alone without step hooks.

@@ -1,7 +1,7 @@
 """Whether the pools of a linked image are where the board and the plan want them."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from codegen.errors import Messages
 from codegen.ir import Board, Runner
@@ -12,13 +12,13 @@ Symbols = Mapping[str, tuple[int, int]]
 """Symbol -> two numbers; of an image: address and bytes."""
 
 
-def check_placed(elf: Elf, board: Board, models: Iterable[str]) -> None:
-    """Check that the pools of `models` lie in their regions, each defined once, none on another.
+def check_placed(elf: Elf, board: Board, prefix: str) -> None:
+    """Check that the pools `<prefix>_<pool>_pool` lie in their regions, each defined once, none on another.
 
     Raises CodegenError E507 with all that do not.
     """
     writable = [region.pool_name for region in board.regions if region.writable]
-    names = {f"{model}_{pool}_pool" for model in models for pool in writable}
+    names = {f"{prefix}_{pool}_pool" for pool in writable}
     messages = Messages()
     pools: dict[str, tuple[int, int]] = {}
     for symbol in elf.symbols:

@@ -219,6 +219,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
         include_dirs=(".", "runtime/include", "firmware/bench"),
         linker_script="firmware/link.ld",
         entry_functions=("pattern_run",),
+        prefix="pattern",
     )
     return build(sources, folder, board)
 

@@ -8,7 +8,9 @@ import pytest
 from codegen.board import load_board
 from codegen.driver.checks import check_image
 from codegen.errors import CodegenError
+from codegen.plan.bundle import together
 from codegen.plan.image import ElfSizes, Image
+from tests.emit import samples
 
 
 def _image(bound: int | None) -> Image:
@@ -19,11 +21,11 @@ def _image(bound: int | None) -> Image:
 
 
 def test_a_stack_that_is_too_short_is_told_before_the_run() -> None:
-    board = replace(load_board("netduinoplus2"), stack_bytes=512)
-    check_image(_image(384), board, [])
-    check_image(_image(None), board, [])
+    board, bundle = replace(load_board("netduinoplus2"), stack_bytes=512), together([samples.bare()])
+    check_image(_image(384), board, bundle)
+    check_image(_image(None), board, bundle)
     with pytest.raises(CodegenError) as caught:
-        check_image(_image(385), board, [])
+        check_image(_image(385), board, bundle)
     (message,) = caught.value.messages
     assert (message.code, message.where) == ("E405", "stack of netduinoplus2")
     assert message.text.startswith("lacks 1 bytes: the model needs up to 385, the link 128")

@@ -21,6 +21,7 @@ from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
 from codegen.ir import Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
+from codegen.plan.bundle import together
 from codegen.plan.image import RunResult
 from codegen.plan.program import IoMode, Program
 from codegen.search import Choices, Segment, search
@@ -68,7 +69,7 @@ def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
 
 
 def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
-    sources = emit.render(tuple(program for _, program in programs))
+    sources = emit.render(together([program for _, program in programs]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", HOST, optimize="size")
     wrong: list[str] = []
@@ -108,7 +109,7 @@ def test_streamed_inputs(tmp_path: Path) -> None:
 def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
     made = [_program(seed, stream=seed % 2 == 1) for seed in range(30)]
     programs = [each[1] for each in made if each is not None]
-    emit.write(emit.render(tuple(programs)), tmp_path / "build")
+    emit.write(emit.render(together(programs)), tmp_path / "build")
     shutil.copy(ROOT / ".clang-format", tmp_path)
     files = [f"{program.name}{end}" for program in programs for end in (".c", ".h")]
     files += [f"firmware/{program.name}_bench.c" for program in programs]
@@ -125,7 +126,7 @@ def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
 def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
     made = _program(100 + seed, stream=False)
     assert made is not None
-    sources = emit.render((made[1],))
+    sources = emit.render(together([made[1]]))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", HOST, optimize="balanced", sanitize=True)
     shape = made[0].main.params[0].type.shape

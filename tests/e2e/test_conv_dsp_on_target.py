@@ -20,6 +20,7 @@ from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.kernels import kernels_for
 from codegen.kernels.registry import Kernel
+from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.search.fuse import row_steps, segments
 from codegen.search.select import select
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.qemu
 
 def _run(board_name: str, made: Sequence[Planned], folder: Path) -> list[Measured]:
     board = boards.load_board(board_name)
-    sources = emit.render(tuple(planned.program for planned in made))
+    sources = emit.render(together([planned.program for planned in made]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     bound = image.sizes.stack_bound_bytes

@@ -15,6 +15,7 @@ from codegen.driver.build import Planned, plan_model
 from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
+from codegen.plan.bundle import together
 from tests.opgen import OpCase, cases
 
 BATCH = 60
@@ -35,7 +36,7 @@ def run_batch(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
         path = folder / f"{case.name}.tflite"
         path.write_bytes(case.model)
         planned.append(plan_model(path, board, options, name=case.name, emulated=True))
-    sources = emit.render(tuple(model.program for model in planned))
+    sources = emit.render(together([model.program for model in planned]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="size")
     wrong: list[str] = []

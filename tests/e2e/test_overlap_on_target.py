@@ -21,6 +21,7 @@ from codegen.driver.run import measure, request
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.bundle import together
 from codegen.plan.problem import Placement
 from codegen.search.select import select
 
@@ -161,7 +162,7 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
 def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
     board = boards.load_board(board_name)
     made = list(variants(tmp_path, board))
-    sources = emit.render(tuple(planned.program for planned, _ in made))
+    sources = emit.render(together([planned.program for planned, _ in made]))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", board, optimize="speed")
     with boards.session(image, board) as target:

@@ -12,6 +12,7 @@ from codegen.board import MemoryFault, run_poisoned
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.run import request
+from codegen.plan.bundle import together
 from codegen.plan.image import RunResult
 from codegen.plan.problem import Placement
 from codegen.plan.program import Program
@@ -22,7 +23,7 @@ KWS = "mlperf_tiny/kws_ref_model"
 
 
 def _run(program: Program, key: str, folder: Path) -> RunResult | MemoryFault:
-    sources = emit.render((program,))
+    sources = emit.render(together([program]))
     emit.write(sources, folder / "build")
     board = boards.load_board("host")
     image = toolchain.build(sources, folder / "build", board, optimize="balanced", sanitize=True)
@@ -70,8 +71,8 @@ def _onto_its_neighbour(program: Program) -> Program:
 
 def _with_live_table_of(right: Program, wrong: Program, folder: Path) -> RunResult | MemoryFault:
     """C code of `right`, ownership table of `wrong`: what a wrong plan looks like to the poisoned run."""
-    sources = emit.render((right,))
-    bench = emit.render((wrong,)).files[f"firmware/{right.name}_bench.c"]
+    sources = emit.render(together([right]))
+    bench = emit.render(together([wrong])).files[f"firmware/{right.name}_bench.c"]
     mixed = replace(sources, files={**sources.files, f"firmware/{right.name}_bench.c": bench})
     emit.write(mixed, folder / "build")
     board = boards.load_board("host")

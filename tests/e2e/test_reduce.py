@@ -16,6 +16,7 @@ from codegen.ir import Board, Module
 from codegen.ir.evaluate import evaluate, steps
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
+from codegen.plan.bundle import together
 from codegen.plan.image import Trace
 from codegen.plan.problem import peak_bytes
 from codegen.search import Choices, search
@@ -99,7 +100,7 @@ def test_random_networks_run_as_before(tmp_path: Path) -> None:
             seeds.append(seed)
         if len(models) == WANTED:
             break
-    sources = emit.render(tuple(model.program for model in models))
+    sources = emit.render(together([model.program for model in models]))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", HOST, optimize="size")
     wrong: list[str] = []

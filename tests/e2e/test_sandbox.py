@@ -15,6 +15,7 @@ from codegen.driver.run import complaints, execute, request
 from codegen.driver.sandbox import GRANULE_BYTES, sandbox_board
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
+from codegen.plan.bundle import together
 from codegen.plan.image import RunResult
 from codegen.plan.problem import Buffer, Placement
 from codegen.plan.program import Program
@@ -183,9 +184,10 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         kind: replace(each, code=replace(each.code, name=kind), table=replace(each.table, name=kind))
         for kind, each in models.items()
     }
-    sources = emit.render(tuple(each.code for each in models.values()))
-    tables = {f"firmware/{kind}_bench.c": each.table for kind, each in models.items()}
-    files = {path: emit.render((table,)).files[path] for path, table in tables.items()}
+    sources = emit.render(together([each.code for each in models.values()]))
+    tables = [f"firmware/{kind}_bench.c" for kind in models]
+    told = emit.render(together([each.table for each in models.values()]))
+    files = {path: told.files[path] for path in tables}
     mixed = replace(sources, files={**sources.files, **files})
     folder = tmp_path_factory.mktemp(request.param) / "build"
     emit.write(mixed, folder)
@@ -199,7 +201,7 @@ def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
     """A buffer that the table lets die too early, one it has elsewhere, one of another step."""
     message = bench.error(kind)
     assert (message.code, message.where) == ("E620", bench.place(kind))
-    assert "access to memory that is closed" in message.text and f"({kind}_" in message.text
+    assert "access to memory that is closed" in message.text and "(models_" in message.text
     _runs_right(bench)
 
 

@@ -20,6 +20,7 @@ from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.parse import parse_module
 from codegen.ir.text import print_module
+from codegen.plan.bundle import together
 from codegen.plan.image import RunResult
 from codegen.plan.problem import Placement, peak_bytes
 from codegen.plan.program import BufferSlice, Program
@@ -151,7 +152,7 @@ def test_sandbox(tmp_path: Path) -> None:
 
 
 def _poisoned(program: Program, folder: Path) -> RunResult | object:
-    board, sources = boards.load_board("host"), emit.render((program,))
+    board, sources = boards.load_board("host"), emit.render(together([program]))
     emit.write(sources, folder)
     image = toolchain.build(sources, folder, board, sanitize=True)
     return run_poisoned(image, board, request(program, [_group_case()]))
@@ -184,7 +185,7 @@ def test_the_plan_uses_the_distance_as_declared(distance: int, equal: bool, tmp_
     offsets = {given: 64, image: 64, result: 64 + distance, space: 0}
     moved = {id_: Placement(pool=pool, offset=offset) for id_, offset in offsets.items()}
     program = replace(program, plan=replace(program.plan, placements={**program.plan.placements, **moved}))
-    board, sources = boards.load_board("host"), emit.render((program,))
+    board, sources = boards.load_board("host"), emit.render(together([program]))
     emit.write(sources, tmp_path / "out")
     moved_model: Planned = replace(planned, program=program)
     ran = boards.run(toolchain.build(sources, tmp_path / "out", board), board, request(program, [case]))

@@ -17,6 +17,7 @@ from codegen.driver.cases import Case, pattern_case
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writer import ModelBuilder
+from codegen.plan.bundle import together
 from codegen.plan.image import RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import IoMode, Program
@@ -210,7 +211,7 @@ def test_peaks_by_hand(make: Callable[[], bytes], tmp_path: Path) -> None:
 def test_no_step_touches_what_is_not_its_own(make: Callable[[], bytes], tmp_path: Path) -> None:
     built, cases = _built(make, tmp_path, Options(board="host"))
     program = built.models[0].program
-    sources = emit.render((program,))
+    sources = emit.render(together([program]))
     emit.write(sources, tmp_path / "poisoned")
     board = boards.load_board("host")
     image = toolchain.build(sources, tmp_path / "poisoned", board, optimize="balanced", sanitize=True)
@@ -231,4 +232,4 @@ def test_the_source_says_that_no_code_runs(tmp_path: Path) -> None:
     source = _source(tmp_path)
     assert source.count("side by side, no code") == 2
     assert "cg_concat" not in source
-    assert "kernels/concat.c" not in emit.render((built.models[0].program,)).files
+    assert "kernels/concat.c" not in emit.render(together([built.models[0].program])).files

@@ -147,6 +147,7 @@ def assemble(
         slices=live.slices,
         workspaces=live.workspaces,
         constants=link(prims, (flash,)),
+        constant_pools=(flash,),
         io=io,
         inputs=tuple(_io(var, fields) for var in function.params),
         outputs=tuple(_io(tensors[result.name], fields) for result in outputs),

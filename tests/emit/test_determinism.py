@@ -13,9 +13,10 @@ RENDER = """
 import sys
 from pathlib import Path
 from codegen.emit import render, write
+from codegen.plan.bundle import together
 from tests.emit import samples
 pooled = samples.mixed("pooled", io=samples.IoMode.POOL)
-write(render((samples.counter(), samples.mixed(), pooled)), Path(sys.argv[1]))
+write(render(together([samples.counter(), samples.mixed(), pooled])), Path(sys.argv[1]))
 """
 
 

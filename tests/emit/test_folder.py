@@ -17,6 +17,7 @@ def _sources(**files: str) -> Sources:
         include_dirs=(".",),
         linker_script=None,
         entry_functions=(),
+        prefix="",
     )
 
 

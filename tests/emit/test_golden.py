@@ -8,6 +8,7 @@ import pytest
 
 import codegen
 from codegen.emit import render, write
+from codegen.plan.bundle import together
 from codegen.plan.program import IoMode, Program
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
@@ -28,7 +29,8 @@ def test_rendered_files_are_as_the_golden_ones(
     name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codegen, "__version__", "1.2.3")  # a release changes no golden file
-    files = {p: text for p, text in render((PROGRAMS[name](),)).files.items() if not p.startswith("runtime/")}
+    sources = render(together([PROGRAMS[name]()]))
+    files = {path: text for path, text in sources.files.items() if not path.startswith("runtime/")}
     folder = GOLDEN / name
     if request.config.getoption("--update-golden"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -63,14 +65,14 @@ def test_no_compiler_warns(
 ) -> None:
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
-    sources = render(_worst())
+    sources = render(together(_worst()))
     write(sources, tmp_path / "out")
     compile_all(sources, tmp_path / "out", compiler, level, *hooks)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_headers_compile_as_cpp(tmp_path: Path) -> None:
-    sources = render(_worst())
+    sources = render(together(_worst()))
     write(sources, tmp_path / "out")
     headers = [path for path in sources.files if path.endswith(".h") and "/" not in path]
     text = "".join(f'#include "{path}"\n' for path in headers)
@@ -83,7 +85,7 @@ def test_headers_compile_as_cpp(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
 def test_clang_format_changes_nothing(tmp_path: Path) -> None:
-    sources = render(_worst())
+    sources = render(together(_worst()))
     write(sources, tmp_path / "out")
     style = Path(__file__).parents[2] / ".clang-format"
     paths = [p for p in sources.files if p.endswith((".c", ".h")) and not p.startswith("runtime/")]
@@ -92,7 +94,7 @@ def test_clang_format_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_no_line_outside_tables_is_longer_than_100_columns() -> None:
-    formatted = render((samples.counter(), samples.mixed())).files
+    formatted = render(together([samples.counter(), samples.mixed()])).files
     long = [
         f"{path}:{number}"
         for path, text in formatted.items()
@@ -142,7 +144,7 @@ int main(void)
 )
 def test_pool_io_computes_with_and_without_pointers(tmp_path: Path, options: tuple[str, ...]) -> None:
     """By hand: the mean of x + 2 and x + 4 is x + 3."""
-    sources = render((samples.counter(),))
+    sources = render(together([samples.counter()]))
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", COUNTER_POOL, *options)
     assert printed == "-125 0 3 103\n" * 4
@@ -193,7 +195,7 @@ def test_caller_io_computes_and_refuses_null_before_it_writes(tmp_path: Path) ->
 
     Stored with scale 0.5 and zero point -3: 0.15 / 0.5 = 0.3 -> 0, -0.3 -> 0, 1.2 -> 1, 0.9 -> 1.
     """
-    sources = render((samples.mixed(),))
+    sources = render(together([samples.mixed()]))
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", MIXED_CALLER, "-O1", "-fsanitize=address,undefined")
     assert printed.splitlines() == [
@@ -202,8 +204,9 @@ def test_caller_io_computes_and_refuses_null_before_it_writes(tmp_path: Path) ->
 
 
 def test_two_models_link_into_one_program(tmp_path: Path) -> None:
-    """The same model under two names, and another one: nothing clashes, each computes."""
-    sources = render((samples.counter("first"), samples.counter("second"), samples.mixed()))
+    """The same model under two names, and another one: nothing clashes, each computes. They share their pool,
+    so each result is read before the next model runs."""
+    sources = render(together([samples.counter("first"), samples.counter("second"), samples.mixed()]))
     write(sources, tmp_path / "out")
     main = """
 #include <stdio.h>
@@ -213,16 +216,19 @@ def test_two_models_link_into_one_program(tmp_path: Path) -> None:
 int main(void)
 {
     first_input_x()[0] = 1;
-    second_input_x()[0] = 2;
-    if ((first_run(NULL, NULL) != CG_OK) || (second_run(NULL, NULL) != CG_OK) ||
-        (mixed_run(NULL, NULL) != CG_ERR_NULL_POINTER)) {
+    if ((first_run(NULL, NULL) != CG_OK) || (mixed_run(NULL, NULL) != CG_ERR_NULL_POINTER)) {
         return 1;
     }
-    printf("%d %d\\n", first_output_sum()[0], second_output_sum()[0]);
+    printf("%d\\n", first_output_sum()[0]);
+    second_input_x()[0] = 2;
+    if (second_run(NULL, NULL) != CG_OK) {
+        return 1;
+    }
+    printf("%d\\n", second_output_sum()[0]);
     return 0;
 }
 """
-    assert run_main(sources, tmp_path / "out", main) == "4 5\n"
+    assert run_main(sources, tmp_path / "out", main) == "4\n5\n"
     assert sources.entry_functions == ("first_run", "second_run", "mixed_run")
     assert [path for path in sources.c_files if path == "runtime/kernels/lut_s8.c"] == [
         "runtime/kernels/lut_s8.c"
@@ -230,7 +236,7 @@ int main(void)
 
 
 def test_another_runtime_abi_does_not_compile(tmp_path: Path) -> None:
-    sources = render((samples.counter(),))
+    sources = render(together([samples.counter()]))
     write(sources, tmp_path / "out")
     header = tmp_path / "out" / "runtime/include/cg_runtime.h"
     header.write_text(header.read_text().replace("#define CG_RUNTIME_ABI 1", "#define CG_RUNTIME_ABI 2"))

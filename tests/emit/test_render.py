@@ -15,13 +15,14 @@ from codegen.emit import render, write
 from codegen.emit.constants import constant_views
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import CStruct, ValueArg
+from codegen.plan.bundle import together
 from codegen.plan.program import ConstantMember, ConstantPool, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 
 
 def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
-    sources = render((samples.counter(),))
+    sources = render(together([samples.counter()]))
     kernels = [path for path in sources.files if path.startswith("runtime/kernels/")]
     assert kernels == ["runtime/kernels/concat.c", "runtime/kernels/lut_s8.c", "runtime/kernels/mean_s8.c"]
     assert {
@@ -71,7 +72,7 @@ int main(void)
 
 def test_the_test_link_knows_pools_steps_and_live_bytes(tmp_path: Path) -> None:
     """By the offsets in samples.py: x, lut0 at 8, lut1 at 12, concat2 at 16, mean4 at 8, workspace in ccm."""
-    sources = render((samples.counter(),))
+    sources = render(together([samples.counter()]))
     write(sources, tmp_path / "out")
     firmware = tuple(path for path in sources.c_files if path.startswith("firmware/"))
     both = replace(sources, model_files=(*sources.model_files, *firmware))
@@ -87,9 +88,9 @@ def test_the_test_link_knows_pools_steps_and_live_bytes(tmp_path: Path) -> None:
 
 
 def test_headers_say_when_an_inputs_bytes_are_lost() -> None:
-    header = render((samples.counter(),)).files["counter.h"]
+    header = render(together([samples.counter()])).files["counter.h"]
     assert " *   x: overwritten from step 0 (lut0) on\n" in header
-    header = render((samples.mixed(io=IoMode.POOL),)).files["mixed.h"]
+    header = render(together([samples.mixed(io=IoMode.POOL)])).files["mixed.h"]
     assert " *   double_: overwritten from step 3 (quantize3) on\n" in header
     assert " *   int8_t_: nothing overwrites it\n" in header
 
@@ -106,11 +107,11 @@ def test_headers_say_when_an_input_is_replaced(tmp_path: Path) -> None:
     path.write_bytes(model.build())
     program = plan_model(path, load_board("host"), Options(board="host", optimize="size")).program
     assert [prim.in_place for prim in program.prim_funcs] == [0]
-    assert " *   x: overwritten from step 0 (dw0) on\n" in render((program,)).files["net.h"]
+    assert " *   x: overwritten from step 0 (dw0) on\n" in render(together([program])).files["net.h"]
 
 
 def test_merged_constants_and_padding_show_in_the_layout() -> None:
-    header = render((samples.counter(),)).files["counter_data.h"]
+    header = render(together([samples.counter()])).files["counter_data.h"]
     assert re.search(r"int8_t lut0_table\[256\]; +/\* 0x008  shared: lut0, lut1 \*/", header)
     assert re.search(r"uint8_t padding_108\[8\]; +/\* 0x108 \*/", header)
     assert " * Equal constants were merged, which saved 256 bytes.\n" in header
@@ -148,7 +149,7 @@ def test_every_element_type_and_gap_compiles_where_it_was_planned(tmp_path: Path
     program = replace(samples.counter("typed"), constants=(*samples.counter("typed").constants, pool))
     # Two constant pools of one name would clash; this one is called otherwise.
     program = replace(program, constants=(program.constants[0], replace(pool, name="qspi")))
-    sources = render((program,))
+    sources = render(together([program]))
     write(sources, tmp_path / "out")
     compile_all(sources, tmp_path / "out", ("gcc",))
     main = """
@@ -178,13 +179,13 @@ int main(void)
 )
 def test_layouts_that_no_struct_can_have_are_refused(pool: ConstantPool, text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        constant_views(replace(samples.counter(), constants=(pool,)))
+        constant_views(together([replace(samples.counter(), constants=(pool,))]))
 
 
 def test_a_pool_and_constants_in_one_memory_do_not_clash(tmp_path: Path) -> None:
     program = samples.counter()
     constants = tuple(replace(pool, name="sram") for pool in program.constants)
-    sources = render((replace(program, constants=constants),))
+    sources = render(together([replace(program, constants=constants)]))
     write(sources, tmp_path / "out")
     compile_all(sources, tmp_path / "out", ("gcc",))
     assert "COUNTER_SRAM_CONSTANTS_POOL_SIZE" in sources.files["counter.h"]
@@ -193,12 +194,12 @@ def test_a_pool_and_constants_in_one_memory_do_not_clash(tmp_path: Path) -> None
 def test_what_cannot_stand_in_one_folder_is_refused() -> None:
     counter = samples.counter()
     with pytest.raises(ValueError, match="same C prefix"):
-        render((counter, counter))
+        render(together([counter, counter]))
     with pytest.raises(ValueError, match="nothing to render"):
-        render(())
+        render(together(()))
     other = replace(samples.mixed(), board=replace(samples.HOST, name="other"))
     with pytest.raises(ValueError, match="several boards"):
-        render((counter, other))
+        render(together([counter, other]))
 
 
 def test_what_c_cannot_express_is_refused() -> None:
@@ -206,43 +207,43 @@ def test_what_c_cannot_express_is_refused() -> None:
     odd = CStruct(suffix="odd", c_type="cg_odd", fields=(("text", "no string"),))
     first = replace(counter.prim_funcs[0], structs=(odd,))
     with pytest.raises(ValueError, match="'no string' has no form in C"):
-        render((replace(counter, prim_funcs=(first, *counter.prim_funcs[1:])),))
+        render(together([replace(counter, prim_funcs=(first, *counter.prim_funcs[1:]))]))
     mixed = samples.mixed()
     third = replace(mixed.prim_funcs[2], call_args=(ValueArg(index=1),))
     with pytest.raises(ValueError, match="argument 1 is constant"):
-        render((replace(mixed, prim_funcs=(*mixed.prim_funcs[:2], third, mixed.prim_funcs[3])),))
+        render(together([replace(mixed, prim_funcs=(*mixed.prim_funcs[:2], third, mixed.prim_funcs[3]))]))
     with pytest.raises(ValueError, match="without inputs"):
-        render((replace(counter, inputs=()),))
+        render(together([replace(counter, inputs=())]))
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_cmake_builds_the_folder_alone(tmp_path: Path) -> None:
     """`test` and `all` are names that CMake keeps for itself."""
-    write(render((samples.counter("test"), samples.mixed("all"))), tmp_path / "out")
+    write(render(together([samples.counter("test"), samples.mixed("all")])), tmp_path / "out")
     call(["cmake", "-S", "out", "-B", "build"], tmp_path)
     call(["cmake", "--build", "build"], tmp_path)
     built = {path.name for path in (tmp_path / "build").glob("*.a")}
-    assert built == {"libtest_model.a", "liball_model.a", "libcg_runtime.a"}
+    assert built == {"libtest_model.a", "liball_model.a", "libcg_shared.a", "libcg_runtime.a"}
 
 
 @pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which("arm-none-eabi-gcc") is None, reason="tools are missing"
 )
 def test_cmake_builds_the_firmware_with_the_toolchain_file(tmp_path: Path) -> None:
-    sources = render((samples.counter(board=samples.ARM), samples.mixed(board=samples.ARM)))
+    sources = render(together([samples.counter(board=samples.ARM), samples.mixed(board=samples.ARM)]))
     assert sources.linker_script == "firmware/link.ld"
     write(sources, tmp_path / "out")
     call(["cmake", "-S", "out", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake"], tmp_path)
     call(["cmake", "--build", "build"], tmp_path)
     symbols = call(["arm-none-eabi-nm", "-S", "build/firmware.elf"], tmp_path)
-    # 24 and 16 planned bytes; sram rounded up to the pool's alignment of 16.
-    assert re.search(r"^2000\w{4} 00000020 [bB] counter_sram_pool$", symbols, re.MULTILINE)
-    assert re.search(r"^1000\w{4} 00000010 [bB] counter_ccm_pool$", symbols, re.MULTILINE)
-    assert re.search(r"^0800\w{4} \w{8} [rR] mixed_flash_pool$", symbols, re.MULTILINE)
+    # counter plans 24 and 16 bytes, mixed 64 of sram.
+    assert re.search(r"^2000\w{4} 00000040 [bB] models_sram_pool$", symbols, re.MULTILINE)
+    assert re.search(r"^1000\w{4} 00000010 [bB] models_ccm_pool$", symbols, re.MULTILINE)
+    assert re.search(r"^0800\w{4} \w{8} [rR] models_flash_pool$", symbols, re.MULTILINE)
 
 
 def test_a_model_without_pools_and_constants_computes(tmp_path: Path) -> None:
-    sources = render((samples.bare(),))
+    sources = render(together([samples.bare()]))
     write(sources, tmp_path / "out")
     main = """
 #include <stdio.h>

@@ -224,6 +224,7 @@ def sources(board: Board, *, first: int = 16, replace: Edits | None = None) -> S
         include_dirs=(".", "runtime/include"),
         linker_script=script,
         entry_functions=("tiny_run",),
+        prefix="tiny",
     )
 
 

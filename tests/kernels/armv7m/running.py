@@ -15,6 +15,7 @@ from codegen.driver.run import Measured, complaints, measure
 from codegen.ir import Module
 from codegen.kernels import kernels_for
 from codegen.kernels.registry import Kernel
+from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.toolchain import Optimize
 
@@ -32,7 +33,7 @@ def run(made: Sequence[Planned], folder: Path, optimize: Optimize = "speed") -> 
     """Every model on two images, one of them of extremes: results equal the NumPy reference, peaks the plan,
     two paints agree, guards hold."""
     board = boards.load_board(BOARD)
-    sources = emit.render(tuple(one.program for one in made))
+    sources = emit.render(together([one.program for one in made]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     bound = image.sizes.stack_bound_bytes

@@ -15,6 +15,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.bundle import together
 from codegen.toolchain import Optimize
 
 
@@ -182,7 +183,7 @@ def run_all(
         path = folder / f"m{number}.tflite"
         path.write_bytes(model.build())
         planned.append(plan_model(path, board, options, name=f"m{number}", emulated=True))
-    sources = emit.render(tuple(one.program for one in planned))
+    sources = emit.render(together([one.program for one in planned]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     wrong: list[str] = []

@@ -17,6 +17,7 @@ from codegen.driver.build import Planned
 from codegen.driver.cases import Case
 from codegen.driver.run import Measured, complaints, measure
 from codegen.ir.ops import Activation, ConvAttrs, Padding2D
+from codegen.plan.bundle import together
 from codegen.search import Choices, search
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer
@@ -36,7 +37,7 @@ def run(board_name: str, layers: Sequence[Layer], folder: Path) -> list[tuple[Pl
         module = module_of(layer)
         program = search(module, board, choices, name=f"layer{number}", blocks=())
         made.append(Planned(module=module, program=program, macs=0))
-    sources = emit.render(tuple(planned.program for planned in made))
+    sources = emit.render(together([planned.program for planned in made]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     found: list[tuple[Planned, Measured]] = []

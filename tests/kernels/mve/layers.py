@@ -15,6 +15,7 @@ from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writer import ModelBuilder
+from codegen.plan.bundle import together
 from codegen.search import SharingMode
 from codegen.toolchain import Optimize
 
@@ -188,7 +189,7 @@ def run_all(
         path = folder / f"m{number}.tflite"
         path.write_bytes(model.data)
         planned.append((plan_model(path, board, options, name=f"m{number}", emulated=True), model))
-    sources = emit.render(tuple(plan.program for plan, _ in planned))
+    sources = emit.render(together([plan.program for plan, _ in planned]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     wrong: list[str] = []
