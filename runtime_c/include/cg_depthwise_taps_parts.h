@@ -83,13 +83,12 @@ static inline void cg_find_run(cg_tap_row *self, int32_t x, int32_t x_stop)
     self->taps.pixels = cg_run_length(self, x, x_stop);
 }
 
-/* All rows of image `index` of a batch. */
-static inline cg_rows cg_image_rows(const cg_window *window, const int8_t *input, int32_t index)
+/* All rows of the first image of a batch. */
+static inline cg_rows cg_image_rows(const cg_window *window, const int8_t *input)
 {
-    const int32_t row_bytes = window->in.w * window->in.c;
     const cg_rows rows = {
-        .base = &input[index * window->in.h * row_bytes],
-        .row_bytes = row_bytes,
+        .base = input,
+        .row_bytes = window->in.w * window->in.c,
         .ring_rows = window->in.h,
         .x_origin = 0,
         .channels = window->in.c,

@@ -21,11 +21,12 @@ void cg_depthwise_narrow_s8_dsp(const cg_dw_taps_params *params, const int8_t *i
                                 int8_t *output)
 {
     const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_image_rows(window, input, b);
+    cg_rows rows = cg_image_rows(window, input);
+    for (int32_t left = window->batch; left > 0; left--) {
         for (int32_t y = 0; y < window->out.h; y++) {
             cg_depthwise_narrow_s8_dsp_row(params, &rows, output, y, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
+        rows.base += rows.ring_rows * rows.row_bytes;
     }
 }

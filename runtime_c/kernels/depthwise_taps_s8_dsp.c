@@ -7,14 +7,12 @@
 void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
                                   int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
-    const cg_window *const window = &params->window;
-    const int32_t channels = window->in.c;
-    const bool is_nine = (window->kernel_h * window->kernel_w) == CG_DW_NINE_TAPS;
     cg_tap_row self; /* an initialiser would clear all of its taps */
     cg_begin_tap_row(&self, params, input, y);
     for (int32_t x = x_start; x < x_stop; x += self.taps.pixels) {
         cg_find_run(&self, x, x_stop);
-        if ((channels % 4) == 0) {
+        const bool is_nine = self.taps.count == CG_DW_NINE_TAPS;
+        if (self.taps.back == 0) { /* channels by the multiple of four */
             if (is_nine) {
                 cg_dw_taps9_words_dsp(&self.taps, params->weights, output);
             } else {
@@ -25,18 +23,19 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
         } else {
             cg_dw_taps_bytes_dsp(&self.taps, params->weights, output);
         }
-        output += self.taps.pixels * channels;
+        output += self.taps.pixels * params->window.in.c;
     }
 }
 
 void cg_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_image_rows(window, input, b);
+    cg_rows rows = cg_image_rows(window, input);
+    for (int32_t left = window->batch; left > 0; left--) {
         for (int32_t y = 0; y < window->out.h; y++) {
             cg_depthwise_taps_s8_dsp_row(params, &rows, output, y, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
+        rows.base += rows.ring_rows * rows.row_bytes;
     }
 }
