@@ -41,6 +41,7 @@ def build_files(
         "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],
         "script": script,
         "languages": languages,
+        "size_flags": board.target.level_flags("-Os")[1:],
     }
     files = {"CMakeLists.txt": fill("cmake/CMakeLists.txt.j2", **views)}
     if board.runner is not Runner.HOST:

@@ -19,6 +19,14 @@ class Target:
     """Of: dsp (SMLAD), fpu (single precision), mve (integer Helium), mvef (float Helium), div."""
     compiler_flags: tuple[str, ...] = ()
 
+    def level_flags(self, level: str) -> tuple[str, ...]:
+        """Compiler flags of the optimisation level `level`, e.g. `-Os`.
+
+        gcc 12 at -Os drops the test behind `for (; n >= 2; n -= 2)` in `if (n > 0)` where it may count loops
+        by LE (Armv8.1-M, which Helium implies); without -fbranch-count-reg it does not.
+        """
+        return (level, "-fno-branch-count-reg") if level == "-Os" and "mve" in self.features else (level,)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Region:

@@ -100,7 +100,8 @@ class _Arm:
         hooked = frozenset(path for path in model_files if "CG_STEP_" in self.sources.files[path])
 
         def unit(index: int, path: str, *, hooks: bool) -> gcc.Unit:
-            options = (*gcc.warnings(path), *includes, self.level if path in model_files else "-Os")
+            level = self.board.target.level_flags(self.level if path in model_files else "-Os")
+            options = (*gcc.warnings(path), *includes, *level)
             name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
             defines = ("-DCG_STEP_HOOKS",) if hooks else ()
             return gcc.Unit(source=path, object=self.place.objects / name, options=(*options, *defines))

@@ -15,7 +15,7 @@ static void copy_words(words *place, const cg_s32 *from, int32_t n)
 {
     cg_s32 *to = place->to;
     const int32_t pitch = place->pitch;
-    for (; n >= 2; n -= 2) {
+    for (int32_t pairs = n / 2; pairs > 0; pairs--) {
         const int32_t first = from[0];
         const int32_t second = from[1];
         from += 2;
@@ -24,7 +24,7 @@ static void copy_words(words *place, const cg_s32 *from, int32_t n)
         *to = second;
         to += pitch;
     }
-    if (n > 0) {
+    if ((n % 2) != 0) {
         *to = *from;
         to += pitch;
     }

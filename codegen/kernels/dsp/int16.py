@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let, Target
+from codegen.ir import DType, Let
 from codegen.ir.fixed_point import reduced_multiplier
 from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs, Padding2D
 from codegen.ir.ops.parameters import activation_range, has_wide_accumulator
@@ -100,14 +100,6 @@ class _Int16(DspKernel):
 
     weighted: Conv2D | FullyConnected
     """`portable`, which knows its multipliers."""
-
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """As `DspKernel`; a core with Helium."""
-        # On mps3-an547 one golden of seanet_conv/conv12 came out wrong in a single pixel's tile; until that
-        # is understood, cores with Helium run the portable kernel, which is right there.
-        if "mve" in target.features:
-            return f"the kernel {self.name} is for cores without Helium"
-        return super().refusal(let, target)
 
     def other_reason(self, let: Let) -> str | None:
         """Sums that wrap at 32 bits, or what the layer's shape lacks."""
