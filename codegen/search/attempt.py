@@ -62,6 +62,8 @@ class Choices:
     sharing: SharingMode = "overlap"
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
+    placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Value -> who gave it its device, for messages."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,8 +52,9 @@ def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target:
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
-    """Every [start, stop) that may become a block: no inner value is used outside, and every step leads to
-    the last one. A single step is one too: it is of use where its argument is streamed."""
+    """Every [start, stop) that may become a block: no inner value is used outside or has a device (only its
+    last rows would lie there), and every step leads to the last one. A single step is one too: it is of use
+    where its argument is streamed."""
     uses = function.uses()
     last_use = [max(uses[let.var.name], default=-1) for let in function.body]
     found: list[tuple[int, int]] = []
@@ -65,7 +66,7 @@ def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple
                 break
             if open_until == stop - 1:
                 found.append((start, stop))
-            if last_use[stop - 1] in (-1, len(steps)):
+            if last_use[stop - 1] in (-1, len(steps)) or not function.body[stop - 1].var.device.is_free:
                 break
             open_until = max(open_until, last_use[stop - 1])
     return found
