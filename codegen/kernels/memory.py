@@ -18,6 +18,8 @@ class MemoryDemand:
     scopes: tuple[str, ...]
     argument: int | None = None
     workspace: str | None = None
+    who: str = ""
+    """Who demands it, if that is not the kernel."""
 
     def __post_init__(self) -> None:
         if not self.scopes or (self.argument is not None and self.workspace is not None):

@@ -50,6 +50,17 @@ def misplaced(
     return faults
 
 
+def lost(before: Sequence[PrimFunc], after: Sequence[PrimFunc]) -> list[str]:
+    """Demands of steps `before` that their steps `after` do not have any more, in sentences."""
+    left = {prim.name: set(prim.memory) for prim in after}
+    return [
+        f"{prim.name} lost its demand of {demand.what} in {' or '.join(demand.scopes)}"
+        for prim in before
+        for demand in prim.memory
+        if demand not in left.get(prim.name, set())
+    ]
+
+
 def _value(var: Var, values: Pools) -> Iterator[str]:
     scope, pool = var.device.memory_scope, values.get(var.name, _CALLERS)
     if scope is not None and scope != pool:

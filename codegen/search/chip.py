@@ -56,6 +56,17 @@ class Owners:
 # ---- what kernels demand ----------------------------------------------------------------
 
 
+def reading(prim_funcs: Sequence[PrimFunc], reads: Mapping[str, tuple[str, str]]) -> tuple[PrimFunc, ...]:
+    """`prim_funcs`, the run-time arguments of some demanded in a memory too; `reads`: see `Choices`."""
+    found: list[PrimFunc] = []
+    for prim in prim_funcs:
+        scope, who = reads.get(prim.let.var.name, ("", ""))
+        values = [index for index, arg in enumerate(prim.let.call.args) if scope and isinstance(arg, Var)]
+        more = [MemoryDemand(scopes=(scope,), argument=index, who=who) for index in values]
+        found.append(replace(prim, memory=(*prim.memory, *more)) if more else prim)
+    return tuple(found)
+
+
 def resolved(prim: PrimFunc, board: Chip, messages: Messages) -> PrimFunc:
     """`prim` with names of pools for what it demands of run-time values and workspaces."""
     found: list[MemoryDemand] = []

@@ -117,7 +117,9 @@ def _claims(given: Bare, owners: Owners) -> Iterator[Claim]:
 
 
 def _demand(prim: PrimFunc, value: str, what: str, allowed: Scopes) -> Claim:
-    text = f"kernel {kernel_name(prim)} of {prim.let.var.name} wants {what} in {either(allowed)}"
+    others = {demand.who for demand in prim.memory if demand.who and demand.scopes == tuple(allowed)}
+    wanting = others.pop() if others else f"kernel {kernel_name(prim)}"
+    text = f"{wanting} of {prim.let.var.name} wants {what} in {either(allowed)}"
     return Claim(value=value, scopes=allowed, who=text)
 
 

@@ -44,6 +44,8 @@ def row_steps(
 def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> list[PrimFunc]:
     if can_fuse(prim):
         return [prim]
+    if prim.memory or not prim.device.is_free:
+        return []
     able = [
         kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.refusal(prim.let, target) is None
     ]

@@ -9,7 +9,7 @@ from codegen.plan import memories, planners, replay, validate
 from codegen.plan.problem import Pool
 from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
-from codegen.search.chip import Owners, chip
+from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.costs import FLASH_WORTH
 from codegen.search.devices import plan_devices
@@ -65,7 +65,7 @@ class _Ready:
         pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
         function, prim_funcs = plan_devices(
             function,
-            select(function, data, board.target, worth),
+            reading(select(function, data, board.target, worth), choices.reads),
             chip(board, [pool.name for pool in pools]),
             _owners(function, choices),
         )
@@ -88,6 +88,9 @@ class _Ready:
     def program(self, best: Attempt) -> Program:
         """The program of an attempt. Raises ValueError if a checker finds fault with it."""
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
+        lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
+        if lost:
+            raise ValueError("demands were lost:\n" + "\n".join(lost))
         program = Program(
             name=self._name,
             function=best.function,
