@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import cast
 
 from codegen.cli.kernels import declared_kernels
+from codegen.cli.places import declared_places
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
+from codegen.ir.places import Place
 
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
@@ -39,6 +41,7 @@ class Settings:
     defaults: dict[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
     """Values of flags by verb, for click."""
     kernels: tuple[UserKernel, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 def settings(folder: Path | None = None) -> Settings:
@@ -60,11 +63,15 @@ def settings(folder: Path | None = None) -> Settings:
     messages = Messages()
     values: dict[str, object] = {}
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
+    places = declared_places(document.pop("place", []), path.name, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
             messages.add(
-                "E202", f"unknown key {key!r}", where=FILE, help=f"known keys are {', '.join(_KNOWN)}, kernel"
+                "E202",
+                f"unknown key {key!r}",
+                where=FILE,
+                help=f"known keys are {', '.join(_KNOWN)}, kernel, place",
             )
         elif not isinstance(value, (int, float) if kind is float else kind):
             messages.add(
@@ -73,7 +80,7 @@ def settings(folder: Path | None = None) -> Settings:
         else:
             values[key.replace("-", "_")] = _pool_words(cast(object, value)) if kind is dict else value
     messages.raise_if_any()
-    return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels)
+    return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places)
 
 
 def _pool_words(value: object) -> list[str]:

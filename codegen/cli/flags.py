@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from codegen.cli.config import Settings
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir.ops import UserKernel
 from codegen.plan.program import IoMode
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -121,6 +121,8 @@ def _flags() -> list[Callable[..., Any]]:
 
 def _options(values: dict[str, Any], board_default: str | None) -> Options:
     board = values.pop("board") or board_default or ""
+    # Of codegen.toml, which `main` hands to click.
+    found = click.get_current_context().obj or Settings()
     return Options(
         board=board,
         optimize=values.pop("optimize"),
@@ -136,14 +138,10 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         blocks=not values.pop("no_blocks"),
         sharing=values.pop("sharing"),
         reduce=values.pop("reduce"),
-        kernels=_kernels(),
+        kernels=found.kernels,
+        places=found.places,
         dump_ir=values.pop("dump_ir"),
     )
-
-
-def _kernels() -> tuple[UserKernel, ...]:
-    """Those of codegen.toml, which `main` hands to click."""
-    return click.get_current_context().obj or ()
 
 
 def pool_limits(words: Sequence[str]) -> dict[str, int]:

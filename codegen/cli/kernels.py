@@ -8,7 +8,14 @@ from codegen.errors import Messages
 from codegen.importers.names import is_reserved
 from codegen.importers.tflite.translate import CONTROL_FLOW, SPLITTERS, TRANSLATORS
 from codegen.ir.ops import UserKernel
-from codegen.ir.ops.user import MAX_ALIGNMENT, SOURCE_NAME, SYMBOL, is_alignment
+from codegen.ir.ops.user import (
+    MAX_ALIGNMENT,
+    MEMORY_OF,
+    SOURCE_NAME,
+    SYMBOL,
+    is_alignment,
+    is_memory_of,
+)
 
 _KEYS: Mapping[str, type] = {
     "op": str,
@@ -19,9 +26,12 @@ _KEYS: Mapping[str, type] = {
     "argument_alignment": int,
     "below": int,
     "above": int,
+    "memory": dict,
+    "target": str,
+    "device_id": int,
 }
 _NEEDED = ("op", "symbol", "source")
-_WORDS = {str: "a string", int: "an integer"}
+_WORDS = {str: "a string", int: "an integer", dict: "a table"}
 _HELP = "see docs/user_kernels.md"
 
 
@@ -79,9 +89,10 @@ class _Table:
         if isinstance(source := self._table.get("source"), str):
             text = self._text(source)
         self._check_sizes()
+        memory = self._memory()
         if not self._sound:
             return None
-        values = {**self._table, "source": Path(str(source)).name, "text": text}
+        values = {**self._table, "source": Path(str(source)).name, "text": text, "memory": memory}
         return UserKernel(**cast(Any, values))
 
     def _complain(self, text: str, help: str = _HELP) -> None:
@@ -133,6 +144,26 @@ class _Table:
         except UnicodeDecodeError:
             self._complain(f"source {source} is not UTF-8 text")
         return None
+
+    def _memory(self) -> tuple[tuple[str, str], ...]:
+        """The demands of the table `memory`, which is checked, and of the device."""
+        for key in ("target", "device_id"):
+            value = self._table.get(key)
+            if value == "" or (type(value) is int and value < 0):
+                self._complain(f"{key} is {value!r}, which names no device")
+        table = self._table.get("memory", {})
+        if not isinstance(table, dict):
+            return ()
+        demands = cast("dict[str, object]", table)
+        for what, scope in demands.items():
+            if not is_memory_of(what):
+                words = ", ".join(MEMORY_OF)
+                self._complain(f"memory of {what!r}: it can be of {words}, argument0, argument1, ...")
+            elif what == "workspace" and not self._table.get("workspace_bytes"):
+                self._complain("memory of a workspace that it does not have: workspace_bytes is 0")
+            if not isinstance(scope, str) or not scope:
+                self._complain(f"memory.{what} must be the name of a pool, or dma")
+        return tuple((what, str(scope)) for what, scope in demands.items())
 
     def _check_sizes(self) -> None:
         size = self._table.get("workspace_bytes")

@@ -55,7 +55,7 @@ def _run(words: list[str]) -> int:
             prog_name="codegen",
             standalone_mode=False,
             default_map=found.defaults,
-            obj=found.kernels,
+            obj=found,
         )
     except CodegenError as error:
         return _fail(error, as_json)

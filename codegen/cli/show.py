@@ -8,6 +8,7 @@ from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
@@ -204,6 +205,9 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
     click.echo(f"work      {work_text(program, macs)}")
     if len(program.problem.pools) > 1:
         click.echo(f"access    {_access(program.problem, program.plan)}")
+    copied = copies_line(program)
+    if copied is not None:
+        click.echo(copied)
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:

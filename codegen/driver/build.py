@@ -1,6 +1,6 @@
 """The whole chain, one line per stage: model file -> module -> program -> sources -> image."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from codegen.plan.bundle import together
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
 from codegen.plan.program import Program
-from codegen.search import Choices, identifier, search
+from codegen.search import Choices, board_pools, identifier, search
 
 Progress = Callable[[str], None]
 """Told the name of each piece of work as it starts."""
@@ -82,8 +82,9 @@ def plan_model(
     path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do."""
-    ready = prepared(path, options)
-    choices = search_choices(options, emulated=emulated)
+    pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
+    ready = prepared(path, options, pools)
+    choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     program = search(ready.module, board, choices, name=name or model_name(path))
     metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
@@ -107,15 +108,30 @@ class Prepared:
     module: Module
     macs: int
     reduction: passes.Reduction | None
+    placed: Mapping[str, str]
+    """Value -> who gave it its device."""
+    reads: Mapping[str, tuple[str, str]]
+    """Value -> the memory from which its step reads, and who wants that."""
 
 
-def prepared(path: Path, options: Options) -> Prepared:
-    """Import and rewrite one model. Raises CodegenError as those stages do."""
+def prepared(path: Path, options: Options, pools: Sequence[str] = ()) -> Prepared:
+    """Import and rewrite one model; `pools`: memory scopes that `options.places` may name.
+
+    Raises CodegenError as those stages do.
+    """
     imported = importers.load(path, options.kernels)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
-    module = passes.run_passes(imported, pipeline(options, reductions.append), observe)
-    return Prepared(module=module, macs=macs_of(imported), reduction=reductions[0] if reductions else None)
+    placed = passes.place_values(imported, options.places, pools)
+    module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
+    placed = passes.place_edges(placed, module, options.places)
+    return Prepared(
+        module=placed.module,
+        macs=macs_of(imported),
+        reduction=reductions[0] if reductions else None,
+        placed=placed.who,
+        reads=placed.reads,
+    )
 
 
 def build(

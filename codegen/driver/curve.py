@@ -1,6 +1,6 @@
 """The curve RAM against extra work: every way to run a model that is worth it, as report and as words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.driver.build import macs_of, prepared, search_choices
@@ -10,7 +10,7 @@ from codegen.driver.planning import planning_board
 from codegen.plan.curve_picture import CurvePoint
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
-from codegen.search import CurveProgress, curve
+from codegen.search import CurveProgress, board_pools, curve
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,9 +35,10 @@ def plan_curve(path: Path, options: Options, name: str, progress: CurveProgress)
 
     Raises CodegenError as `plan_only` does.
     """
-    ready = prepared(path, options)
-    choices = search_choices(options, emulated=False)
     board = planning_board(options)
+    pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=False)]
+    ready = prepared(path, options, pools)
+    choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
     programs = curve(ready.module, board, choices, name=name, progress=progress)
     return Curve(programs=programs, macs=macs_of(ready.module))
 

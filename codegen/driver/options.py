@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.ir.ops import UserKernel
+from codegen.ir.places import Place
 from codegen.plan.program import IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
@@ -32,6 +33,8 @@ class Options:
     """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""
+    places: tuple[Place, ...] = ()
+    """Memories and devices of values, from codegen.toml."""
     dump_ir: Path | None = None
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
@@ -54,4 +57,5 @@ class Options:
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
         parts += [text for given, text in words if given]
+        parts += [place.spelled for place in self.places]
         return " ".join(parts)

@@ -6,6 +6,7 @@ import msgspec
 
 from codegen.driver.certificate import certificate
 from codegen.driver.compare import Comparison
+from codegen.driver.copies import copies_report
 from codegen.driver.reduction import reduction_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
@@ -43,6 +44,7 @@ def report(
         "model": _model(program, model_macs),
         "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
         "plan": _plan(program),
+        "device_copies": copies_report(program),
         "constants": _constants(program),
         "reduction": reduction_report(reduction),
     }

@@ -11,8 +11,9 @@ from codegen.driver.cases import Case
 from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.report import Measured
 from codegen.errors import Message, Messages
+from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
-from codegen.ir.ops import UserAttrs
+from codegen.ir.ops import DEVICE_COPY, UserAttrs
 from codegen.plan.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
@@ -173,22 +174,38 @@ class StepCheck:
     """Where the reduction took channels out: those left, which were compared, of how many."""
 
 
+def _reference_value(program: Program, let: Let) -> str:
+    """The value of the reference that a step computes: of a copy what it copies, of a step that runs again
+    what the first one computes."""
+    sources = {each.var.name: each for each in program.function.body}
+    name = let.var.name
+    while name in sources and sources[name].call.op is DEVICE_COPY:
+        [source] = sources[name].call.args
+        assert isinstance(source, Var), "constants are not copied"
+        name = source.name
+    return name.partition("_again")[0]
+
+
 def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCheck]:
     """Every step's result on the target against the reference, in order.
 
     The reference is not reduced: a reduced step is compared with the channels that it still has.
     """
     reference = planned.reference
-    expected = {let.var.name: data for let, data in steps(reference, reference.main, case.inputs)}
+    params = (param.name for param in reference.main.params)
+    expected = dict(zip(params, case.inputs, strict=True))
+    expected |= {let.var.name: data for let, data in steps(reference, reference.main, case.inputs)}
     surviving: Mapping[str, tuple[int, ...]] = planned.reduction.surviving if planned.reduction else {}
     found: list[StepCheck] = []
     for trace in measured.result.trace:
         prim = planned.program.prim_funcs[trace.step]
-        value, left, comparison = prim.let.var.name, surviving.get(prim.let.var.name), None
-        wanted = expected[value]
+        comparison, channels = None, None
         if trace.result is not None:
+            value = _reference_value(planned.program, prim.let)
+            left, wanted = surviving.get(value), expected[value]
             kept = wanted if left is None else np.ascontiguousarray(wanted[..., left])
             comparison = compare(array(trace.result, prim.let.var.type), kept)
+            channels = None if left is None else (len(left), wanted.shape[-1])
         found.append(
             StepCheck(
                 step=trace.step,
@@ -196,7 +213,7 @@ def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCh
                 where=prim.let.where,
                 comparison=comparison,
                 instructions=trace.instructions,
-                channels=None if left is None else (len(left), wanted.shape[-1]),
+                channels=channels,
             )
         )
     return found

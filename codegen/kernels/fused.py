@@ -61,11 +61,12 @@ class Layout:
 
 
 def can_fuse(prim: PrimFunc) -> bool:
-    """Whether a block can run this step."""
-    if prim.rows is None:
+    """Whether a block can run this step. Values that are to lie somewhere may leave a block, but not lie
+    inside it: `search.fuse.segments` sees to that."""
+    if prim.rows is None or prim.memory or not prim.device.is_free:
         return False
     extents = [prim.let.var.type.shape, *(a.type.shape for a in prim.let.call.args if isinstance(a, Var))]
-    return prim.let.var.device.is_free and all(shape[1] <= MOST_ROWS for shape in extents)
+    return all(shape[1] <= MOST_ROWS for shape in extents)
 
 
 def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir import Let, Var
+from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
+from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.rows import Axis
 
 
@@ -267,6 +268,10 @@ class PrimFunc:
     """How often each byte of argument i is read in one run, on average (default: once), as the C code loads
     it. Result bytes count as written once."""
     workspaces: tuple[Workspace, ...] = ()
+    memory: tuple[MemoryDemand, ...] = ()
+    """Where `symbol` wants what it works on; whatever is not listed may lie anywhere."""
+    device: VirtualDevice = ANYWHERE
+    """What `symbol` drives, if that is not the board's core: target and device id alone."""
     constants: tuple[LinkedConstant, ...] = ()
     sharing: tuple[Sharing, ...] = ()
     """What `symbol` permits below an argument, and above it (or what `reverse` does, if there is one)."""
@@ -303,6 +308,8 @@ class PrimFunc:
             raise ValueError(f"{self.name}: sub-steps of arguments or result are wrong")
         if any(space.stop > self.sub_steps for space in self.workspaces):
             raise ValueError(f"{self.name}: a workspace outlives its step")
+        for demand in self.memory:
+            self._check_demand(demand)
         if self.joined:
             self._check_joined()
         silent = self.view is not None or len(self.joined) == arity > 0
@@ -310,6 +317,14 @@ class PrimFunc:
             raise ValueError(f"{self.name}: a PrimFunc calls a symbol unless its result's bytes are there")
         if self.in_place is not None:
             self._check_in_place(self.in_place)
+
+    def _check_demand(self, demand: MemoryDemand) -> None:
+        spaces = [space.name for space in self.workspaces]
+        known = demand.workspace in spaces if demand.workspace is not None else self.is_call
+        if demand.argument is not None:
+            known = 0 <= demand.argument < len(self.let.call.args)
+        if not known:
+            raise ValueError(f"{self.name}: demands a memory for {demand.what}, which it has not")
 
     def _check_joined(self) -> None:
         args = self.let.call.args
@@ -359,6 +374,15 @@ class PrimFunc:
     def constant_bytes(self) -> int:
         """Bytes of all its linked constants."""
         return sum(constant.data.nbytes for constant in self.constants)
+
+    def allowed(self, *, argument: int | None = None, workspace: str | None = None) -> frozenset[str] | None:
+        """Pools in which an argument, a workspace or (with neither) the result may lie; None: in any."""
+        found: frozenset[str] | None = None
+        for demand in self.memory:
+            if (demand.argument, demand.workspace) == (argument, workspace):
+                scopes = frozenset(demand.scopes)
+                found = scopes if found is None else found & scopes
+        return found
 
     def constant(self, role: str) -> LinkedConstant:
         """The linked constant called `role`; raises KeyError."""

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, TensorType, Var
+from codegen.ir import DType, Let, Target, TensorType, Var, VirtualDevice
 from codegen.ir.ops import UserAttrs, UserKernel
 from codegen.ir.ops.rules import narrow
+from codegen.ir.ops.user import ARGUMENT
+from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.portable import arg_types, element_alignment
 from codegen.kernels.primfunc import (
     ArrayArg,
@@ -55,8 +57,12 @@ class User(Kernel):
     op, name = "USER", "user"
 
     def refusal(self, let: Let, target: Target) -> str | None:
-        """Shapes of more dimensions than its struct has room for."""
+        """Shapes of more dimensions than its struct has room for, demands of arguments that are not there."""
         del target
+        kernel, arity = narrow(let.call.attrs, UserAttrs).kernel, len(let.call.args)
+        for index in _single(kernel):
+            if index >= arity:
+                return f"kernel {kernel.symbol} wants a memory for argument {index}, there are {arity}"
         ranks = [len(type_.shape) for type_ in (*arg_types(let), let.var.type) if type_ is not None]
         return f"declared kernels take up to {MAX_RANK} dimensions" if max(ranks) > MAX_RANK else None
 
@@ -76,6 +82,8 @@ class User(Kernel):
             user_source=UserSource(path=f"{FOLDER}/{kernel.source}", text=kernel.text),
             argument_alignment=alignment,
             workspaces=space,
+            memory=tuple(_memory(kernel, let)),
+            device=VirtualDevice(target=kernel.target, device_id=kernel.device_id),
             constants=tuple(linked),
             sharing=_sharing(kernel, let),
             structs=_structs(let, attrs),
@@ -89,6 +97,28 @@ def _workspaces(kernel: UserKernel) -> tuple[Workspace, ...]:
         return ()
     size, alignment = kernel.workspace_bytes, kernel.workspace_alignment
     return (Workspace(name=_WORKSPACE, size_bytes=size, alignment=alignment),)
+
+
+def _single(kernel: UserKernel) -> Iterator[int]:
+    """Arguments that are named one by one where memory is demanded."""
+    for what, _ in kernel.memory:
+        match = ARGUMENT.fullmatch(what)
+        if match is not None:
+            yield int(match[1])
+
+
+def _memory(kernel: UserKernel, let: Let) -> Iterator[MemoryDemand]:
+    """What the kernel demands of memory; of `arguments` those that are there at run time."""
+    for what, scope in kernel.memory:
+        match = ARGUMENT.fullmatch(what)
+        if what == "result":
+            yield MemoryDemand(scopes=(scope,))
+        elif what == _WORKSPACE:
+            yield MemoryDemand(scopes=(scope,), workspace=_WORKSPACE)
+        for index, arg in enumerate(let.call.args):
+            listed = isinstance(arg, Var) if match is None else arg is not None and int(match[1]) == index
+            if listed and (match is not None or what == "arguments"):
+                yield MemoryDemand(scopes=(scope,), argument=index)
 
 
 def _sharing(kernel: UserKernel, let: Let) -> tuple[Sharing, ...]:

@@ -7,6 +7,7 @@ from codegen.passes.fuse import FuseActivations
 from codegen.passes.io_types import IoTypesInt8
 from codegen.passes.legalise import Legalise
 from codegen.passes.pad import FoldPad
+from codegen.passes.place import Placed, place_edges, place_values
 from codegen.passes.reduce import Reduce, Reduction, Removal
 
 __all__ = [
@@ -16,9 +17,12 @@ __all__ = [
     "IoTypesInt8",
     "Legalise",
     "Pass",
+    "Placed",
     "Reduce",
     "Reduction",
     "Removal",
     "RemoveDead",
+    "place_edges",
+    "place_values",
     "run_passes",
 ]

@@ -13,7 +13,8 @@ class IoTypesInt8:
     name: str = "io_types_int8"
 
     def run(self, module: Module) -> Module:
-        """Rewrite parameters first, then results. Values that do not qualify stay float."""
+        """Rewrite parameters first, then results. Values that do not qualify stay float, as do
+        those whose device is not that of the value at their other side."""
         for function in module.functions.values():
             uses = function.uses()
             values: dict[str, Arg] = {}
@@ -44,6 +45,8 @@ def _only_quantize(body: tuple[Let, ...], param: Var, uses: dict[str, list[int]]
     if param.type.dtype is not DType.FLOAT32 or len(steps) != 1 or steps[0] == len(body):
         return None
     let = body[steps[0]]
+    if not let.var.device.is_free and let.var.device != param.device:
+        return None  # The quantised value would move to where the input lies.
     return let if let.call.op.name == "QUANTIZE" and let.var.type.dtype is DType.INT8 else None
 
 
@@ -52,4 +55,7 @@ def _before_dequantize(by_name: dict[str, Let], result: Arg) -> Arg:
     if let is None or let.call.op.name != "DEQUANTIZE":
         return result
     source = let.call.args[0]
-    return source if isinstance(source, Var) and source.type.dtype is DType.INT8 else result
+    if not isinstance(source, Var) or source.type.dtype is not DType.INT8:
+        return result
+    # An output with a device of its own would move to where its argument lies.
+    return source if let.var.device.is_free or let.var.device == source.device else result

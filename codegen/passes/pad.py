@@ -11,7 +11,8 @@ from codegen.passes.base import with_function
 class FoldPad:
     """A convolution pads with its image's zero point, so an explicit PAD of that value is its own padding.
 
-    The PAD stays while anything else reads it (RemoveDead drops it otherwise).
+    The PAD stays while anything else reads it (RemoveDead drops it otherwise), and where its value has
+    a device of its own.
     """
 
     name: str = "fold_pad"
@@ -31,7 +32,7 @@ def _fold(let: Let, pads: dict[str, Let]) -> Let:
     if not isinstance(attrs, ConvAttrs | DepthwiseConvAttrs) or not isinstance(image, Var):
         return let
     pad = pads.get(image.name)
-    extra = None if pad is None else _image_padding(pad, image.type)
+    extra = None if pad is None or not _reads_where_it_was(pad) else _image_padding(pad, image.type)
     if pad is None or extra is None:
         return let
     own = attrs.padding
@@ -43,6 +44,12 @@ def _fold(let: Let, pads: dict[str, Let]) -> Let:
     )
     args = (pad.call.args[0], *let.call.args[1:])
     return replace(let, call=replace(let.call, args=args, attrs=replace(attrs, padding=padding)))
+
+
+def _reads_where_it_was(pad: Let) -> bool:
+    """Whether the PAD's own device does not tell its readers to read elsewhere than from its argument."""
+    source = pad.call.args[0]
+    return pad.var.device.is_free or (isinstance(source, Var) and source.device == pad.var.device)
 
 
 def _image_padding(pad: Let, padded: TensorType) -> Padding2D | None:

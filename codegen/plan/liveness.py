@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir import ANYWHERE, Function, Var
+from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.in_place import may_replace
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
 from codegen.plan.stays import Stay, conflicts
-from codegen.plan.ties import Ties, demands, foreign_joins, misfits, part_outputs, ties
+from codegen.plan.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
 from codegen.plan.touches import touches
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
@@ -164,6 +164,7 @@ class _Values:
             source = prim.let.call.args[prim.view.argument] if prim.view else None
             if isinstance(source, Var):
                 self._parts[prim.let.var.name] = self._parts.get(source.name, source.name)
+        self.pools = confined(found, prim_funcs)
         needed = demands(found, prim_funcs)
         self.demands = {root: max(needed[name] for name in names) for root, names in self.members.items()}
 
@@ -257,29 +258,30 @@ def _birth(prim: PrimFunc, start: int) -> int:
     return start if prim.in_place is not None or not prim.is_call else start + prim.result_start
 
 
-def _pools(pool_candidates: PoolCandidates, id_: str, kind: BufferKind, scope: str | None) -> tuple[str, ...]:
+def _pools(
+    pool_candidates: PoolCandidates, id_: str, kind: BufferKind, allowed: frozenset[str] | None
+) -> tuple[str, ...]:
     names = tuple(pool_candidates(id_, kind) if callable(pool_candidates) else pool_candidates[kind])
-    if scope is None:
+    if allowed is None:
         return names
-    if scope not in names:
+    found = tuple(name for name in names if name in allowed)
+    if not found:
+        scopes = " or ".join(sorted(allowed))
         raise CodegenError(
             Message(
                 code="E403",
                 where=id_,
-                text=f"pinned to memory scope {scope}, which is not one of its pools ({', '.join(names)})",
-                help=f"declare a pool called {scope}, or pin the value to one of these",
+                text=f"pinned to memory scope {scopes}, which is not one of its pools ({', '.join(names)})",
+                help=f"declare a pool called {scopes}, or pin the value to one of these",
             )
         )
-    return (scope,)
+    return found
 
 
 def _value_buffer(
     root: str, values: _Values, spans: _Spans, pool_candidates: PoolCandidates, minimum_alignment: int
 ) -> Buffer:
     start, stop = values.lifetime(root, spans)
-    device = ANYWHERE
-    for name in values.members[root]:
-        device = device.unify(values.vars[name].device)
     kind = BufferKind.IO if root in values.io_roots else BufferKind.ACTIVATION
     return Buffer(
         id=root,
@@ -287,7 +289,7 @@ def _value_buffer(
         start=start,
         stop=stop,
         alignment=max(values.demands[root], minimum_alignment),
-        pool_candidates=_pools(pool_candidates, root, kind, device.memory_scope),
+        pool_candidates=_pools(pool_candidates, root, kind, values.pools.get(root)),
         kind=kind,
     )
 
@@ -305,7 +307,7 @@ def _workspace_buffers(
                 start=start + space.start,
                 stop=start + space.stop,
                 alignment=max(space.alignment, minimum_alignment),
-                pool_candidates=_pools(pool_candidates, id_, kind, None),
+                pool_candidates=_pools(pool_candidates, id_, kind, prim.allowed(workspace=space.name)),
                 kind=kind,
                 reads=space.reads,
                 writes=space.writes,

@@ -75,6 +75,27 @@ def demands(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
     return needed
 
 
+def confined(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, frozenset[str]]:
+    """Pools in which a root may lie by the devices of what is in it and by what kernels demand; only roots
+    that somebody restricts. An empty set: there is no such pool."""
+    pools: dict[str, frozenset[str]] = {}
+
+    def restrict(name: str, allowed: frozenset[str] | None) -> None:
+        root = found.anchors[name][0]
+        if allowed is not None:
+            pools[root] = pools.get(root, allowed) & allowed
+
+    for name, var in found.variables.items():
+        scope = var.device.memory_scope
+        restrict(name, None if scope is None else frozenset({scope}))
+    for prim in prim_funcs:
+        restrict(prim.let.var.name, prim.allowed())
+        for index, arg in enumerate(prim.let.call.args):
+            if isinstance(arg, Var):
+                restrict(arg.name, prim.allowed(argument=index))
+    return pools
+
+
 def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
     """Variables that do not fit where they are tied to, by alignment or device, in sentences."""
     texts: list[str] = []
@@ -87,6 +108,9 @@ def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
             devices[root] = devices[root].unify(devices[name])
         except DeviceConflict as conflict:
             texts.append(f"{name} and {root} share bytes, but {conflict}")
+    if not texts:
+        nowhere = [root for root, pools in confined(found, prim_funcs).items() if not pools]
+        texts += [f"{root}: no memory suits all that read or write its bytes" for root in nowhere]
     return texts
 
 
@@ -135,4 +159,9 @@ def broken(
     texts += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
     if io is IoMode.CALLER:
         texts += [f"output {name} {problem}" for name, problem in part_outputs(function, found)]
+        edges = {
+            found.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)
+        }
+        lost = sorted(edges & set(confined(found, prim_funcs)))
+        texts += [f"{root} is the caller's, but a certain memory is wanted for it" for root in lost]
     return texts

@@ -4,6 +4,7 @@ from codegen.search.attempt import Choices
 from codegen.search.choose import Progress as CurveProgress
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
+from codegen.search.pools import board_pools
 from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
@@ -14,6 +15,7 @@ __all__ = [
     "ScheduleMode",
     "Segment",
     "SharingMode",
+    "board_pools",
     "check",
     "curve",
     "identifier",

@@ -62,6 +62,10 @@ class Choices:
     sharing: SharingMode = "overlap"
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
+    placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Value -> who gave it its device, for messages."""
+    reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

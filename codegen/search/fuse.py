@@ -44,6 +44,8 @@ def row_steps(
 def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> list[PrimFunc]:
     if can_fuse(prim):
         return [prim]
+    if prim.memory or not prim.device.is_free:
+        return []
     able = [
         kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.refusal(prim.let, target) is None
     ]
@@ -52,8 +54,9 @@ def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target:
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
-    """Every [start, stop) that may become a block: no inner value is used outside, and every step leads to
-    the last one. A single step is one too: it is of use where its argument is streamed."""
+    """Every [start, stop) that may become a block: no inner value is used outside or has a device (only its
+    last rows would lie there), and every step leads to the last one. A single step is one too: it is of use
+    where its argument is streamed."""
     uses = function.uses()
     last_use = [max(uses[let.var.name], default=-1) for let in function.body]
     found: list[tuple[int, int]] = []
@@ -65,7 +68,7 @@ def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple
                 break
             if open_until == stop - 1:
                 found.append((start, stop))
-            if last_use[stop - 1] in (-1, len(steps)):
+            if last_use[stop - 1] in (-1, len(steps)) or not function.body[stop - 1].var.device.is_free:
                 break
             open_until = max(open_until, last_use[stop - 1])
     return found

@@ -14,6 +14,7 @@ from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
 from codegen.search.costs import cheapest
+from codegen.search.rebind import rebound
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -74,7 +75,9 @@ def alternatives(
         for kernel in kernels_for(prim.let.call.op.name):
             if kernel.is_in_place and kernel.refusal(prim.let, target) is None:
                 # Devices are planned already, the binding has them from the let.
-                bound = kernel.bind(prim.let, constants, prim.name)
+                bound = rebound(kernel, prim, constants)
+                if bound is None:
+                    continue
                 most = max((space.size_bytes for space in bound.workspaces), default=0)
                 legal = may_replace(
                     function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs

@@ -10,6 +10,7 @@ from codegen.kernels.registry import kernels_for
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.costs import cheapest, cost
 from codegen.search.in_place import P, Planner, replaced
+from codegen.search.rebind import rebound
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
@@ -36,7 +37,9 @@ class Bindings:
             if kernel.is_in_place or kernel.name == prim.kernel:
                 continue
             if kernel.refusal(prim.let, self._target) is None:
-                yield kernel.bind(prim.let, self._constants, prim.name)
+                bound = rebound(kernel, prim, self._constants)
+                if bound is not None:
+                    yield bound
 
 
 def alternatives(

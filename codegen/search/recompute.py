@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from codegen.ir import Arg, Function, Let, Var
+from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.primfunc import PrimFunc
 
 MOST_STEPS = 8
@@ -123,6 +124,8 @@ class _Graph:
         prim = self._prims[step]
         return (
             prim.block is None
+            # A copy costs no multiply-accumulate, but a copy: where it is needed it is made once.
+            and prim.let.call.op is not DEVICE_COPY
             and prim.let.var.name not in self._results
             and self._once.isdisjoint(var.name for var in _variables(prim.let))
         )

@@ -132,7 +132,7 @@ class _Graph:
         found: list[Shared] = []
         for value, indices in arguments.items():
             read = [index for index in indices if prim.argument_stops[index] > prim.result_start]
-            if not any(index in rules for index in read):
+            if not any(index in rules for index in read) or not self._may_meet(prim, read):
                 continue
             belows: list[int] = []
             aboves: list[int] = []
@@ -147,6 +147,11 @@ class _Graph:
             if common:
                 found.append(Shared(value=value, common_bytes=common))
         return found
+
+    def _may_meet(self, prim: PrimFunc, read: Sequence[int]) -> bool:
+        """Whether the result may lie in the memory of what it reads."""
+        scopes = {_variable(prim, index).device.memory_scope for index in read}
+        return len((scopes | {prim.let.var.device.memory_scope}) - {None}) < 2
 
 
 def _variable(prim: PrimFunc, index: int) -> Var:

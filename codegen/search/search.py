@@ -1,14 +1,15 @@
-"""The joint choice: kernels, devices, order, memory plan -> Program, checked twice before it leaves."""
+"""The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
 from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
-from codegen.plan import planners, replay, validate
+from codegen.plan import memories, planners, replay, validate
 from codegen.plan.problem import Pool
-from codegen.plan.program import IoTensor, OrderCertificate, Program
+from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
+from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
@@ -33,7 +34,7 @@ def search(
 ) -> Program:
     """The program of `module` on `board`; `name` is its C prefix. `blocks`: take these, do not choose.
 
-    Raises CodegenError: no kernel (E31x), contradicting devices (E320), does not fit (E40x), unknown
+    Raises CodegenError: no kernel (E31x), contradicting devices (E32x), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
     ready = _Ready(module, board, choices, name)
@@ -79,7 +80,13 @@ class _Ready:
         worth = FLASH_WORTH[choices.optimize]
         chosen = select(function, data, board.target, choices.optimize, spare_bytes=spare_bytes)
         self.code_bytes = used_code_bytes(chosen)
-        function, prim_funcs = plan_devices(function, chosen)
+        pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
+        function, prim_funcs = plan_devices(
+            function,
+            reading(chosen, choices.reads),
+            chip(board, [pool.name for pool in pools]),
+            _owners(function, choices),
+        )
         prim_funcs = permitted(prim_funcs, choices.sharing)
         self._ordered = schedule(
             function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
@@ -90,7 +97,7 @@ class _Ready:
             Variant(function=function, prim_funcs=prim_funcs, steps=steps),
             data,
             board=board,
-            pools=board_pools(board, choices.pool_limits, emulated=choices.emulated),
+            pools=pools,
             planner=planners.find(choices.planner),
             choices=choices,
         )
@@ -99,6 +106,9 @@ class _Ready:
     def program(self, best: Attempt) -> Program:
         """The program of an attempt. Raises ValueError if a checker finds fault with it."""
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
+        lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
+        if lost:
+            raise ValueError("demands were lost:\n" + "\n".join(lost))
         constant_pools = _constant_pools(self._board)
         program = Program(
             name=self._name,
@@ -123,6 +133,13 @@ class _Ready:
         return program
 
 
+def _owners(function: Function, choices: Choices) -> Owners:
+    """What of `function` is the caller's, and who gave values their devices."""
+    callers = choices.io is IoMode.CALLER
+    given = function.params if callers else function.params[:1] if choices.stream_input else ()
+    return Owners(given=frozenset(param.name for param in given), wanted=callers, placed=choices.placed)
+
+
 def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCertificate:
     """The order is proved best if the plan needs no more than any order of these steps does."""
     searched = choices.schedule == "optimal"
@@ -141,10 +158,11 @@ def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCe
 
 
 def check(program: Program, *, keep_inputs: bool) -> None:
-    """Both independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
+    """All independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
     found = [
         *validate.violations(program.problem, program.plan),
         *replay.replay_program(program, keep_inputs=keep_inputs),
+        *memories.misplaced_program(program),
     ]
     if found:
         raise ValueError(f"planner {program.plan.planner} made a wrong plan:\n" + "\n".join(found))

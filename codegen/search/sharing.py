@@ -7,6 +7,7 @@ from typing import Literal
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc, Sharing
 from codegen.plan.in_place import may_replace
+from codegen.plan.ties import misfits, ties
 
 SharingMode = Literal["none", "in-place", "overlap"]
 """none: every result lies apart from what it is computed from (views, which compute nothing, do not).
@@ -39,7 +40,7 @@ def replacing(
 ) -> tuple[PrimFunc, ...]:
     """`prim_funcs`, of which `permitted` left exact sharing, every result in the bytes of the first argument
     that it may replace and that nobody reads any more; apart from all others. `fixed_inputs`: inputs must
-    keep their bytes.
+    keep their bytes. Never where devices or kernels want them in different memories.
     """
     prims = list(prim_funcs)
     for step, prim in enumerate(prim_funcs):
@@ -50,5 +51,11 @@ def replacing(
             for rule in prim.sharing
             if may_replace(function, prims, step, argument=rule.argument, keep_inputs=fixed_inputs)
         ]
-        prims[step] = replace(prim, sharing=(), in_place=free[0] if free else None)
+        prims[step] = replace(prim, sharing=())
+        for argument in free:
+            taken = replace(prim, sharing=(), in_place=argument)
+            tried = [*prims[:step], taken, *prims[step + 1 :]]
+            if not misfits(ties(function, tried), tried):
+                prims[step] = taken
+                break
     return tuple(prims)

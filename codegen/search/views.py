@@ -21,7 +21,8 @@ def alternatives(
     """By step: the PrimFunc that does without a copy, or with a smaller one. All of them can be taken
     together, and any part of them.
 
-    Earlier steps, and of one step earlier arguments, come first where two exclude each other.
+    Earlier steps, and of one step earlier arguments, come first where two exclude each other. A step of which
+    a certain memory is demanded copies: without a call it would read nothing there.
     """
     found: dict[int, PrimFunc] = {}
 
@@ -30,6 +31,8 @@ def alternatives(
         return not broken(function, prims, io=io, streamed=streamed)
 
     for step, prim in enumerate(prim_funcs):
+        if prim.memory:
+            continue
         view = slice_view(prim)
         if view is not None and holds(step, view):
             found[step] = view

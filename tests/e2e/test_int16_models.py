@@ -82,8 +82,8 @@ def test_the_boards_are_what_the_tests_take_them_for() -> None:
 
 @pytest.mark.qemu
 def test_loops_counted_by_le_keep_the_tests_behind_them(tmp_path: Path) -> None:
-    """gcc 12 at -Os for Cortex-M55 made `if (n > 0)` behind `for (; n >= 2; n -= 2)` unconditional: windows of
-    single pixels were copied a word too far, and 52 values of this layer came out wrong."""
+    """gcc 12 at -Os for Cortex-M55 made `if (n > 0)` behind `for (; n >= 2; n -= 2)` unconditional: windows
+    of single pixels were copied a word too far, and 52 values of this layer came out wrong."""
     options = Options(board="mps3-an547", optimize="size")
     cases = [case for case in golden_cases("seanet_conv/conv12") if not case.name.startswith("alt")]
     built = build([model_path("seanet_conv/conv12")], options, tmp_path / "out", emulated=True)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir import Arg, Call, DType, Function, Let, TensorType, Var, VirtualDevice
+from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, TensorType, Var, VirtualDevice
 from codegen.ir.ops.base import Attrs, Op
+from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
 from codegen.plan.conflicts import interval_conflicts
 from codegen.plan.liveness import Liveness, liveness
@@ -53,6 +54,8 @@ def prim(
     workspaces: tuple[Workspace, ...] = (),
     sharing: tuple[Sharing, ...] = (),
     view: View | None = None,
+    memory: tuple[MemoryDemand, ...] = (),
+    device: VirtualDevice = ANYWHERE,
 ) -> PrimFunc:
     return PrimFunc(
         name=result.name,
@@ -66,6 +69,8 @@ def prim(
         workspaces=workspaces,
         sharing=sharing,
         view=view,
+        memory=memory,
+        device=device,
     )
 
 

@@ -20,6 +20,7 @@ from codegen.ir.ops.attrs import (
 )
 from codegen.ir.ops.base import Activation, Attrs, Op, Padding2D
 from codegen.ir.ops.conv import Conv2D, DepthwiseConv2D, FullyConnected
+from codegen.ir.ops.device_copy import DEVICE_COPY
 from codegen.ir.ops.elementwise import Add, Mul, Sub
 from codegen.ir.ops.layout import Concatenation, Pad, Reshape, StridedSlice, Transpose
 from codegen.ir.ops.nonlinear import (
@@ -68,11 +69,12 @@ USER = User()
 
 
 def find_op(name: str) -> Op | None:
-    """The operator `name` of the IR's text form: one of `OPS`, or USER."""
-    return USER if name == USER.name else OPS.get(name)
+    """The operator `name` of the IR's text form: one of `OPS`, USER or DEVICE_COPY."""
+    return next((op for op in (USER, DEVICE_COPY) if op.name == name), OPS.get(name))
 
 
 __all__ = [
+    "DEVICE_COPY",
     "OPS",
     "USER",
     "Activation",

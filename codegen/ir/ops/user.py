@@ -19,6 +19,12 @@ MAX_ALIGNMENT = 64
 """Bytes: no pool's base promises more."""
 
 
+MEMORY_OF = ("arguments", "result", "workspace")
+"""What a declared kernel may demand a memory for, single arguments aside."""
+ARGUMENT = re.compile(r"argument(\d{1,3})", re.ASCII)
+"""How it names one argument."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UserKernel:
     """A declared kernel: what `[[kernel]]` of codegen.toml says, its source read.
@@ -41,15 +47,28 @@ class UserKernel:
     below: int | None = None
     """Overlap distances of the result and argument 0 in bytes, as in `codegen.kernels.primfunc.Sharing`."""
     above: int | None = None
+    memory: tuple[tuple[str, str], ...] = ()
+    """(one of `MEMORY_OF`, `argument<index>`; name of a pool or `dma`): where it wants what it works on."""
+    target: str | None = None
+    """The accelerator or core that it drives; None: it runs on the board's core."""
+    device_id: int | None = None
 
     def __post_init__(self) -> None:
         if not self.op or not SYMBOL.fullmatch(self.symbol) or not SOURCE_NAME.fullmatch(self.source):
             raise ValueError(f"kernel {self.op!r}: {self.symbol!r} in {self.source!r}")
         if self.workspace_bytes < 0:
             raise ValueError(f"kernel {self.op}: {self.workspace_bytes} bytes of workspace")
+        for what, scope in self.memory:
+            if not is_memory_of(what) or not scope or (what == "workspace" and not self.workspace_bytes):
+                raise ValueError(f"kernel {self.op}: {what} in memory {scope!r}")
         for alignment in (self.workspace_alignment, self.argument_alignment):
             if not is_alignment(alignment):
                 raise ValueError(f"kernel {self.op}: alignment {alignment}")
+
+
+def is_memory_of(word: str) -> bool:
+    """Whether a declared kernel may demand a memory for what this word stands for."""
+    return word in MEMORY_OF or ARGUMENT.fullmatch(word) is not None
 
 
 def is_alignment(value: int) -> bool:

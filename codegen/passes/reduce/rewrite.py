@@ -86,7 +86,7 @@ class _Rewriter:
         if isinstance(let.call.attrs, ConcatAttrs) and flow.links:
             # An argument that lost all its channels is no longer there.
             sources = [arg for arg in sources if arg is not None and arg.type.elements]
-            if len(sources) == 1 and len(let.call.args) > 1:
+            if len(sources) == 1 and len(let.call.args) > 1 and _is_at(sources[0], let.var):
                 attrs = ReshapeAttrs(shape=sources[0].type.shape)
                 return Call(op=OPS["RESHAPE"], args=tuple(sources), attrs=attrs)
         return replace(let.call, args=tuple(sources), attrs=_attrs(let, flow, kept))
@@ -110,7 +110,8 @@ class _Rewriter:
             return self._variables[arg.name]
         data = self._known[arg.name].low
         data = data[..., chosen] if arg.type.shape else data
-        return self._constant(f"folded_{arg.name}", let, arg.type, self._stretched(let, arg, data))
+        data = self._stretched(let, arg, data)
+        return self._constant(f"folded_{arg.name}", let, arg.type, data, scope=arg.device.memory_scope)
 
     def _stretched(self, let: Let, arg: Var, data: np.ndarray) -> np.ndarray:
         """One pixel of `data` where all are alike and the other argument has the result's full shape."""
@@ -123,9 +124,17 @@ class _Rewriter:
         return pixels[:1].reshape((1,) * (data.ndim - 1) + data.shape[-1:])
 
     def _constant(
-        self, stem: str, let: Let, type_: TensorType, data: np.ndarray, like: Constant | None = None
+        self,
+        stem: str,
+        let: Let,
+        type_: TensorType,
+        data: np.ndarray,
+        like: Constant | None = None,
+        *,
+        scope: str | None = None,
     ) -> ConstRef:
-        """A new constant for `let`, of `type_` but for its shape; what else it needs is as in `like`."""
+        """A new constant for `let`, of `type_` but for its shape; what else it needs is as in `like`, or, if
+        it was a value, its memory `scope`."""
         names = {*self._module.constants, *(constant.id for constant in self._added)}
         name = base = f"{stem}_{let.var.name}"
         number = 2
@@ -134,7 +143,6 @@ class _Rewriter:
         held = replace(type_, shape=tuple(data.shape))
         dense = data.copy(order="C")
         if like is None:
-            scope = let.var.device.memory_scope
             made = Constant(id=name, type=held, data=dense, origin=let.var.origin, memory_scope=scope)
         else:
             made = replace(like, id=name, type=held, data=dense)
@@ -188,6 +196,11 @@ class _Rewriter:
             return None
         type_ = TensorType(shape=(count,), dtype=DType.INT32, quantization=_bias_scale(let))
         return self._constant("bias", let, type_, wrap_int32(added)[kept].astype(np.int32))
+
+
+def _is_at(arg: Arg, var: Var) -> bool:
+    """Whether `var` may be a view of `arg`: a RESHAPE ties both to one memory."""
+    return not isinstance(arg, Var) or arg.device == var.device
 
 
 def _bias_scale(let: Let) -> Quantization | None:

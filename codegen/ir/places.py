@@ -1,0 +1,43 @@
+"""Where a user wants values: `[[place]]` of codegen.toml as a plain value."""
+
+from dataclasses import dataclass
+
+from codegen.ir.types import VirtualDevice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Values that get `device`: one of `tensor`, `op`, `inputs`, `outputs` says which.
+
+    Raises ValueError where none or several do, or where it gives nothing to them.
+    """
+
+    who: str
+    """How messages name it, e.g. `codegen.toml, place 2`."""
+    device: VirtualDevice
+    tensor: str | None = None
+    """A tensor by the file's name, or a value by its own."""
+    op: int | str | None = None
+    """Results of the file's operator of this index, or of all operators of this name."""
+    inputs: bool = False
+    outputs: bool = False
+    reads: str | None = None
+    """Memory scope in which the operators `op` find their run-time arguments."""
+
+    def __post_init__(self) -> None:
+        chosen = [self.tensor is not None, self.op is not None, self.inputs, self.outputs]
+        if sum(chosen) != 1 or (self.device.is_free and self.reads is None):
+            raise ValueError(f"{self.who}: a place is of one thing, on some device")
+        if self.reads is not None and self.op is None:
+            raise ValueError(f"{self.who}: only operators read")
+
+    @property
+    def spelled(self) -> str:
+        """It as one word, e.g. `place:op=CONV_2D:memory=dtcm`."""
+        edge = "inputs" if self.inputs else "outputs"
+        named = f"tensor={self.tensor}" if self.tensor is not None else edge
+        of = named if self.op is None else f"op={self.op}"
+        device = self.device
+        parts = (("memory", device.memory_scope), ("target", device.target), ("device_id", device.device_id))
+        parts += (("reads", self.reads),)
+        return ":".join(["place", of, *(f"{key}={part}" for key, part in parts if part is not None)])

@@ -1,0 +1,199 @@
+"""Gives values the devices that a user wants: named ones right after import, inputs and outputs at the end.
+
+What names a value of the file is applied before any pass, so that no pass takes the value away unseen or
+merges it with one elsewhere. Inputs and outputs are the caller's edge, whatever passes make of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.errors import Messages
+from codegen.ir import Arg, DeviceConflict, Function, Let, Module, Var, VirtualDevice
+from codegen.ir.ops.user import operator_name
+from codegen.ir.places import Place
+from codegen.passes.base import with_function
+
+_LISTED = 20
+"""Names that a message lists at most."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placed:
+    """A module some of whose values have devices, and by which places they got them."""
+
+    module: Module
+    by: Mapping[str, tuple[Place, ...]]
+
+    @property
+    def reads(self) -> Mapping[str, tuple[str, str]]:
+        """Value -> memory scope from which the step that computes it reads, and who wants that."""
+        return {
+            value: (place.reads, place.who)
+            for value, places in self.by.items()
+            for place in places
+            if place.reads is not None
+        }
+
+    @property
+    def who(self) -> Mapping[str, str]:
+        """Value -> who gave it its device, in words."""
+        given = {
+            value: [place.who for place in places if not place.device.is_free]
+            for value, places in self.by.items()
+        }
+        return {value: " and ".join(words) for value, words in given.items() if words}
+
+
+def place_values(module: Module, places: Sequence[Place], pools: Sequence[str]) -> Placed:
+    """`module` with the devices that `places` of tensors and operators give; `pools`: memory scopes.
+
+    Raises CodegenError with everything that is wrong: E240 (no such tensor), E241 (no such operator), E242
+    (no such pool), E320 (two places contradict each other).
+    """
+    messages = Messages()
+    for place in places:
+        _check_pool(place, pools, messages)
+    function = module.main
+    found = {place: tuple(_named(module, place, messages)) for place in places}
+    placed = _given(Placed(module=module, by={}), function, found, messages)
+    messages.raise_if_any()
+    return placed
+
+
+def place_edges(placed: Placed, module: Module, places: Sequence[Place]) -> Placed:
+    """`module`, which passes made of `placed`, with devices on its inputs and outputs too.
+
+    Raises CodegenError E320 (contradicting places), E243 (a place that no value is left of).
+    """
+    messages = Messages()
+    function = module.main
+    left = {var.name for var in function.variables()}
+    for place in places:
+        gone = [value for value, by in placed.by.items() if place in by]
+        if gone and left.isdisjoint(gone):
+            messages.add(
+                "E243",
+                f"nothing of it is there at run time: {', '.join(gone[:_LISTED])} became constant, part of "
+                "another operator, or is not needed",
+                where=place.who,
+                help="leave it out, or place what reads it",
+            )
+    results = [result for result in function.results if isinstance(result, Var)]
+    edges = {place: function.params for place in places if place.inputs}
+    edges |= {place: tuple(results) for place in places if place.outputs}
+    found = _given(replace(placed, module=module), function, edges, messages)
+    messages.raise_if_any()
+    return found
+
+
+def _check_pool(place: Place, pools: Sequence[str], messages: Messages) -> None:
+    for scope in (place.device.memory_scope, place.reads):
+        if scope is not None and scope not in pools:
+            messages.add(
+                "E242",
+                f"there is no pool {scope} to plan in",
+                where=place.who,
+                help=f"pools of this board are {', '.join(pools)}",
+            )
+
+
+def _named(module: Module, place: Place, messages: Messages) -> Iterator[Var]:
+    """The values that a place of a tensor or an operator means."""
+    function = module.main
+    if place.tensor is not None:
+        found = [var for var in function.variables() if place.tensor in (var.origin, var.name)]
+        if not found:
+            _no_tensor(module, place, messages)
+        yield from found
+    elif place.op is not None:
+        lets = [let for let in function.body if _is_of(let, place.op)]
+        if not lets:
+            _no_operator(function, place, messages)
+        yield from (let.var for let in lets)
+
+
+def _is_of(let: Let, op: int | str) -> bool:
+    if isinstance(op, int):
+        return let.source is not None and let.source.op_index == op
+    return op == operator_name(let.call) or (let.source is not None and let.source.op_name == op)
+
+
+def _no_tensor(module: Module, place: Place, messages: Messages) -> None:
+    constants = {constant.origin for constant in module.constants.values()} | set(module.constants)
+    names = [var.origin or var.name for var in module.main.variables()]
+    text = f"no value of the model is called {place.tensor!r}"
+    if place.tensor in constants:
+        text = f"{place.tensor!r} is a constant, which is linked, not placed"
+    messages.add("E240", text, where=place.who, help=f"its values are {_some(names)}")
+
+
+def _no_operator(function: Function, place: Place, messages: Messages) -> None:
+    indices = [let.source.op_index for let in function.body if let.source is not None]
+    names = Counter(operator_name(let.call) for let in function.body)
+    kinds = _some([f"{name} ({count})" for name, count in names.items()])
+    messages.add(
+        "E241",
+        f"the model has no operator {place.op}" + (" with a result" if isinstance(place.op, int) else ""),
+        where=place.who,
+        help=f"it has {kinds}, numbered from {min(indices, default=0)} to {max(indices, default=0)}",
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _given(
+    placed: Placed, function: Function, found: Mapping[Place, Sequence[Var]], messages: Messages
+) -> Placed:
+    """`placed` with the devices of these places on these values as well."""
+    if not found:
+        return placed
+    devices = {var.name: var.device for var in function.variables()}
+    by = dict(placed.by)
+    for place, variables in found.items():
+        for var in variables:
+            other = next((p for p in by.get(var.name, ()) if p.reads not in (None, place.reads)), None)
+            if place.reads is not None and other is not None:
+                messages.add(
+                    "E320",
+                    f"what computes {var.name} is to read from {other.reads} by {other.who}, and from "
+                    f"{place.reads} by {place.who}",
+                    where=f"value {var.origin or var.name}",
+                    help="take it out of one of these",
+                )
+            try:
+                devices[var.name] = devices[var.name].unify(place.device)
+            except DeviceConflict as conflict:
+                earlier = " and ".join(each.who for each in by.get(var.name, ())) or "the model"
+                messages.add(
+                    "E320",
+                    f"{var.name} is given a device by {earlier} and by {place.who}: {conflict}",
+                    where=f"value {var.origin or var.name}",
+                    help="take it out of one of these",
+                )
+            else:
+                by[var.name] = (*by.get(var.name, ()), place)
+    module = with_function(placed.module, _with_devices(function, devices))
+    return Placed(module=module, by=by)
+
+
+def _with_devices(function: Function, devices: Mapping[str, VirtualDevice]) -> Function:
+    def var(old: Var) -> Var:
+        return old if old.device == devices[old.name] else replace(old, device=devices[old.name])
+
+    def arg(old: Arg | None) -> Arg | None:
+        return var(old) if isinstance(old, Var) else old
+
+    def let(old: Let) -> Let:
+        call = replace(old.call, args=tuple(arg(each) for each in old.call.args))
+        return replace(old, var=var(old.var), call=call)
+
+    return replace(
+        function,
+        params=tuple(var(param) for param in function.params),
+        body=tuple(let(each) for each in function.body),
+        results=tuple(var(each) if isinstance(each, Var) else each for each in function.results),
+    )

@@ -1,0 +1,33 @@
+/*
+ * cg_device_copy.h -- a value from one memory into another: the step DEVICE_COPY.
+ *
+ * The core copies, by memcpy, unless the code is compiled with CG_DEVICE_COPY_HOOK defined: then
+ * cg_device_copy_hook (yours, say a DMA driver's) does. It may sleep or run other work meanwhile,
+ * but returns only when all bytes are at `to` and the core sees them there: where a data cache sits
+ * in front of either memory, cleaning `from` before and invalidating `to` after is its job.
+ * Without the hook nothing of it is in the image.
+ */
+#ifndef CG_DEVICE_COPY_H
+#define CG_DEVICE_COPY_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef CG_DEVICE_COPY_HOOK
+void cg_device_copy_hook(void *to, const void *from, size_t bytes);
+#endif
+
+/*
+ * The `bytes` from `input` on are then also at `output`. The two do not overlap: they lie in
+ * different memories, or one of them is the caller's. No alignment is assumed.
+ */
+void cg_device_copy(const void *input, void *output, int32_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_DEVICE_COPY_H */
