@@ -160,6 +160,12 @@ def pool_limits(words: Sequence[str]) -> dict[str, int]:
     return limits
 
 
+def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """`NAME,NAME` words as sets of model names; names and words once, in order."""
+    found = [tuple(dict.fromkeys(name.strip() for name in word.split(","))) for word in words]
+    return tuple(dict.fromkeys(found))
+
+
 def existing(path: Path) -> Path:
     """`path` if it is a readable file. Raises CodegenError E204."""
     if not path.is_file():

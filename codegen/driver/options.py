@@ -33,6 +33,8 @@ class Options:
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""
     dump_ir: Path | None = None
+    concurrent: tuple[tuple[str, ...], ...] = ()
+    """Names of models that may run at the same time, a tuple a set."""
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
 
@@ -53,5 +55,6 @@ class Options:
         )
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
+        parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [text for given, text in words if given]
         return " ".join(parts)
