@@ -28,6 +28,7 @@ _KNOWN = {
     "port": str,
     "pool": dict,
     "concurrent": list,
+    "app-elf": str,
 }
 
 _WORDS = {

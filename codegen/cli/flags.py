@@ -93,6 +93,12 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
         ),
+        flag(
+            "--app-elf",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="ELF of the application: pools are limited to the largest range it leaves in each region.",
+        ),
         flag("--no-blocks", is_flag=True, help="Never run layers together row by row: every value whole."),
         flag(
             "--sharing",
@@ -137,6 +143,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         sharing=values.pop("sharing"),
         reduce=values.pop("reduce"),
         kernels=_kernels(),
+        app_elf=values.pop("app_elf"),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -20,6 +20,7 @@ from codegen.plan.bundle import Bundle
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import ConstantPool, Program
+from codegen.toolchain import FreeRange
 from codegen.toolchain.cycles import CycleEstimate
 
 
@@ -55,6 +56,12 @@ def show_lines(lines: Sequence[str]) -> None:
     """Lines as they are."""
     for line in lines:
         click.echo(line)
+
+
+def show_ranges(ranges: Sequence[FreeRange]) -> None:
+    """What an application leaves of each region."""
+    for each in ranges:
+        click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
 
 
 def show_build(built: Built, options: Options) -> None:

@@ -17,9 +17,11 @@ from codegen.cli.show import (
     show_lines,
     show_plan,
     show_problem,
+    show_ranges,
     show_runs,
     show_steps,
 )
+from codegen.driver.application import within_application
 from codegen.driver.build import Built, document, model_name, model_names
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource
@@ -76,7 +78,7 @@ def build(
     constants; those that may run at the same time are named with --concurrent.
     """
     paths = [existing(path) for path in models] or [example_model()]
-    options = replace(options, concurrent=groups(concurrent))
+    options, ranges = within_application(replace(options, concurrent=groups(concurrent)))
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
@@ -84,6 +86,7 @@ def build(
         click.echo((target / "report.json").read_text(encoding="utf-8"), nl=False)
     elif not quiet:
         show_build(built, options)
+        show_ranges(ranges)
     return ExitCode.OK
 
 
@@ -148,6 +151,7 @@ def run(
     """
     paths = [existing(path) for path in models] or [example_model()]
     options = replace(options, sandbox=sandbox, concurrent=groups(concurrent))
+    options, ranges = within_application(options, emulated=port is None)
     names = model_names(paths)
     given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
@@ -173,6 +177,7 @@ def run(
         click.echo(_document(built, options, measured), nl=False)
     elif not quiet and not as_json:
         show_runs(built, options, cases, measured)
+        show_ranges(ranges)
         if not models and not inputs:
             show_accuracy(built.models[0], measured[0], click.echo)
     if problems:
@@ -194,6 +199,7 @@ def validate(
 ) -> int:
     """Compare every step's result on the target with the reference; name the first that differs."""
     path = existing(model)
+    options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(None) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
@@ -235,6 +241,7 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     model is planned with the kernels of stm32 and no limit on the pool.
     """
     path = existing(source)
+    options, ranges = within_application(options)
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in (".csv", ".json"):
@@ -252,6 +259,7 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
         )
     elif not quiet:
         show_plan(planned)
+        show_ranges(ranges)
         show_lines(written)
     return ExitCode.OK
 

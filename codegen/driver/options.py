@@ -32,6 +32,8 @@ class Options:
     """Leave out channels that are constant or that nothing reads (`codegen.passes.reduce`)."""
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""
+    app_elf: Path | None = None
+    """The application that the model goes into: pools take what it leaves (`within_application`)."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
