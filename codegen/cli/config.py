@@ -29,9 +29,18 @@ _KNOWN = {
     "reduce": bool,
     "port": str,
     "pool": dict,
+    "concurrent": list,
+    "app-elf": str,
 }
 
-_WORDS = {str: "a string", float: "a number", int: "an integer", bool: "true or false", dict: "a table"}
+_WORDS = {
+    str: "a string",
+    float: "a number",
+    int: "an integer",
+    bool: "true or false",
+    dict: "a table",
+    list: "a list of lists of model names",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,16 +82,30 @@ def settings(folder: Path | None = None) -> Settings:
                 where=FILE,
                 help=f"known keys are {', '.join(_KNOWN)}, kernel, place",
             )
-        elif not isinstance(value, (int, float) if kind is float else kind):
+        elif not isinstance(value, (int, float) if kind is float else kind) or (
+            kind is list and not _are_groups(cast(object, value))
+        ):
             messages.add(
                 "E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md"
             )
         else:
-            values[key.replace("-", "_")] = _pool_words(cast(object, value)) if kind is dict else value
+            values[key.replace("-", "_")] = _words(cast(object, value))
     messages.raise_if_any()
     return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places)
 
 
-def _pool_words(value: object) -> list[str]:
-    table = cast(dict[str, object], value)
-    return [f"{name}={limit}" for name, limit in table.items()]
+def _words(value: object) -> object:
+    """What click takes for a value: the words of a table or of a list of lists."""
+    if isinstance(value, dict):
+        return [f"{name}={limit}" for name, limit in cast("dict[str, object]", value).items()]
+    if isinstance(value, list):
+        return [",".join(group) for group in cast("list[list[str]]", value)]
+    return value
+
+
+def _are_groups(value: object) -> bool:
+    lists = cast("list[object]", value)
+    return all(
+        isinstance(group, list) and all(isinstance(name, str) for name in cast("list[object]", group))
+        for group in lists
+    )

@@ -93,6 +93,12 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
         ),
+        flag(
+            "--app-elf",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="ELF of the application: pools are limited to the largest range it leaves in each region.",
+        ),
         flag("--no-blocks", is_flag=True, help="Never run layers together row by row: every value whole."),
         flag(
             "--sharing",
@@ -140,6 +146,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         reduce=values.pop("reduce"),
         kernels=found.kernels,
         places=found.places,
+        app_elf=values.pop("app_elf"),
         dump_ir=values.pop("dump_ir"),
     )
 
@@ -156,6 +163,12 @@ def pool_limits(words: Sequence[str]) -> dict[str, int]:
             limits[name] = int(size)
     messages.raise_if_any()
     return limits
+
+
+def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """`NAME,NAME` words as sets of model names; names and words once, in order."""
+    found = [tuple(dict.fromkeys(name.strip() for name in word.split(","))) for word in words]
+    return tuple(dict.fromkeys(found))
 
 
 def existing(path: Path) -> Path:

@@ -10,15 +10,18 @@ from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
+from codegen.driver.joint_report import pool_bound, pool_peak
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
+from codegen.plan.bundle import Bundle
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
-from codegen.plan.program import Program
+from codegen.plan.program import ConstantPool, Program
+from codegen.toolchain import FreeRange
 from codegen.toolchain.cycles import CycleEstimate
 
 
@@ -29,7 +32,7 @@ def show_plan(planned: Planned) -> None:
     click.echo(program_map(program))
     click.echo()
     _pools(program, planned.own_macs)
-    _constants(program)
+    _constants(program.constants)
     _reduction(planned)
 
 
@@ -56,20 +59,37 @@ def show_lines(lines: Sequence[str]) -> None:
         click.echo(line)
 
 
+def show_ranges(ranges: Sequence[FreeRange]) -> None:
+    """What an application leaves of each region."""
+    for each in ranges:
+        click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
+
+
 def show_build(built: Built, options: Options) -> None:
     """What was made, where it is, how large it is."""
     for planned in built.models:
         _headline(planned, built.board, options)
         _pools(planned.program, planned.own_macs)
-        _constants(planned.program)
         _reduction(planned)
+    show_shared(built.bundle)
     _sizes(built)
     click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
 
 
-def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Measured) -> None:
-    """Memory map, planned against measured, outputs, instructions, sizes."""
-    planned = built.models[0]
+def show_runs(
+    built: Built, options: Options, cases: Sequence[Sequence[Case]], measured: Sequence[Measured]
+) -> None:
+    """What every model of a run gave, then what all of them share."""
+    for planned, own, one in zip(built.models, cases, measured, strict=True):
+        _show_run(built, planned, options, own, one)
+    show_shared(built.bundle)
+    _sizes(built)
+
+
+def _show_run(
+    built: Built, planned: Planned, options: Options, cases: Sequence[Case], measured: Measured
+) -> None:
+    """Memory map, planned against measured, outputs, instructions."""
     program = planned.program
     _headline(planned, built.board, options)
     click.echo(program_map(program))
@@ -87,9 +107,7 @@ def show_run(built: Built, options: Options, cases: Sequence[Case], measured: Me
         click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
-    _constants(program)
     _reduction(planned)
-    _sizes(built)
 
 
 def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
@@ -222,8 +240,31 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
             )
 
 
-def _constants(program: Program) -> None:
-    for pool in program.constants:
+def show_shared(bundle: Bundle) -> None:
+    """Constants, and of several models the pools that they share."""
+    if not bundle.is_single:
+        click.echo(f"\nall {len(bundle.programs)} models\n")
+        rows = [
+            [
+                pool.name,
+                f"{pool_peak(bundle, pool.name):,}",
+                f"{pool_bound(bundle, pool.name):,}",
+                ", ".join(
+                    f"{model} from {base:,}"
+                    for (model, name), base in bundle.bases.items()
+                    if name == pool.name
+                ),
+            ]
+            for pool in bundle.pools
+        ]
+        table("", ["pool", "planned peak", "lower bound", "models"], rows)
+        apart = [" and ".join(group) for group in bundle.concurrent]
+        click.echo(f"together  {'; '.join(apart) or 'no two models run at the same time'}")
+    _constants(bundle.constants)
+
+
+def _constants(pools: Sequence[ConstantPool]) -> None:
+    for pool in pools:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
         click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
 

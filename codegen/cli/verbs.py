@@ -1,26 +1,38 @@
 """The verbs that work on a model: build, run, validate, plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from codegen import board as catalogue
+from codegen.cli.cases import by_model, model_cases
 from codegen.cli.console import progress, progress_bar
-from codegen.cli.flags import existing, model_flags
+from codegen.cli.flags import existing, groups, model_flags
 from codegen.cli.plan_files import PlanFiles, plan_files
-from codegen.cli.show import show_build, show_curve, show_lines, show_plan, show_problem, show_run, show_steps
-from codegen.driver.build import Built, model_name
+from codegen.cli.show import (
+    show_build,
+    show_curve,
+    show_lines,
+    show_plan,
+    show_problem,
+    show_ranges,
+    show_runs,
+    show_steps,
+)
+from codegen.driver.application import within_application
+from codegen.driver.build import Built, document, model_name, model_names
 from codegen.driver.build import build as build_models
-from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.cases import ArraySource
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
-from codegen.driver.example import example_cases, example_model, show_accuracy
+from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.folders import build_folder
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem
 from codegen.driver.report import Measured, report, to_json
-from codegen.driver.run import check_steps, complaints, execute
+from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.plan.image import Trace
 
@@ -36,18 +48,37 @@ _FOLDER = click.option(
 )
 
 
+_CONCURRENT = click.option(
+    "--concurrent",
+    multiple=True,
+    envvar="CODEGEN_CONCURRENT",
+    metavar="NAME,NAME...",
+    help="Models that may run at the same time and so share no bytes; may be given several times.",
+)
+
+
 @click.command()
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
+@_CONCURRENT
 @model_flags()
 @_JSON
 @_QUIET
-def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_json: bool, quiet: bool) -> int:
-    """Turn MODEL into C, firmware.elf and report.json in DIR.
+def build(
+    models: tuple[Path, ...],
+    folder: Path | None,
+    concurrent: tuple[str, ...],
+    options: Options,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Turn every MODEL into C, firmware.elf and report.json in DIR.
 
-    MODEL left out is the shipped example. DIR defaults to out/<model>.
+    MODEL left out is the shipped example. DIR defaults to out/<model>. Several models share pools and equal
+    constants; those that may run at the same time are named with --concurrent.
     """
     paths = [existing(path) for path in models] or [example_model()]
+    options, ranges = within_application(replace(options, concurrent=groups(concurrent)))
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
@@ -55,14 +86,28 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
         click.echo((target / "report.json").read_text(encoding="utf-8"), nl=False)
     elif not quiet:
         show_build(built, options)
+        show_ranges(ranges)
     return ExitCode.OK
 
 
 @click.command()
-@click.argument("model", required=False, type=click.Path(path_type=Path))
+@click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
-@click.option("--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ... (CASE_x0, ...).")
-@click.option("--expect", metavar="Y.npz[:CASE]", help="Expected outputs y0, y1, ...; else NumPy evaluates.")
+@_CONCURRENT
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="X.npz[:CASE]",
+    help="Inputs x0, x1, ... (CASE_x0, ...); of several models NAME=X.npz[:CASE].",
+)
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    metavar="Y.npz[:CASE]",
+    help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
+)
 @click.option(
     "--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU."
 )
@@ -86,10 +131,11 @@ def build(models: tuple[Path, ...], folder: Path | None, options: Options, as_js
 @_JSON
 @_QUIET
 def run(
-    model: Path | None,
+    models: tuple[Path, ...],
     folder: Path | None,
-    input_: str | None,
-    expect: str | None,
+    concurrent: tuple[str, ...],
+    inputs: tuple[str, ...],
+    expected: tuple[str, ...],
     port: str | None,
     sandbox: bool,
     count_cycles: bool,
@@ -98,35 +144,42 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Build MODEL, execute it on BOARD, compare outputs with the reference, measure peaks.
+    """Build every MODEL, execute all on BOARD, compare outputs with the reference, measure peaks.
 
     On QEMU unless --port names a real board. MODEL left out is the shipped example on its held-out
     images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.
     """
-    path = example_model() if model is None else existing(model)
-    options = replace(options, sandbox=sandbox)
+    paths = [existing(path) for path in models] or [example_model()]
+    options = replace(options, sandbox=sandbox, concurrent=groups(concurrent))
+    options, ranges = within_application(options, emulated=port is None)
+    names = model_names(paths)
+    given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     if memory_model is not None and not count_cycles:
         raise click.UsageError("--memory-model needs --cycles")
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
-        built = build_models([path], options, target, emulated=port is None, progress=stage)
-        cases = _cases(built, path, input_, expect, options)
+        built = build_models(paths, options, target, emulated=port is None, progress=stage)
+        cases = model_cases(built, paths, given, wanted, options)
         stage("run")
         trace = Trace.COST if as_json or folder is not None else Trace.NONE
-        measured = execute(built, cases, port=port, trace=trace, sandboxed=sandbox)
+        measured = execute_all(built, cases, port=port, trace=trace, sandboxed=sandbox)
         if count_cycles:
             stage("estimate cycles")
-            measured = replace(measured, estimate=estimate_cycles(built, cases[0], memory=memory))
+            measured = [
+                replace(one, estimate=estimate_cycles(built, cases[index][0], model=index, memory=memory))
+                for index, one in enumerate(measured)
+            ]
         if folder is not None:
             (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
-        problems = complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)
+        problems = all_complaints(built, cases, measured)
     if as_json and not problems:
         click.echo(_document(built, options, measured), nl=False)
     elif not quiet and not as_json:
-        show_run(built, options, cases, measured)
-        if model is None and input_ is None:
-            show_accuracy(built.models[0], measured, click.echo)
+        show_runs(built, options, cases, measured)
+        show_ranges(ranges)
+        if not models and not inputs:
+            show_accuracy(built.models[0], measured[0], click.echo)
     if problems:
         raise CodegenError(problems)
     return ExitCode.OK
@@ -146,16 +199,18 @@ def validate(
 ) -> int:
     """Compare every step's result on the target with the reference; name the first that differs."""
     path = existing(model)
+    options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(None) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
-        cases = _cases(built, path, input_, None, options)
+        source = {} if input_ is None else {built.models[0].program.name: ArraySource.parse(input_)}
+        [cases] = model_cases(built, [path], source, {}, options)
         stage("run step by step")
         measured = execute(built, cases, port=port, trace=Trace.RESULTS)
     checks = check_steps(built.models[0], cases[0], measured)
     wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
     if as_json and not wrong:
-        click.echo(_document(built, options, measured), nl=False)
+        click.echo(_document(built, options, [measured]), nl=False)
     elif not quiet and not as_json:
         show_steps(checks)
     if wrong:
@@ -186,6 +241,7 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     model is planned with the kernels of stm32 and no limit on the pool.
     """
     path = existing(source)
+    options, ranges = within_application(options)
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in (".csv", ".json"):
@@ -203,6 +259,7 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
         )
     elif not quiet:
         show_plan(planned)
+        show_ranges(ranges)
         show_lines(written)
     return ExitCode.OK
 
@@ -222,24 +279,5 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
     return ExitCode.OK
 
 
-def _document(built: Built, options: Options, measured: Measured) -> str:
-    planned = built.models[0]
-    sizes, reduction = built.image.sizes, planned.reduction
-    return to_json(report(planned.program, options.board, planned.macs, sizes, measured, reduction=reduction))
-
-
-def _cases(built: Built, path: Path, input_: str | None, expect: str | None, options: Options) -> list[Case]:
-    program = built.models[0].program
-    if input_ is None and path == example_model():
-        return example_cases(program)
-    types = [tensor.type for tensor in program.inputs]
-    if input_ is None:
-        case = pattern_case(types, options.seed)
-    else:
-        source = ArraySource.parse(input_)
-        case = Case(name=source.prefix or source.path.name, inputs=source.read("x", types, "input"))
-    if expect is None:
-        return [case]
-    outputs = [tensor.type for tensor in program.outputs]
-    expected = ArraySource.parse(expect).read("y", outputs, "output")
-    return [Case(name=case.name, inputs=case.inputs, expected=expected)]
+def _document(built: Built, options: Options, measured: Sequence[Measured]) -> str:
+    return to_json(document(built, options, measured))

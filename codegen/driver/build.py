@@ -7,17 +7,19 @@ from pathlib import Path
 from codegen import board as boards
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
+from codegen.driver.joint import check_groups, joined
+from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
-from codegen.driver.report import report, to_json
+from codegen.driver.planned import Planned, macs_of
+from codegen.driver.report import Measured, report, to_json
 from codegen.driver.sandbox import sandbox_board
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.text import print_module
-from codegen.plan.bundle import together
+from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
-from codegen.plan.program import Program
 from codegen.search import Choices, board_pools, identifier, search
 
 Progress = Callable[[str], None]
@@ -30,32 +32,12 @@ def quiet(stage: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Planned:
-    """A model after search: the rewritten module that was searched, and its program."""
-
-    module: Module
-    program: Program
-    macs: int
-    """Multiply-accumulates of the file's graph, before any pass."""
-    reduction: passes.Reduction | None = None
-    """What made `module` smaller; None if that was turned off."""
-
-    @property
-    def own_macs(self) -> int:
-        """Multiply-accumulates of `module`, each layer once."""
-        return macs_of(self.module)
-
-    @property
-    def reference(self) -> Module:
-        """What the program's values are compared with: not reduced, so that the reduction is checked too."""
-        return self.module if self.reduction is None else self.reduction.original
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Built:
     """Everything `build` made. `folder` holds sources, firmware.elf and report.json."""
 
     models: tuple[Planned, ...]
+    bundle: Bundle
+    """The models' programs, and what they share."""
     board: Board
     image: Image
     folder: Path
@@ -79,12 +61,23 @@ def pipeline(
 
 
 def plan_model(
-    path: Path, board: Board, options: Options, *, name: str | None = None, emulated: bool = False
+    path: Path,
+    board: Board,
+    options: Options,
+    *,
+    name: str | None = None,
+    emulated: bool = False,
+    limits: Mapping[str, int] | None = None,
 ) -> Planned:
-    """Import, rewrite and search one model. Raises CodegenError as those stages do."""
+    """Import, rewrite and search one model. Raises CodegenError as those stages do.
+
+    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools.
+    """
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
+    if limits is not None:
+        choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))
     metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
@@ -149,20 +142,25 @@ def build(
     board = boards.load_board(options.board)
     if options.sandbox:
         board = sandbox_board(board)
-    models: list[Planned] = []
-    for path, name in zip(paths, _names(paths), strict=True):
+    if len(paths) == 1:
+        options = replace(options, concurrent=())  # of a project with more models
+    files = dict(zip(model_names(paths), paths, strict=True))
+    check_groups(options.concurrent, tuple(files))
+
+    def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
         progress(f"plan {name}")
-        models.append(plan_model(path, board, options, name=name, emulated=emulated))
+        return plan_model(files[name], board, options, name=name, emulated=emulated, limits=limits)
+
+    models, bundle = joined([planned(name) for name in files], options, planned)
     progress("write C")
-    bundle = together([model.program for model in models])
     sources = emit.render(bundle)
     with emit.staged(sources, folder) as staging:
         progress("compile")
         image = toolchain.build(sources, staging, board, optimize=options.optimize)
         check_image(image, board, bundle)
-        (staging / "report.json").write_text(to_json(_document(models, options, image)), encoding="utf-8")
-    moved = replace(image, path=folder / image.path.relative_to(staging))
-    return Built(models=tuple(models), board=board, image=moved, folder=folder)
+        built = Built(models=models, bundle=bundle, board=board, image=image, folder=folder)
+        (staging / "report.json").write_text(to_json(document(built, options)), encoding="utf-8")
+    return replace(built, image=replace(image, path=folder / image.path.relative_to(staging)))
 
 
 def model_name(path: Path) -> str:
@@ -170,7 +168,8 @@ def model_name(path: Path) -> str:
     return identifier(path.stem, "model", keep="head")
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def model_names(paths: Sequence[Path]) -> list[str]:
+    """C prefixes of model files. Raises CodegenError E205 for two alike."""
     names = [model_name(path) for path in paths]
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -182,20 +181,14 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _document(models: Sequence[Planned], options: Options, image: Image) -> dict[str, object]:
+def document(built: Built, options: Options, measured: Sequence[Measured] = ()) -> dict[str, object]:
+    """What report.json says of a build; with `measured`, one a model, of a run."""
+    runs: Sequence[Measured | None] = measured or [None] * len(built.models)
     documents = [
-        report(model.program, options.board, model.macs, image.sizes, reduction=model.reduction)
-        for model in models
+        report(model.program, options.board, model.macs, built.image.sizes, run, reduction=model.reduction)
+        for model, run in zip(built.models, runs, strict=True)
     ]
-    return documents[0] if len(documents) == 1 else combine(documents)
-
-
-def combine(documents: Sequence[dict[str, object]]) -> dict[str, object]:
-    """Several models in one build: what they share once, the rest once a model."""
-    shared = ("schema", "board", "elf")
-    head = {key: documents[0][key] for key in shared if key in documents[0]}
-    rest = [{key: part for key, part in each.items() if key not in shared} for each in documents]
-    return {**head, "models": rest}
+    return documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:
@@ -213,15 +206,6 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,
     )
-
-
-def macs_of(module: Module) -> int:
-    """Multiply-accumulates of a module, each layer once."""
-    total = 0
-    for let in module.main.body:
-        types = tuple(None if arg is None else arg.type for arg in let.call.args)
-        total += let.call.op.macs(let.call.attrs, types, let.var.type)
-    return total
 
 
 def _observer(options: Options, imported: Module) -> Callable[[str, Module], None] | None:

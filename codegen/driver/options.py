@@ -35,7 +35,11 @@ class Options:
     """For operators that codegen lacks, from codegen.toml."""
     places: tuple[Place, ...] = ()
     """Memories and devices of values, from codegen.toml."""
+    app_elf: Path | None = None
+    """The application that the model goes into: pools take what it leaves (`within_application`)."""
     dump_ir: Path | None = None
+    concurrent: tuple[tuple[str, ...], ...] = ()
+    """Names of models that may run at the same time, a tuple a set."""
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
 
@@ -56,6 +60,7 @@ class Options:
         )
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
+        parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [text for given, text in words if given]
         parts += [place.spelled for place in self.places]
         return " ".join(parts)

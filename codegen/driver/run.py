@@ -1,7 +1,7 @@
 """Run and validate: execute a build, compare with the reference, measure against the plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,6 +90,25 @@ def execute(
     return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
 
 
+def execute_all(
+    built: Built,
+    cases: Sequence[Sequence[Case]],
+    *,
+    port: str | None = None,
+    trace: Trace = Trace.NONE,
+    sandboxed: bool = False,
+) -> list[Measured]:
+    """`execute` of every model, one after the other in one boot; `cases` by model."""
+    for planned, own in zip(built.models, cases, strict=True):
+        check_reference(planned, own)
+    found: list[Measured] = []
+    with boards.session(built.image, built.board, port=port) as target:
+        for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
+            wanted = request(planned.program, own, model=index, trace=trace, sandboxed=sandboxed)
+            found.append(measure(planned, own, target.run(wanted)))
+    return found
+
+
 def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:
     """Compare what a run gave with what was expected."""
     comparisons = [
@@ -124,6 +143,18 @@ def complaints(
                 )
             )
         found += _peak_complaints(program, case, got, stack_bound)
+    return found
+
+
+def all_complaints(
+    built: Built, cases: Sequence[Sequence[Case]], measured: Sequence[Measured]
+) -> list[Message]:
+    """`complaints` of every model, which are named where there are several."""
+    found: list[Message] = []
+    for planned, own, one in zip(built.models, cases, measured, strict=True):
+        messages = complaints(planned, own, one, built.image.sizes.stack_bound_bytes)
+        name = "" if built.bundle.is_single else f"{planned.program.name}, "
+        found += [replace(message, where=f"{name}{message.where}") for message in messages]
     return found
 
 

@@ -180,6 +180,8 @@ class HeaderView:
     """Comment lines: model, generator, options."""
     pool_table: tuple[str, ...]
     pool_macros: str
+    sharers: tuple[str, ...]
+    """Comment lines on the models that use the same bytes."""
     io: str
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
@@ -207,6 +209,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         provenance=_provenance(program, version),
         pool_table=_pool_table(places.bundle, program),
         pool_macros=macros(_pool_macros(places.bundle, program)),
+        sharers=_sharers(places.bundle, program),
         io=program.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
@@ -284,6 +287,17 @@ def _pool_table(bundle: Bundle, program: Program) -> tuple[str, ...]:
     head = f" * {'Memory, bytes':<{width + 2}}   planned   lower bound   {last}"
     lines = (f" *   {n:<{width}}{planned:>10}{bound:>14}   {section}" for n, planned, bound, section in rows)
     return (head, *lines)
+
+
+def _sharers(bundle: Bundle, program: Program) -> tuple[str, ...]:
+    others = bundle.sharers(program.name)
+    if not others or not used_pools(program):
+        return ()
+    text = (
+        f"Bytes of the pools are shared with {', '.join(others)}: none of them may run, nor have its inputs "
+    )
+    text += f"written, between writing an input of {program.name} and reading its outputs."
+    return tuple(comment_lines(text, first=" * ", rest=" * "))
 
 
 def _where(bundle: Bundle, program: Program, pool: PoolSize) -> str:

@@ -1,13 +1,13 @@
 """Bundle: the models of one firmware with what they share: one set of pools, constants linked once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from types import MappingProxyType
 
 from codegen.kernels.primfunc import LinkedConstant
 from codegen.plan import constants as linking
-from codegen.plan.problem import Pool, peak_bytes, pool_alignment
+from codegen.plan.problem import MemoryPlan, Pool, peak_bytes, pool_alignment
 from codegen.plan.program import ConstantPool, Program
 
 SET_NAME = "models"
@@ -43,6 +43,10 @@ class Bundle:
     constants: tuple[ConstantPool, ...]
     users: Mapping[tuple[str, str], str]
     """(model, primfunc) -> what the users of `constants` call it."""
+    concurrent: tuple[tuple[str, ...], ...] = ()
+    """Models that may run at the same time, a tuple a set: their bytes are apart."""
+    plan: MemoryPlan | None = None
+    """How the bases were found; None where all of them are 0."""
 
     def __post_init__(self) -> None:
         if not self.programs:
@@ -71,6 +75,11 @@ class Bundle:
         """Where in `pool` the offset 0 of `model` lies, in bytes; the model has bytes there."""
         return self.bases[model, pool]
 
+    def sharers(self, model: str) -> tuple[str, ...]:
+        """The other models that never run while `model` does, so that they may use its bytes."""
+        beside = {name for group in self.concurrent if model in group for name in group}
+        return tuple(each.name for each in self.programs if each.name not in {*beside, model})
+
 
 def own_pools(program: Program) -> tuple[BundlePool, ...]:
     """The pools that a program needs by itself, sizes rounded up to the pools' alignment."""
@@ -96,26 +105,39 @@ def together(programs: Sequence[Program]) -> Bundle:
     One model keeps its constants as they are; those of several are linked once, equal ones shared. Raises
     CodegenError as `constants.link` does, ValueError as `Bundle` does.
     """
-    needs = {program.name: own_pools(program) for program in programs}
+    return based(programs, {(each.name, pool.name): 0 for each in programs for pool in own_pools(each)})
+
+
+def based(
+    programs: Sequence[Program],
+    bases: Mapping[tuple[str, str], int],
+    *,
+    concurrent: tuple[tuple[str, ...], ...] = (),
+    plan: MemoryPlan | None = None,
+) -> Bundle:
+    """The bundle of `programs` whose bytes begin at `bases`; pools end where the last model's do. Raises as
+    `together` does."""
     shared: dict[str, BundlePool] = {}
-    for own in (pool for pools in needs.values() for pool in pools):
-        other = shared.get(own.name, own)
-        shared[own.name] = BundlePool(
-            name=own.name,
-            region=own.region,
-            section=own.section,
-            alignment=max(own.alignment, other.alignment),
-            size_bytes=max(own.size_bytes, other.size_bytes),
-        )
+    for program in programs:
+        for own in own_pools(program):
+            other = shared.get(own.name, own)
+            end = bases[program.name, own.name] + own.size_bytes
+            shared[own.name] = replace(
+                own,
+                alignment=max(own.alignment, other.alignment),
+                size_bytes=max(end, other.size_bytes),
+            )
     order = [pool.name for program in programs for pool in program.problem.pools]
     users = _user_names(programs)
     return Bundle(
         prefix=_prefix(programs),
         programs=tuple(programs),
         pools=tuple(shared[name] for name in dict.fromkeys(order) if name in shared),
-        bases={(model, pool.name): 0 for model, pools in needs.items() for pool in pools},
+        bases=bases,
         constants=_constants(programs, users),
         users=users,
+        concurrent=concurrent,
+        plan=plan,
     )
 
 

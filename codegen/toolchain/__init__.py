@@ -1,5 +1,6 @@
 """Toolchain: sources in, a linked and checked image out; and what this machine lacks for it."""
 
+from codegen.toolchain.app_elf import FreeRange, free_ranges
 from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build
 from codegen.toolchain.doctor import Finding, doctor
 from codegen.toolchain.plugin import build_counts_plugin
@@ -9,9 +10,11 @@ __all__ = [
     "HOOK_FUNCTIONS",
     "LEVELS",
     "Finding",
+    "FreeRange",
     "Optimize",
     "build",
     "build_counts_plugin",
     "check_pools",
     "doctor",
+    "free_ranges",
 ]

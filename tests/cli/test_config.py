@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli.config import Settings, settings
-from codegen.cli.flags import pool_limits
+from codegen.cli.flags import groups, pool_limits
 from codegen.errors import CodegenError
 
 
@@ -42,3 +42,12 @@ def test_pool_words() -> None:
         "--pool ccm=x is not NAME=BYTES",
         "--pool =3 is not NAME=BYTES",
     ]
+
+
+def test_sets_of_concurrent_models(tmp_path: Path) -> None:
+    (tmp_path / "codegen.toml").write_text('concurrent = [["kws", "vww"], ["vww", "ad"]]\n')
+    assert settings(tmp_path).defaults["run"] == {"concurrent": ["kws,vww", "vww,ad"]}
+    assert groups(["kws,vww", "vww, ad", "kws,vww"]) == (("kws", "vww"), ("vww", "ad"))
+    (tmp_path / "codegen.toml").write_text('concurrent = ["kws", "vww"]\n')
+    with pytest.raises(CodegenError, match="concurrent must be a list of lists of model names"):
+        settings(tmp_path)

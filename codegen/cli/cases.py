@@ -1,0 +1,64 @@
+"""What `--input` and `--expect` say, by model: FILE.npz[:CASE], of several models NAME=FILE.npz[:CASE]."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codegen.driver.build import Built
+from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.example import example_cases, example_model
+from codegen.driver.options import Options
+from codegen.errors import Messages
+from codegen.plan.program import Program
+
+
+def by_model(flag: str, words: Sequence[str], names: Sequence[str]) -> Mapping[str, ArraySource]:
+    """Model -> where its arrays are. Raises CodegenError E257 for a word without the name of a model where
+    there are several, or one that says twice what to take."""
+    messages = Messages()
+    found: dict[str, ArraySource] = {}
+    for word in words:
+        name, separator, source = word.partition("=")
+        if not separator or name not in names:
+            name, source = names[0], word
+            if len(names) > 1:
+                help_ = f"put one of {', '.join(names)} and = in front of the file"
+                messages.add("E257", "does not say which model it is for", where=f"{flag} {word}", help=help_)
+        if name in found:
+            help_ = "leave one out"
+            messages.add("E257", f"model {name} has arrays already", where=f"{flag} {word}", help=help_)
+        found[name] = ArraySource.parse(source)
+    messages.raise_if_any()
+    return found
+
+
+def model_cases(
+    built: Built,
+    paths: Sequence[Path],
+    inputs: Mapping[str, ArraySource],
+    expected: Mapping[str, ArraySource],
+    options: Options,
+) -> list[list[Case]]:
+    """The cases of every model, in order: given, of the shipped example, or made up from the seed.
+
+    Raises CodegenError E220 to E222 for arrays that do not fit.
+    """
+    return [
+        _cases(model.program, path, inputs.get(model.program.name), expected.get(model.program.name), options)
+        for model, path in zip(built.models, paths, strict=True)
+    ]
+
+
+def _cases(
+    program: Program, path: Path, given: ArraySource | None, expected: ArraySource | None, options: Options
+) -> list[Case]:
+    if given is None and path == example_model():
+        return example_cases(program)
+    types = [tensor.type for tensor in program.inputs]
+    if given is None:
+        case = pattern_case(types, options.seed)
+    else:
+        case = Case(name=given.prefix or given.path.name, inputs=given.read("x", types, "input"))
+    if expected is None:
+        return [case]
+    outputs = expected.read("y", [tensor.type for tensor in program.outputs], "output")
+    return [Case(name=case.name, inputs=case.inputs, expected=outputs)]

@@ -1,0 +1,204 @@
+"""Four networks in one firmware: shared pools, merged constants, any sequence of models bit-exact."""
+
+import ctypes
+import json
+import random
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen import board as boards
+from codegen.driver.build import Built, build, document
+from codegen.driver.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.run import all_complaints, execute_all, measure, request
+from codegen.plan.bundle import own_pools, together
+from codegen.plan.joint import faults
+from codegen.plan.problem import peak_bytes
+from tests.e2e.models import golden_cases
+from tests.testdata import model_path
+
+KEYS = (
+    "mlperf_tiny/kws_ref_model",
+    "mlperf_tiny/vww_96_int8",
+    "tflm/micro_speech_quantized",
+    "mlperf_tiny/ad01_int8",
+)
+KWS, VWW, SPEECH, AD = (key.split("/")[1] for key in KEYS)
+SEQUENCES = 1_000
+CONCURRENT = ((KWS, VWW), (VWW, AD))
+"""kws and ad never run at once, nor does micro_speech with any other."""
+
+
+def _build(board: str, folder: Path, concurrent: tuple[tuple[str, ...], ...] = ()) -> Built:
+    options = Options(board=board, optimize="speed" if board == "host" else "balanced", concurrent=concurrent)
+    return build([model_path(key) for key in KEYS], options, folder, emulated=True)
+
+
+def _cases() -> list[tuple[Case, ...]]:
+    return [golden_cases(key)[:4] for key in KEYS]
+
+
+class Product:
+    """The product's sources alone, as an application links them: no hooks, no painting, no test link."""
+
+    def __init__(self, built: Built, folder: Path) -> None:
+        library = folder / "product.so"
+        kernels = sorted((built.folder / "runtime" / "kernels").glob("*.c"))
+        sources = [str(path) for path in (*sorted(built.folder.glob("*.c")), *kernels)]
+        includes = [f"-I{built.folder}", f"-I{built.folder}/runtime/include"]
+        flags = ["-std=c11", "-O2", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
+        subprocess.run(["gcc", *flags, *includes, *sources, "-o", str(library)], check=True)
+        self.library = ctypes.CDLL(str(library))
+        self.built = built
+
+    def infer(self, index: int, case: Case) -> list[np.ndarray]:
+        """One inference of a model, as an application calls it."""
+        program = self.built.models[index].program
+        inputs = [np.ascontiguousarray(data) for data in case.inputs]
+        outputs = [np.zeros(tensor.type.shape, tensor.type.dtype.numpy) for tensor in program.outputs]
+        run = getattr(self.library, f"{program.name}_run")
+        status = run(_pointers(inputs), _pointers(outputs))
+        assert status == 0
+        return outputs
+
+    def pool(self, name: str) -> np.ndarray:
+        """The bytes of a shared pool; a view, not a copy."""
+        size = next(pool.size_bytes for pool in self.built.bundle.pools if pool.name == name)
+        array = (ctypes.c_uint8 * size).in_dll(self.library, f"{self.built.bundle.prefix}_{name}_pool")
+        return np.ctypeslib.as_array(array)
+
+    def bytes_of(self, model: str, pool: str) -> np.ndarray:
+        """The bytes of a model in a shared pool."""
+        program = next(one.program for one in self.built.models if one.program.name == model)
+        base = self.built.bundle.base(model, pool)
+        return self.pool(pool)[base : base + peak_bytes(program.problem, program.plan, pool)]
+
+
+def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array[ctypes.c_void_p]:
+    """What a struct of pointers looks like."""
+    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    folder = tmp_path_factory.mktemp("shared")
+    return Product(_build("host", folder / "build"), folder)
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    folder = tmp_path_factory.mktemp("apart")
+    return Product(_build("host", folder / "build", CONCURRENT), folder)
+
+
+def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) -> None:
+    built = shared.built
+    own = {one.program.name: own_pools(one.program) for one in built.models}
+    [pool] = built.bundle.pools
+    assert pool.size_bytes == max(size.size_bytes for [size] in own.values())
+    assert pool.size_bytes < sum(size.size_bytes for [size] in own.values())
+    alone = sum(pool.size_bytes for one in built.models for pool in one.program.constants)
+    [constants] = built.bundle.constants
+    # Two of the networks pass the same numbers to SOFTMAX and quantise alike: bytes, not only padding.
+    assert constants.merged_bytes > 0 and constants.size_bytes < alone
+    report = json.loads((built.folder / "report.json").read_text())
+    assert set(report) == {"schema", "board", "plan", "constants", "elf", "models"}
+    assert report["plan"]["pools"][0]["size_bytes"] == pool.size_bytes
+    assert report["constants"]["total_bytes"] == constants.size_bytes
+    assert report["constants"]["merged_bytes"] == constants.merged_bytes
+    assert [one["model"]["name"] for one in report["models"]] == [KWS, VWW, SPEECH, AD]
+    assert not any({"board", "elf", "schema", "constants"} & set(one) for one in report["models"])
+    for one in (KWS, VWW, SPEECH, AD):
+        assert hasattr(shared.library, f"{one}_run")
+    assert not (built.folder / f"{KWS}_data.c").exists()
+
+
+def test_any_sequence_of_models_is_exact(shared: Product) -> None:
+    """1,000 sequences of two to five inferences: each finds what the models before it left in the pool."""
+    rng, cases, followed = random.Random(5), _cases(), set[tuple[int, int]]()
+    for _ in range(SEQUENCES):
+        sequence = [rng.randrange(len(KEYS)) for _ in range(rng.randint(2, 5))]
+        followed |= set(pairwise(sequence))
+        for index in sequence:
+            case = rng.choice(cases[index])
+            assert case.expected is not None
+            for got, wanted in zip(shared.infer(index, case), case.expected, strict=True):
+                np.testing.assert_array_equal(
+                    got, wanted.reshape(got.shape), err_msg=f"{sequence} {case.name}"
+                )
+    assert len(followed) == len(KEYS) ** 2  # every model came behind every model
+
+
+def test_concurrent_models_have_bytes_of_their_own(apart: Product) -> None:
+    """What one leaves, a concurrent one does not touch; one that shares its bytes does."""
+    cases = {name: own[0] for name, own in zip((KWS, VWW, SPEECH, AD), _cases(), strict=True)}
+    names = list(cases)
+    [pool] = apart.built.bundle.pools
+    shared_by: set[tuple[str, str]] = set()
+    for first, second in permutations(names, 2):
+        apart.infer(names.index(first), cases[first])
+        bytes_ = apart.bytes_of(first, pool.name)
+        left = bytes_.copy()
+        apart.infer(names.index(second), cases[second])
+        if np.may_share_memory(bytes_, apart.bytes_of(second, pool.name)):
+            shared_by.add((first, second))
+            assert not np.array_equal(bytes_, left), (first, second)
+        else:
+            assert np.array_equal(bytes_, left), (first, second)
+    assert not any(
+        (first, second) in shared_by for group in CONCURRENT for first, second in permutations(group, 2)
+    )
+    assert {(KWS, AD), (AD, KWS), (KWS, SPEECH)} <= shared_by
+
+
+def test_concurrent_pools_are_as_small_as_can_be(apart: Product, shared: Product) -> None:
+    """vww lies apart from kws and from ad, which share: the sum of vww and the larger of the two."""
+    sizes = {one.program.name: own_pools(one.program)[0].size_bytes for one in apart.built.models}
+    [pool] = apart.built.bundle.pools
+    assert pool.size_bytes == sizes[VWW] + max(sizes[KWS], sizes[AD])
+    plan = document(apart.built, Options(board="host", concurrent=CONCURRENT))["plan"]
+    assert isinstance(plan, dict)
+    assert plan["peak_bytes"] == plan["lower_bound_bytes"]
+    assert not faults(apart.built.bundle)
+    # The checker sees what is wrong with bases that the planner did not make.
+    wrong = replace(together([one.program for one in shared.built.models]), concurrent=CONCURRENT)
+    assert any(f"{KWS} and {VWW} are concurrent and share bytes" in text for text in faults(wrong))
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("concurrent", [(), CONCURRENT])
+def test_four_models_in_one_boot(tmp_path: Path, concurrent: tuple[tuple[str, ...], ...]) -> None:
+    """Outputs, peaks (each from its own base), guards, stack; then a random sequence without a reset."""
+    built = _build("mps2-an386", tmp_path / "build", concurrent)
+    cases = [own[:1] for own in _cases()]
+    assert not all_complaints(built, cases, execute_all(built, cases))
+    [pool] = built.bundle.pools
+    start, size = built.image.symbols["models_sram_pool"]
+    region = built.board.region("SRAM")
+    assert region.address <= start and start + size <= region.end and size == pool.size_bytes
+    where = {
+        one.program.name: range(
+            start + built.bundle.base(one.program.name, "sram"),
+            start + built.bundle.base(one.program.name, "sram") + own_pools(one.program)[0].size_bytes,
+        )
+        for one in built.models
+    }
+    for group in concurrent:
+        for first in group:
+            for second in group:
+                assert first == second or not set(where[first]) & set(where[second])
+    rng = random.Random(7)
+    with boards.session(built.image, built.board) as target:
+        for index in (rng.randrange(len(KEYS)) for _ in range(10)):
+            case = rng.choice(_cases()[index])
+            planned = built.models[index]
+            wanted = replace(request(planned.program, [case], model=index), paints=(0xA5,))
+            measured = measure(planned, [case], target.run(wanted))
+            assert all(one.matches for [own] in [measured.comparisons] for one in own)
+            assert measured.result.cases[0].guards_intact
