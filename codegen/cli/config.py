@@ -18,6 +18,7 @@ _KNOWN = {
     "deadline": float,
     "seed": int,
     "io": str,
+    "entry": str,
     "keep-inputs": bool,
     "schedule": str,
     "stream-input": bool,

@@ -11,7 +11,7 @@ import click
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
-from codegen.plan.program import IoMode
+from codegen.plan.program import EntryMode, Interface, IoMode
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -73,6 +73,13 @@ def _flags() -> list[Callable[..., Any]]:
             show_default=True,
             help="Inputs and outputs live in the plan, or belong to the caller.",
         ),
+        flag(
+            "--entry",
+            type=click.Choice([mode.value for mode in EntryMode]),
+            default="run",
+            show_default=True,
+            help="steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
+        ),
         flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
         flag(
             "--schedule",
@@ -129,6 +136,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         seed=values.pop("seed"),
         pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
         io=IoMode(values.pop("io")),
+        interface=Interface(entry=EntryMode(values.pop("entry"))),
         keep_inputs=values.pop("keep_inputs"),
         schedule=values.pop("schedule"),
         stream_input=values.pop("stream_input"),

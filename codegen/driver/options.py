@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.ir.ops import UserKernel
-from codegen.plan.program import IoMode
+from codegen.plan.program import EntryMode, Interface, IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
 
@@ -22,6 +22,7 @@ class Options:
     seed: int = 0
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     io: IoMode = IoMode.POOL
+    interface: Interface = field(default_factory=Interface)
     keep_inputs: bool = False
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
@@ -41,6 +42,7 @@ class Options:
         """The flags that decide the generated code, spelled out in a fixed order."""
         words: tuple[tuple[bool, str], ...] = (
             (self.io is not IoMode.POOL, f"--io {self.io.value}"),
+            (self.interface.entry is not EntryMode.RUN, f"--entry {self.interface.entry.value}"),
             (self.keep_inputs, "--keep-inputs"),
             (self.schedule != "optimal", f"--schedule {self.schedule}"),
             (self.stream_input, "--stream-input"),

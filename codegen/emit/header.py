@@ -17,7 +17,7 @@ from codegen.emit.places import Places, PoolBytes, PoolSize, used_pools
 from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
 from codegen.ir import TensorType
 from codegen.plan.bundle import Bundle
-from codegen.plan.program import IoTensor, Program
+from codegen.plan.program import EntryMode, IoMode, IoTensor, Program
 
 RUNTIME_ABI = 1
 """`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
@@ -190,6 +190,11 @@ class HeaderView:
     """The entry function without attribute, body or semicolon, as its definition begins."""
     declaration: str
     """Its declaration."""
+    step_parameters: tuple[str, ...]
+    """Of the function that runs one step; empty where there is none."""
+    step_prototype: str
+    step_declaration: str
+    steps: int
     abi: int
 
 
@@ -200,6 +205,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
     inputs, outputs = io_views(program, places)
     name = program.name
     parameters = [f"const {name}_inputs *inputs", f"const {name}_outputs *outputs"]
+    step = _step_parameters(program, parameters) if program.interface.entry is EntryMode.STEPS else []
     return HeaderView(
         name=name,
         macro=name.upper(),
@@ -215,8 +221,19 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         stream=_stream(program, inputs),
         prototype=wrapped(f"cg_status {name}_run(", parameters, ")"),
         declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_run(", parameters, ");"),
+        step_parameters=tuple(step),
+        step_prototype=wrapped(f"cg_status {name}_step(", step, ")") if step else "",
+        step_declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_step(", step, ");") if step else "",
+        steps=len(program.prim_funcs),
         abi=RUNTIME_ABI,
     )
+
+
+def _step_parameters(program: Program, run_parameters: Sequence[str]) -> list[str]:
+    """The step's number, then what steps reach besides the pools."""
+    if program.io is IoMode.CALLER:
+        return ["uint32_t step", *run_parameters]
+    return ["uint32_t step", "void *context"] if program.streamed else ["uint32_t step"]
 
 
 def _input_member(program: Program, view: TensorView) -> tuple[str, str]:

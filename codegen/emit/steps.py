@@ -32,7 +32,7 @@ from codegen.kernels.primfunc import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.plan.program import Program
+from codegen.plan.program import EntryMode, Program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +47,10 @@ class StepView:
     """The call; empty where no code runs."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
+    function: str
+    """The C function of this step alone, up to its brace; empty where the entry function has all steps."""
+    case: str
+    """The statement that runs that function."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +68,8 @@ class EntryView:
     steps: tuple[StepView, ...]
     null_check: str
     """The condition under which a caller's pointer is missing."""
+    steps_call: str
+    """The entry function's call of `<model>_step`; empty where there is none."""
     needs_math: bool
     kernel_headers: tuple[str, ...]
     """The runtime's headers that declare the kernels called."""
@@ -83,6 +89,7 @@ class _Entry:
         self.program = program
         self.places = places
         self.constants = constant_addresses(places.bundle, program)
+        self.stepwise = program.interface.entry is EntryMode.STEPS
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         self.taken = Taken([*structs, "context", "status"] if program.streamed else structs)
         self.locals: Mapping[str, str] = {
@@ -96,7 +103,8 @@ class _Entry:
         prims = self.program.prim_funcs
         structs = tuple(struct_text(prim, each, self.constants) for prim in prims for each in prim.structs)
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
-        params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
+        params = self.program.function.params
+        declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         return EntryView(
             structs=structs,
             blocks=tuple(
@@ -104,11 +112,12 @@ class _Entry:
                 for prim in prims
                 if prim.block
             ),
-            inputs=tuple(params),
+            inputs=tuple(declared),
             copies_in=self._copies(header.inputs, "inputs"),
             copies_out=self._copies(header.outputs, "outputs"),
             steps=steps,
             null_check=self._null_check(),
+            steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
             kernel_headers=_kernel_headers(prims),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
@@ -132,10 +141,7 @@ class _Entry:
     # ---- steps --------------------------------------------------------------------------
 
     def _step(self, index: int, prim: PrimFunc) -> StepView:
-        result = prim.let.var
-        lines: list[str] = []
-        if result.name in self.used:
-            lines.append(self._declare(result))
+        lines = [self._declare(var) for var in self._declared(prim)]
         for space in prim.workspaces:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
@@ -149,8 +155,41 @@ class _Entry:
             if prim.block and prim.block.streamed:
                 call = call_assignment("    const cg_status status", name, ["context", *arguments])
                 after = ("    if (status != CG_OK) {", "        return status;", "    }")
-        comment = self._comment(index, prim)
-        return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
+        name = f"step_{index}_{prim.name}"
+        parameters = self._parameters(prim)
+        call_back = f"{name}({', '.join(word.split('*')[-1] for word in parameters)});"
+        streams = bool(after)
+        head = "CG_CHECK_RESULT static cg_status" if streams else "static void"
+        return StepView(
+            index=index,
+            comment=self._comment(index, prim),
+            lines=tuple(lines),
+            call=call,
+            after=after,
+            function=wrapped(f"{head} {name}(", parameters or ["void"], ")") if self.stepwise else "",
+            case=f"        return {call_back}" if streams else f"        {call_back}\n        break;",
+        )
+
+    def _declared(self, prim: PrimFunc) -> list[Var]:
+        """Values that get a local pointer in front of a call: of the entry function those that are new,
+        of a function for one step all that it names."""
+        result = prim.let.var
+        if not self.stepwise:
+            return [result] if result.name in self.used else []
+        named = [*_named(prim), *([result] if ResultArg() in prim.call_args else [])]
+        return list({var.name: var for var in named}.values())
+
+    def _parameters(self, prim: PrimFunc) -> list[str]:
+        """What the function of one step is called with: the caller's structs that it reaches into."""
+        places = [self.places.value(var.name) for var in self._declared(prim)]
+        structs = {place.struct for place in places if isinstance(place, CallerBytes)}
+        name = self.program.name
+        found = [f"const {name}_{struct} *{struct}" for struct in ("inputs", "outputs") if struct in structs]
+        return found + (["void *context"] if prim.block and prim.block.streamed else [])
+
+    def _steps_call(self, header: HeaderView) -> str:
+        words = [parameter.split("*")[-1].split(" ")[-1] for parameter in header.step_parameters]
+        return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))
@@ -209,7 +248,7 @@ class _Entry:
         )
         arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
         text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(prim)}"
-        return block_comment(comment_text(text), "    ")
+        return block_comment(comment_text(text), "" if self.stepwise else "    ")
 
     def _where(self, prim: PrimFunc) -> str:
         place = self.places.value(prim.let.var.name)
@@ -267,8 +306,13 @@ def _used(program: Program) -> Iterator[str]:
     for prim in program.prim_funcs:
         if ResultArg() in prim.call_args:
             yield prim.let.var.name
-        arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
-        for item in (*prim.call_args, *arrays):
-            value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
-            if isinstance(value, Var):
-                yield value.name
+        yield from (var.name for var in _named(prim))
+
+
+def _named(prim: PrimFunc) -> Iterator[Var]:
+    """Arguments that a call names."""
+    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+    for item in (*prim.call_args, *arrays):
+        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+        if isinstance(value, Var):
+            yield value

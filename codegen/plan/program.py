@@ -18,6 +18,22 @@ class IoMode(enum.Enum):
     CALLER = "caller"
 
 
+class EntryMode(enum.Enum):
+    """How an application runs an inference."""
+
+    RUN = "run"
+    """One function."""
+    STEPS = "steps"
+    """That, and a function that runs one step, for schedulers and watchdogs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interface:
+    """How firmware calls a model; decides nothing of the plan."""
+
+    entry: EntryMode = EntryMode.RUN
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BufferSlice:
     """A value's bytes: `size_bytes` from `offset_bytes` inside buffer `buffer`."""
@@ -107,6 +123,7 @@ class Program:
     order: OrderCertificate = OrderCertificate()
     streamed: str | None = None
     """The graph input that the application delivers row by row; it has no bytes of its own."""
+    interface: Interface = Interface()
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
     constant_pools: tuple[Pool, ...] = ()

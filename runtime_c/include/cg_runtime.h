@@ -20,7 +20,8 @@ extern "C" {
 typedef enum {
     CG_OK = 0,
     CG_ERR_NULL_POINTER = 1,
-    CG_ERR_INPUT = 2 /* the application could not deliver a row of a streamed input */
+    CG_ERR_INPUT = 2, /* the application could not deliver a row of a streamed input */
+    CG_ERR_STEP = 3   /* there is no step of that number */
 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -74,8 +75,10 @@ static inline float cg_dequantize(int32_t stored, float scale, int32_t zero_poin
 }
 
 /*
- * Step hooks: with CG_STEP_HOOKS defined, cg_step_begin and cg_step_end (yours) are called around
- * every step of every model; without it they cost nothing.
+ * Step hooks: with CG_STEP_HOOKS defined where <model>.c is compiled, cg_step_begin and cg_step_end
+ * (yours) are called right before and right after the work of every step of every model, with the
+ * step's number in the memory map of <model>.c; by <model>_run and by <model>_step alike. They run
+ * on the caller's stack and must not call the model. Without CG_STEP_HOOKS no code is left of them.
  */
 #ifdef CG_STEP_HOOKS
 void cg_step_begin(uint32_t step);

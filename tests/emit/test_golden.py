@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,17 +10,26 @@ import pytest
 import codegen
 from codegen.emit import render, write
 from codegen.plan.bundle import together
-from codegen.plan.program import IoMode, Program
+from codegen.plan.program import EntryMode, Interface, IoMode, Program
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def stepwise(program: Program) -> Program:
+    """With a function that runs one step."""
+    return replace(program, interface=Interface(entry=EntryMode.STEPS))
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_pool": samples.counter,
     "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
     "mixed_caller": samples.mixed,
     "bare": samples.bare,
+    "counter_steps": lambda: stepwise(samples.counter()),
+    "mixed_steps": lambda: stepwise(samples.mixed()),
 }
 LONGEST = "m" * 32
 
@@ -52,6 +62,10 @@ def _worst() -> tuple[Program, ...]:
         longest,
         pool,
         samples.mixed("floats", io=IoMode.POOL),
+        stepwise(samples.mixed("halting")),
+        stepwise(samples.bare("thin")),
+        stepwise(samples.counter("s" * 32, io=IoMode.CALLER, field="t" * 32)),
+        stepwise(samples.counter("r" * 32, field="t" * 32)),
     )
 
 
