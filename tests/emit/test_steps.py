@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -148,13 +149,6 @@ def test_unused_hooks_leave_no_code(
     sources = render(together((stepwise(program) if steps else program,)))
     bare, count = re.subn(r"    CG_STEP_(BEGIN|END)\(\d+u\);\n", "", sources.files["counter.c"])
     assert count == 2 * len(program.prim_funcs)
-    without = Sources(
-        files={**sources.files, "counter.c": bare},
-        c_files=sources.c_files,
-        model_files=sources.model_files,
-        include_dirs=sources.include_dirs,
-        linker_script=None,
-        entry_functions=sources.entry_functions,
-    )
+    without = replace(sources, files={**sources.files, "counter.c": bare})
     found = [_code(each, tmp_path / "out", compiler, "counter", level) for each in (sources, without)]
     assert found[0] == found[1]
