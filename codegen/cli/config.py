@@ -19,6 +19,8 @@ _KNOWN = {
     "seed": int,
     "io": str,
     "entry": str,
+    "pools": str,
+    "constants": str,
     "keep-inputs": bool,
     "schedule": str,
     "stream-input": bool,

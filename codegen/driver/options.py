@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.ir.ops import UserKernel
-from codegen.plan.program import EntryMode, Interface, IoMode
+from codegen.plan.program import Interface, IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
 
@@ -42,7 +42,9 @@ class Options:
         """The flags that decide the generated code, spelled out in a fixed order."""
         words: tuple[tuple[bool, str], ...] = (
             (self.io is not IoMode.POOL, f"--io {self.io.value}"),
-            (self.interface.entry is not EntryMode.RUN, f"--entry {self.interface.entry.value}"),
+            (self.interface.is_stepwise, "--entry steps"),
+            (self.interface.caller_pools, "--pools caller"),
+            (self.interface.external, "--constants external"),
             (self.keep_inputs, "--keep-inputs"),
             (self.schedule != "optimal", f"--schedule {self.schedule}"),
             (self.stream_input, "--stream-input"),

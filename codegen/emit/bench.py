@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codegen.emit.constants import table_rows
 from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView, TensorView
-from codegen.emit.names import base_macro, pool_array, pool_macro
+from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.places import Places, PoolBytes, used_pools
 from codegen.emit.text import declaration, quoted, wrapped
 from codegen.ir import Var
@@ -24,6 +24,10 @@ class BenchView:
     """Buffers of a caller, where the caller owns inputs and outputs."""
     structs: tuple[str, ...]
     """The caller's structs, empty where inputs and outputs live in the pools."""
+    arrays: tuple[str, ...]
+    """Declarations of the pools that the test firmware owns in the application's place."""
+    handed: tuple[str, ...]
+    """Members of the struct that hands them over."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     pools: tuple[str, ...]
@@ -55,6 +59,14 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         structs=()
         if program.io is IoMode.POOL
         else tuple(_struct(program.name, kind, views) for kind, _, views in sides),
+        arrays=tuple(
+            declaration(
+                f"extern uint8_t {pool_array(places.bundle, p.name)}[{pool_macro(program.name, p.name)}];"
+            )
+            for p in used_pools(program)
+            if program.interface.caller_pools
+        ),
+        handed=tuple(line for p in used_pools(program) for line in _handed(places, p.name)),
         inputs=inputs,
         outputs=outputs,
         pools=tuple(
@@ -67,6 +79,11 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         live_count=len(live),
         touched=_rows(_ranges(program, places, _touched(program))),
     )
+
+
+def _handed(places: Places, pool: str) -> tuple[str, str]:
+    field, size = c_name(pool), pool_macro(places.program.name, pool)
+    return f"    .{field} = {_pool_start(places, pool)},", f"    .{field}_size_bytes = {size},"
 
 
 def _pool_start(places: Places, pool: str) -> str:

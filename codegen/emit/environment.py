@@ -30,6 +30,11 @@ def comment_line(text: str) -> str:
     return block_comment(" ".join(text.split()), "")
 
 
+def starred_text(text: str) -> str:
+    """`text` wrapped inside a comment."""
+    return "\n".join(comment_lines(text, first=" * ", rest=" * "))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -41,6 +46,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["comment"] = comment
+    environment.filters["starred_text"] = starred_text
     environment.filters["comment_line"] = comment_line
     return environment
 

@@ -21,7 +21,16 @@ typedef enum {
     CG_OK = 0,
     CG_ERR_NULL_POINTER = 1,
     CG_ERR_INPUT = 2, /* the application could not deliver a row of a streamed input */
-    CG_ERR_STEP = 3   /* there is no step of that number */
+    CG_ERR_STEP = 3,  /* there is no step of that number */
+    CG_ERR_POOL_SIZE = 4,
+    CG_ERR_POOL_ALIGNMENT = 5,
+    CG_ERR_CONSTANTS_MISSING = 6, /* no image of constants has been accepted yet */
+    CG_ERR_CONSTANTS_ALIGNMENT = 7,
+    CG_ERR_CONSTANTS_SIZE = 8,
+    CG_ERR_CONSTANTS_FORMAT = 9,  /* it does not begin like an image of constants */
+    CG_ERR_CONSTANTS_ABI = 10,    /* its header is of another version */
+    CG_ERR_CONSTANTS_LAYOUT = 11, /* it was made for other code */
+    CG_ERR_CONSTANTS_CONTENT = 12 /* its bytes are not those that were written */
 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -79,7 +79,8 @@ CG_CHECK_RESULT cg_status counter_run(const counter_inputs *inputs, const counte
  * nobody writes to the pools. counter_run does the same with copies of inputs and outputs around
  * it.
  *
- * Returns CG_OK, or CG_ERR_STEP for a step that there is not, before anything has been written.
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK. CG_ERR_STEP for a step
+ * that there is not.
  */
 CG_CHECK_RESULT cg_status counter_step(uint32_t step);
 

@@ -61,6 +61,16 @@ static const cg_quantize_params quantize3_params = {
     .zero = -3,
 };
 
+/* Whether all is there that a call needs; nothing is touched before. */
+static cg_status check_call(const mixed_inputs *inputs, const mixed_outputs *outputs)
+{
+    if ((inputs == NULL) || (inputs->double_ == NULL) || (inputs->int8_t_ == NULL) ||
+        (outputs == NULL) || (outputs->class_ == NULL) || (outputs->double_ == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    return CG_OK;
+}
+
 /* ---- steps ---------------------------------------------------------------------------- */
 
 /* 0: ADD double_ 2x3 + int8_t_ 3 -> add0 2x3; sram 0x024, 24 bytes, steps 0..1 */
@@ -106,9 +116,9 @@ static void step_3_quantize3(const mixed_outputs *outputs)
 
 cg_status mixed_step(uint32_t step, const mixed_inputs *inputs, const mixed_outputs *outputs)
 {
-    if ((inputs == NULL) || (inputs->double_ == NULL) || (inputs->int8_t_ == NULL) ||
-        (outputs == NULL) || (outputs->class_ == NULL) || (outputs->double_ == NULL)) {
-        return CG_ERR_NULL_POINTER;
+    const cg_status ready = check_call(inputs, outputs);
+    if (ready != CG_OK) {
+        return ready;
     }
     switch (step) {
     case 0u:
@@ -133,9 +143,9 @@ cg_status mixed_step(uint32_t step, const mixed_inputs *inputs, const mixed_outp
 
 cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs)
 {
-    if ((inputs == NULL) || (inputs->double_ == NULL) || (inputs->int8_t_ == NULL) ||
-        (outputs == NULL) || (outputs->class_ == NULL) || (outputs->double_ == NULL)) {
-        return CG_ERR_NULL_POINTER;
+    const cg_status ready = check_call(inputs, outputs);
+    if (ready != CG_OK) {
+        return ready;
     }
 
     for (uint32_t step = 0; step < MIXED_STEPS; step++) {

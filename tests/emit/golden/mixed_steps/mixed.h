@@ -79,8 +79,8 @@ CG_CHECK_RESULT cg_status mixed_run(const mixed_inputs *inputs, const mixed_outp
  * and outputs, which stay as they are until the last. In between anything else may run, as long as
  * nobody writes to the pools. mixed_run runs them all.
  *
- * Returns CG_OK, or CG_ERR_NULL_POINTER, or CG_ERR_STEP for a step that there is not, before
- * anything has been written.
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK, or CG_ERR_NULL_POINTER
+ * before anything has been written. CG_ERR_STEP for a step that there is not.
  */
 CG_CHECK_RESULT cg_status mixed_step(uint32_t step, const mixed_inputs *inputs,
                                      const mixed_outputs *outputs);
