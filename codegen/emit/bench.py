@@ -7,8 +7,9 @@ from codegen.emit.constants import table_rows
 from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView, TensorView
 from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
+from codegen.emit.ownership import ImageView
 from codegen.emit.places import Places, PoolBytes, used_pools
-from codegen.emit.text import declaration, quoted, wrapped
+from codegen.emit.text import call_assignment, declaration, quoted, wrapped
 from codegen.ir import Var
 from codegen.plan.problem import Buffer
 from codegen.plan.program import IoMode, IoTensor, Program
@@ -24,6 +25,10 @@ class BenchView:
     """Buffers of a caller, where the caller owns inputs and outputs."""
     structs: tuple[str, ...]
     """The caller's structs, empty where inputs and outputs live in the pools."""
+    image: str
+    """Declaration of the image of constants, as linked into the test firmware."""
+    take: str
+    """The statement that hands it over."""
     arrays: tuple[str, ...]
     """Declarations of the pools that the test firmware owns in the application's place."""
     handed: tuple[str, ...]
@@ -37,7 +42,9 @@ class BenchView:
     touched: tuple[str, ...]
 
 
-def bench_view(program: Program, places: Places, header: HeaderView) -> BenchView:
+def bench_view(
+    program: Program, places: Places, header: HeaderView, image: ImageView | None = None
+) -> BenchView:
     """The view of one program; raises ValueError if its metadata lack the model's sha256."""
     digest = bytes.fromhex(program.metadata["sha256"])
     if len(digest) != 32:
@@ -59,6 +66,8 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         structs=()
         if program.io is IoMode.POOL
         else tuple(_struct(program.name, kind, views) for kind, _, views in sides),
+        image=declaration(f"extern const uint8_t {image.object}[{image.size_macro}];") if image else "",
+        take=_take(program, image) if image else "",
         arrays=tuple(
             declaration(
                 f"extern uint8_t {pool_array(places.bundle, p.name)}[{pool_macro(program.name, p.name)}];"
@@ -79,6 +88,13 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         live_count=len(live),
         touched=_rows(_ranges(program, places, _touched(program))),
     )
+
+
+def _take(program: Program, image: ImageView) -> str:
+    pools = ["&pools"] if program.interface.caller_pools else []
+    function = f"{program.name}_set_constants"
+    arguments = [*pools, image.object, image.size_macro]
+    return call_assignment("        const cg_status found", function, arguments)
 
 
 def _handed(places: Places, pool: str) -> tuple[str, str]:

@@ -41,6 +41,9 @@ class TensorView:
     """None for a tensor that is not quantised per tensor."""
     accessor: str
     """Name of the function that says where it lives (I/O in the pools)."""
+    accessor_head: str
+    """That function, as its definition begins; a declaration has a semicolon more."""
+    accessor_declaration: str
     pointer: str
     """Where it lives in a pool; empty if the caller owns it."""
     lifetime: str
@@ -79,6 +82,8 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
     field = c_name(tensor.field)
     place = places.value(tensor.value)
     in_pool = isinstance(place, PoolBytes)
+    accessor, const = f"{program.name}_{kind}_{field}", "const " if kind == "output" else ""
+    given = [f"const {pools_type(program)} *pools" if program.interface.caller_pools else "void"]
     return TensorView(
         field=field,
         stem=stem,
@@ -87,7 +92,9 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
         comment=_comment(tensor, field, kind),
         macros=macros(_macros(macro, tensor.type)),
         converter=converter,
-        accessor=f"{program.name}_{kind}_{field}",
+        accessor=accessor,
+        accessor_head=wrapped(f"{const}{c_type} *{accessor}(", given, ")"),
+        accessor_declaration=wrapped(f"{const}{c_type} *{accessor}(", given, ");"),
         pointer=places.pointer(place, tensor.type.dtype, PUBLIC_TYPES) if in_pool else "",
         lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
         is_streamed=kind == "input" and tensor.value == program.streamed,
@@ -194,7 +201,6 @@ class HeaderView:
     pool_parameters: tuple[str, ...]
     """In front of all others where the caller owns the pools."""
     io_parameters: tuple[str, ...]
-    accessor_parameters: str
     step_parameters: tuple[str, ...]
     """Of the function that runs one step; empty where there is none."""
     step_prototype: str
@@ -236,7 +242,6 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_run(", parameters, ");"),
         pool_parameters=tuple(pools),
         io_parameters=tuple(io),
-        accessor_parameters=", ".join(pools) or "void",
         step_parameters=tuple(step),
         step_prototype=wrapped(f"cg_status {name}_step(", step, ")") if step else "",
         step_declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_step(", step, ");") if step else "",

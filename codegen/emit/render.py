@@ -190,5 +190,5 @@ def _pools(bundle: Bundle) -> tuple[str, ...]:
 def _bench_file(bundle: Bundle, program: Program, image: ImageView | None) -> str:
     places = Places(bundle, program, fixed=True)
     header = header_view(program, places, codegen.__version__)
-    view = bench_view(program, places, header)
+    view = bench_view(program, places, header, image)
     return fill("c/bench.c.j2", header=header, bench=view, shared=set_view(bundle), image=image)

@@ -16,5 +16,7 @@ CG_STATIC_ASSERT(sizeof(counter_flash_pool_layout) == COUNTER_FLASH_POOL_SIZE, "
 
 /* clang-format on */
 
+/* clang-format off */
 CG_STATIC_ASSERT(offsetof(struct counter_constants_image, flash) == 32u, "image moved");
 CG_STATIC_ASSERT(sizeof(struct counter_constants_image) == COUNTER_CONSTANTS_SIZE, "image size");
+/* clang-format on */
