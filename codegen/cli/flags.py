@@ -11,7 +11,7 @@ import click
 from codegen.cli.config import Settings
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.program import IoMode
+from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -72,6 +72,27 @@ def _flags() -> list[Callable[..., Any]]:
             default="pool",
             show_default=True,
             help="Inputs and outputs live in the plan, or belong to the caller.",
+        ),
+        flag(
+            "--entry",
+            type=click.Choice([mode.value for mode in EntryMode]),
+            default="run",
+            show_default=True,
+            help="steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
+        ),
+        flag(
+            "--pools",
+            type=click.Choice([owner.value for owner in PoolOwner]),
+            default="static",
+            show_default=True,
+            help="caller: the application owns the pools and hands them over; several instances may run.",
+        ),
+        flag(
+            "--constants",
+            type=click.Choice([mode.value for mode in ConstantsMode]),
+            default="linked",
+            show_default=True,
+            help="external: weights in an image of their own (<model>_constants.bin), given at run time.",
         ),
         flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
         flag(
@@ -137,6 +158,11 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         seed=values.pop("seed"),
         pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
         io=IoMode(values.pop("io")),
+        interface=Interface(
+            entry=EntryMode(values.pop("entry")),
+            pools=PoolOwner(values.pop("pools")),
+            constants=ConstantsMode(values.pop("constants")),
+        ),
         keep_inputs=values.pop("keep_inputs"),
         schedule=values.pop("schedule"),
         stream_input=values.pop("stream_input"),

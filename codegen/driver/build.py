@@ -82,7 +82,7 @@ def plan_model(
     metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
         module=ready.module,
-        program=replace(program, metadata=metadata),
+        program=replace(program, metadata=metadata, interface=options.interface),
         macs=ready.macs,
         reduction=ready.reduction,
     )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
-from codegen.plan.program import IoMode
+from codegen.plan.program import Interface, IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
 
@@ -23,6 +23,7 @@ class Options:
     seed: int = 0
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     io: IoMode = IoMode.POOL
+    interface: Interface = field(default_factory=Interface)
     keep_inputs: bool = False
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
@@ -48,6 +49,9 @@ class Options:
         """The flags that decide the generated code, spelled out in a fixed order."""
         words: tuple[tuple[bool, str], ...] = (
             (self.io is not IoMode.POOL, f"--io {self.io.value}"),
+            (self.interface.is_stepwise, "--entry steps"),
+            (self.interface.caller_pools, "--pools caller"),
+            (self.interface.external, "--constants external"),
             (self.keep_inputs, "--keep-inputs"),
             (self.schedule != "optimal", f"--schedule {self.schedule}"),
             (self.stream_input, "--stream-input"),

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from codegen.emit.constants import table_rows
 from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView, TensorView
-from codegen.emit.names import base_macro, pool_array, pool_macro
+from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
+from codegen.emit.ownership import ImageView
 from codegen.emit.places import Places, PoolBytes, used_pools
-from codegen.emit.text import declaration, quoted, wrapped
+from codegen.emit.text import call_assignment, declaration, quoted, wrapped
 from codegen.ir import Var
 from codegen.plan.problem import Buffer
 from codegen.plan.program import IoMode, IoTensor, Program
@@ -24,6 +25,14 @@ class BenchView:
     """Buffers of a caller, where the caller owns inputs and outputs."""
     structs: tuple[str, ...]
     """The caller's structs, empty where inputs and outputs live in the pools."""
+    image: str
+    """Declaration of the image of constants, as linked into the test firmware."""
+    take: str
+    """The statement that hands it over."""
+    arrays: tuple[str, ...]
+    """Declarations of the pools that the test firmware owns in the application's place."""
+    handed: tuple[str, ...]
+    """Members of the struct that hands them over."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     pools: tuple[str, ...]
@@ -33,7 +42,9 @@ class BenchView:
     touched: tuple[str, ...]
 
 
-def bench_view(program: Program, places: Places, header: HeaderView) -> BenchView:
+def bench_view(
+    program: Program, places: Places, header: HeaderView, image: ImageView | None = None
+) -> BenchView:
     """The view of one program; raises ValueError if its metadata lack the model's sha256."""
     digest = bytes.fromhex(program.metadata["sha256"])
     if len(digest) != 32:
@@ -55,6 +66,16 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         structs=()
         if program.io is IoMode.POOL
         else tuple(_struct(program.name, kind, views) for kind, _, views in sides),
+        image=declaration(f"extern const uint8_t {image.object}[{image.size_macro}];") if image else "",
+        take=_take(program, image) if image else "",
+        arrays=tuple(
+            declaration(
+                f"extern uint8_t {pool_array(places.bundle, p.name)}[{pool_macro(program.name, p.name)}];"
+            )
+            for p in used_pools(program)
+            if program.interface.caller_pools
+        ),
+        handed=tuple(line for p in used_pools(program) for line in _handed(places, p.name)),
         inputs=inputs,
         outputs=outputs,
         pools=tuple(
@@ -67,6 +88,18 @@ def bench_view(program: Program, places: Places, header: HeaderView) -> BenchVie
         live_count=len(live),
         touched=_rows(_ranges(program, places, _touched(program))),
     )
+
+
+def _take(program: Program, image: ImageView) -> str:
+    pools = ["&pools"] if program.interface.caller_pools else []
+    function = f"{program.name}_set_constants"
+    arguments = [*pools, image.object, image.size_macro]
+    return call_assignment("        const cg_status found", function, arguments)
+
+
+def _handed(places: Places, pool: str) -> tuple[str, str]:
+    field, size = c_name(pool), pool_macro(places.program.name, pool)
+    return f"    .{field} = {_pool_start(places, pool)},", f"    .{field}_size_bytes = {size},"
 
 
 def _pool_start(places: Places, pool: str) -> str:

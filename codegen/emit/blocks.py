@@ -1,12 +1,12 @@
 """Blocks in C: a function of this model that runs several layers together, row by row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.environment import fill
 from codegen.emit.literals import scalar
 from codegen.emit.names import Taken, c_name, reader_name
-from codegen.emit.structs import Addresses
+from codegen.emit.structs import Addresses, local_structs, struct_text
 from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import (
@@ -24,7 +24,19 @@ from codegen.kernels.primfunc import (
 _WORKSPACE = "workspace"
 """The parameter in which row kernels work."""
 
-_NAMES = (_WORKSPACE, "stages", "columns", "stripe", "span", "done", "stage", "y", "context", "failed")
+_NAMES = (
+    _WORKSPACE,
+    "stages",
+    "columns",
+    "stripe",
+    "span",
+    "done",
+    "stage",
+    "y",
+    "context",
+    "failed",
+    "constants",
+)
 """Words of the template; no value's name may hide one."""
 
 
@@ -61,14 +73,20 @@ def function_name(model: str, prim: PrimFunc) -> str:
     return f"{model}_{prim.symbol}"
 
 
-def block_text(model: str, prim: PrimFunc, block: Block, constants: Addresses) -> str:
-    """The function of one block."""
-    return fill("c/block.c.j2", block=_Block(model, prim, block, constants).view()).rstrip("\n")
+def block_text(
+    model: str, prim: PrimFunc, block: Block, constants: Addresses, given: Sequence[str] | None = None
+) -> str:
+    """The function of one block. `given`: parameters that lead to constants; None if these are linked."""
+    view = _Block(model, prim, block, constants, given).view()
+    return fill("c/block.c.j2", block=view).rstrip("\n")
 
 
 class _Block:
-    def __init__(self, model: str, prim: PrimFunc, block: Block, constants: Addresses) -> None:
+    def __init__(
+        self, model: str, prim: PrimFunc, block: Block, constants: Addresses, given: Sequence[str] | None
+    ) -> None:
         self._prim = prim
+        self._given = given
         self._block = block
         self._model = model
         self._constants = constants
@@ -88,7 +106,10 @@ class _Block:
                 StageView(
                     name=stage.name,
                     numbers=_numbers(stage),
-                    rows=tuple(self._declare(line) for line in sorted({index, *stage.sources})),
+                    rows=(
+                        *self._structs(stage),
+                        *(self._declare(line) for line in sorted({index, *stage.sources})),
+                    ),
                     call=self._call(index, stage),
                 )
                 for index, stage in enumerate(block.stages)
@@ -116,6 +137,7 @@ class _Block:
 
     def _prototype(self) -> str:
         parameters = ["void *context"] if self._block.streamed else []
+        parameters += self._given or ()
         for arg in self._prim.call_args:
             if arg == WorkspaceArg(name=ROW_WORKSPACE):
                 parameters.append(f"void *{_WORKSPACE}")
@@ -125,6 +147,14 @@ class _Block:
             parameters.append(f"{const}int8_t *{self._names[index]}")
         result = "CG_CHECK_RESULT static cg_status" if self._block.streamed else "static void"
         return wrapped(f"{result} {function_name(self._model, self._prim)}(", parameters, ")")
+
+    def _structs(self, stage: BlockStage) -> tuple[str, ...]:
+        """Parameters that hold constants' addresses, where those are known at run time only."""
+        if self._given is None:
+            return ()
+        indent = f"{self._indent}        "
+        found = local_structs(self._prim, stage.leading)
+        return tuple(struct_text(self._prim, struct, self._constants, indent) for struct in found)
 
     def _spans(self) -> list[str]:
         return [

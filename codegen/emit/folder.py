@@ -98,6 +98,8 @@ def _fill(staging: Path, sources: Sources) -> None:
         path = staging / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
+    for name, data in sources.binaries.items():
+        (staging / name).write_bytes(data)
     (staging / MARKER).write_text(_MARKER_TEXT, encoding="utf-8", newline="\n")
 
 

@@ -13,11 +13,12 @@ from codegen.emit.names import (
     pool_macro,
     reader_name,
 )
+from codegen.emit.ownership import PoolsView, pools_type, pools_view
 from codegen.emit.places import Places, PoolBytes, PoolSize, used_pools
 from codegen.emit.text import COLUMNS, comment_lines, comment_text, macros, members, wrapped
 from codegen.ir import TensorType
 from codegen.plan.bundle import Bundle
-from codegen.plan.program import IoTensor, Program
+from codegen.plan.program import IoMode, IoTensor, Program
 
 RUNTIME_ABI = 1
 """`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
@@ -40,6 +41,9 @@ class TensorView:
     """None for a tensor that is not quantised per tensor."""
     accessor: str
     """Name of the function that says where it lives (I/O in the pools)."""
+    accessor_head: str
+    """That function, as its definition begins; a declaration has a semicolon more."""
+    accessor_declaration: str
     pointer: str
     """Where it lives in a pool; empty if the caller owns it."""
     lifetime: str
@@ -78,6 +82,8 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
     field = c_name(tensor.field)
     place = places.value(tensor.value)
     in_pool = isinstance(place, PoolBytes)
+    accessor, const = f"{program.name}_{kind}_{field}", "const " if kind == "output" else ""
+    given = [f"const {pools_type(program)} *pools" if program.interface.caller_pools else "void"]
     return TensorView(
         field=field,
         stem=stem,
@@ -86,7 +92,9 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
         comment=_comment(tensor, field, kind),
         macros=macros(_macros(macro, tensor.type)),
         converter=converter,
-        accessor=f"{program.name}_{kind}_{field}",
+        accessor=accessor,
+        accessor_head=wrapped(f"{const}{c_type} *{accessor}(", given, ")"),
+        accessor_declaration=wrapped(f"{const}{c_type} *{accessor}(", given, ");"),
         pointer=places.pointer(place, tensor.type.dtype, PUBLIC_TYPES) if in_pool else "",
         lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
         is_streamed=kind == "input" and tensor.value == program.streamed,
@@ -192,6 +200,20 @@ class HeaderView:
     """The entry function without attribute, body or semicolon, as its definition begins."""
     declaration: str
     """Its declaration."""
+    pool_parameters: tuple[str, ...]
+    """In front of all others where the caller owns the pools."""
+    io_parameters: tuple[str, ...]
+    step_parameters: tuple[str, ...]
+    """Of the function that runs one step; empty where there is none."""
+    step_prototype: str
+    step_declaration: str
+    steps: int
+    pools: PoolsView | None
+    """None where they are the model's own."""
+    takes_constants: str
+    """Declaration of the function that takes an image of constants; empty where they are linked."""
+    ending: str
+    """What each call shares with others, and what it returns."""
     abi: int
 
 
@@ -201,7 +223,10 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
     inputs, outputs = io_views(program, places)
     name = program.name
-    parameters = [f"const {name}_inputs *inputs", f"const {name}_outputs *outputs"]
+    io = [f"const {name}_inputs *inputs", f"const {name}_outputs *outputs"]
+    pools = [f"const {pools_type(program)} *pools"] if program.interface.caller_pools else []
+    parameters = [*pools, *io]
+    step = _step_parameters(program, pools, io) if program.interface.is_stepwise else []
     return HeaderView(
         name=name,
         macro=name.upper(),
@@ -218,8 +243,47 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         stream=_stream(program, inputs),
         prototype=wrapped(f"cg_status {name}_run(", parameters, ")"),
         declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_run(", parameters, ");"),
+        pool_parameters=tuple(pools),
+        io_parameters=tuple(io),
+        step_parameters=tuple(step),
+        step_prototype=wrapped(f"cg_status {name}_step(", step, ")") if step else "",
+        step_declaration=wrapped(f"CG_CHECK_RESULT cg_status {name}_step(", step, ");") if step else "",
+        steps=len(program.prim_funcs),
+        pools=pools_view(program) if program.interface.caller_pools else None,
+        takes_constants=_takes_constants(program),
+        ending=_ending(program),
         abi=RUNTIME_ABI,
     )
+
+
+def _step_parameters(program: Program, pools: Sequence[str], io: Sequence[str]) -> list[str]:
+    """The step's number, then what steps reach."""
+    if program.io is IoMode.CALLER:
+        return ["uint32_t step", *pools, *io]
+    return ["uint32_t step", *pools, *(["void *context"] if program.streamed else [])]
+
+
+def _takes_constants(program: Program) -> str:
+    if not program.interface.external:
+        return ""
+    own = [f"{pools_type(program)} *pools"] if program.interface.caller_pools else []
+    parameters = [*own, "const void *image", "uint32_t size_bytes"]
+    return wrapped(f"CG_CHECK_RESULT cg_status {program.name}_set_constants(", parameters, ");")
+
+
+def _ending(program: Program) -> str:
+    """The last paragraph of a function's contract."""
+    interface, streamed = program.interface, program.streamed is not None
+    shared = "Not re-entrant: all calls share the static pools above."
+    if interface.caller_pools:
+        shared = "Re-entrant: calls with different pools share nothing that is written."
+    refused = ["CG_ERR_NULL_POINTER"] if program.io is IoMode.CALLER or interface.caller_pools else []
+    refused += ["CG_ERR_POOL_SIZE", "CG_ERR_POOL_ALIGNMENT"] if interface.caller_pools else []
+    refused += ["CG_ERR_CONSTANTS_MISSING"] if interface.external else []
+    if not refused:
+        return f"{shared} Returns CG_OK{' or CG_ERR_INPUT' if streamed else ''}."
+    later = "; CG_ERR_INPUT" if streamed else ""
+    return f"{shared} Returns CG_OK, or {' or '.join(refused)} before anything has been written{later}."
 
 
 def _input_member(program: Program, view: TensorView) -> tuple[str, str]:

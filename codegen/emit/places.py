@@ -39,11 +39,15 @@ class CallerBytes:
 
 
 class Places:
-    """The bytes of every value and workspace of a program of `bundle`."""
+    """The bytes of every value and workspace of a program of `bundle`.
 
-    def __init__(self, bundle: Bundle, program: Program) -> None:
+    `fixed`: addresses are those of the pools' arrays, as the test link has them, whoever owns the pools.
+    """
+
+    def __init__(self, bundle: Bundle, program: Program, *, fixed: bool = False) -> None:
         self.bundle = bundle
         self.program = program
+        self._from_caller = program.interface.caller_pools and not fixed
         self.variables: Mapping[str, Var] = {var.name: var for var in program.function.variables()}
         self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
         self._anchors = ties(program.function, program.prim_funcs).anchors
@@ -76,6 +80,8 @@ class Places:
 
     def byte_address(self, place: PoolBytes) -> str:
         """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
+        if self._from_caller:
+            return f"&pools->{c_name(place.pool)}[{hexadecimal(place.offset)}]"
         offset = self.bundle.base(self.program.name, place.pool) + place.offset
         return f"&{pool_array(self.bundle, place.pool)}[{hexadecimal(offset)}]"
 

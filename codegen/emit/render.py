@@ -1,23 +1,25 @@
 """Rendering: a bundle in, the files of a folder out. Deterministic: no time, host, user or path."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import codegen
 from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
-from codegen.emit.constants import constant_views, pool_definition
+from codegen.emit.constants import constant_views, pool_definition, table_rows
 from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view, set_view
 from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro, reader_name
+from codegen.emit.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
 from codegen.emit.places import Places
 from codegen.emit.runtime import header_files, kernel_files
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner
-from codegen.plan.bundle import Bundle
+from codegen.plan.bundle import Bundle, together
 from codegen.plan.image import Sources
 from codegen.plan.memory_map import program_map
 from codegen.plan.program import Program
@@ -32,15 +34,18 @@ def render(bundle: Bundle) -> Sources:
     Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
     programs = bundle.programs
+    interface = programs[0].interface
+    if not bundle.is_single and (interface.caller_pools or interface.external):
+        raise ValueError("the caller's pools and external constants are for one model")
     kernels = kernel_files(programs)
-    files: dict[str, str] = {}
-    for program in programs:
-        files |= _model_files(bundle, program)
-    files |= _shared_files(bundle)
+    digest = _layout(bundle, kernels) if interface.external else None
+    image = None if digest is None else image_view(bundle, digest)
+    files = dict(_product_files(bundle, image))
     product = [path for path in files if path.endswith(".c")] + list(kernels)
     names = tuple(program.name for program in programs)
     firmware = {
-        **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program) for program in programs},
+        **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
+        **_owned_files(bundle, digest),
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
         **_test_firmware(programs),
     }
@@ -64,8 +69,58 @@ def render(bundle: Bundle) -> Sources:
         include_dirs=include_dirs,
         linker_script=script,
         entry_functions=tuple(f"{name}_run" for name in names),
+        other_functions=tuple(f"{name}_set_constants" for name in names if interface.external),
+        binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
         prefix=bundle.prefix,
+    )
+
+
+def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
+    """Everything of the product but kernels and runtime headers."""
+    files: dict[str, str] = {}
+    for program in bundle.programs:
+        files |= _model_files(bundle, program, image)
+    return {**files, **_shared_files(bundle, image)}
+
+
+def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
+    """What ties an image of constants to code: SHA-256 of all code that reads it.
+
+    It depends neither on what the model's file is called nor on the values of the constants.
+    """
+    program = bundle.programs[0]
+    plain = replace(
+        program,
+        name="model",
+        metadata=dict.fromkeys(("file", "format", "options"), "-") | {"sha256": bytes(32).hex()},
+        inputs=tuple(replace(tensor, origin="") for tensor in program.inputs),
+        outputs=tuple(replace(tensor, origin="") for tensor in program.outputs),
+    )
+    same = together((plain,))
+    files = {**_product_files(same, image_view(same, bytes(32))), **kernels}
+    return digest_of({**files, **header_files(files.values(), kernels)}.items())
+
+
+def _owned_files(bundle: Bundle, digest: bytes | None) -> Mapping[str, str]:
+    """What the test firmware has in place of the application: the pools, the image of constants."""
+    files: dict[str, str] = {}
+    if bundle.programs[0].interface.caller_pools:
+        files["firmware/bench_pools.c"] = fill("c/bench_pools.c.j2", pools=_numbered_pools(bundle))
+    if digest is not None:
+        data, pool = image_bytes(bundle, digest), max(bundle.constants, key=lambda pool: pool.size_bytes)
+        image = image_view(bundle, digest)
+        opening = f'const uint8_t {image.object}[{len(data)}] CG_SECTION("{pool.section}")'
+        rows = table_rows([f"0x{byte:02x}" for byte in data])
+        views = {"name": bundle.prefix, "opening": opening, "alignment": image.alignment, "rows": rows}
+        files[f"firmware/{bundle.prefix}_constants.c"] = fill("c/bench_constants.c.j2", **views)
+    return files
+
+
+def _numbered_pools(bundle: Bundle) -> tuple[str, ...]:
+    return tuple(
+        pool_definition(pool_array(bundle, p.name), f"{p.size_bytes}u", p.section, p.alignment)
+        for p in bundle.pools
     )
 
 
@@ -79,7 +134,7 @@ def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({str(PurePosixPath(path).parent) for path in paths if path.endswith(".h")}))
 
 
-def _model_files(bundle: Bundle, program: Program) -> Mapping[str, str]:
+def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> Mapping[str, str]:
     """What a model has for itself."""
     places = Places(bundle, program)
     header = header_view(program, places, codegen.__version__)
@@ -87,7 +142,8 @@ def _model_files(bundle: Bundle, program: Program) -> Mapping[str, str]:
         "header": header,
         "shared": set_view(bundle),
         "entry": entry_view(program, places, header),
-        "pools": _pools(bundle) if bundle.is_single else (),
+        "pools": _pools(bundle) if bundle.is_single and not program.interface.caller_pools else (),
+        "image": image,
         "memory_map": starred(program_map(program, _MAP_WIDTH)),
     }
     return {
@@ -96,13 +152,16 @@ def _model_files(bundle: Bundle, program: Program) -> Mapping[str, str]:
     }
 
 
-def _shared_files(bundle: Bundle) -> Mapping[str, str]:
+def _shared_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
     """The constants, and of several models the pools: a single one defines its own."""
     constants = constant_views(bundle)
     views = {
         "shared": set_view(bundle),
         "constants": constants,
-        "data_needs_math": any(needs_math(table) for pool in constants for table in pool.tables),
+        "image": image,
+        "caller_pools": bundle.programs[0].interface.caller_pools,
+        "data_needs_math": image is None
+        and any(needs_math(table) for pool in constants for table in pool.tables),
         "pools": _pools(bundle),
         "pool_declarations": [
             declaration(f"extern uint8_t {pool_array(bundle, p.name)}[{pool_macro(bundle.prefix, p.name)}];")
@@ -128,8 +187,8 @@ def _pools(bundle: Bundle) -> tuple[str, ...]:
     )
 
 
-def _bench_file(bundle: Bundle, program: Program) -> str:
-    places = Places(bundle, program)
+def _bench_file(bundle: Bundle, program: Program, image: ImageView | None) -> str:
+    places = Places(bundle, program, fixed=True)
     header = header_view(program, places, codegen.__version__)
-    view = bench_view(program, places, header)
-    return fill("c/bench.c.j2", header=header, bench=view, shared=set_view(bundle))
+    view = bench_view(program, places, header, image)
+    return fill("c/bench.c.j2", header=header, bench=view, shared=set_view(bundle), image=image)

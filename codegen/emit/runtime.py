@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from codegen import resources
+from codegen.emit.ownership import CHECK_SOURCE
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -19,6 +20,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     `runtime`, then those that users wrote. Raises ValueError for two users' files of one path."""
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
+    names |= {CHECK_SOURCE for program in programs if program.interface.external}
     ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
     return {**ours, **_user_files(programs)}
 

@@ -7,8 +7,16 @@ from codegen.emit.blocks import block_text, function_name
 from codegen.emit.header import HeaderView, TensorView, dimensions
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
+from codegen.emit.ownership import (
+    Check,
+    constant_checks,
+    constants_base,
+    image_tag,
+    pool_checks,
+    pools_type,
+)
 from codegen.emit.places import CallerBytes, Places, PoolBytes
-from codegen.emit.structs import constant_addresses, struct_text
+from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.text import (
     COLUMNS,
     assignment,
@@ -22,8 +30,10 @@ from codegen.ir import Var
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import (
     ArrayArg,
+    Block,
     CallArg,
     ConstantArg,
+    CStruct,
     LiteralArg,
     NullArg,
     PrimFunc,
@@ -32,7 +42,15 @@ from codegen.kernels.primfunc import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.plan.program import Program
+from codegen.plan.program import Interface, IoMode, Program
+
+_OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
+"""Names that the functions of a model use themselves."""
+
+
+def name_of(parameter: str) -> str:
+    """The name in a parameter's declaration."""
+    return parameter.replace("*", " ").split()[-1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +65,10 @@ class StepView:
     """The call; empty where no code runs."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
+    function: str
+    """The C function of this step alone, up to its brace; empty where the entry function has all steps."""
+    case: str
+    """The statement that runs that function."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,8 +84,14 @@ class EntryView:
     """Copies of a caller's inputs to their places in the pools."""
     copies_out: tuple[str, ...]
     steps: tuple[StepView, ...]
-    null_check: str
-    """The condition under which a caller's pointer is missing."""
+    checks: tuple[Check, ...]
+    """What is looked at before anything is touched."""
+    check_prototype: str
+    """The function that does so, where more than one function needs it or there is more than NULL; else
+    empty, and the entry function does it itself."""
+    check_call: str
+    steps_call: str
+    """The entry function's call of `<model>_step`; empty where there is none."""
     needs_math: bool
     kernel_headers: tuple[str, ...]
     """The runtime's headers that declare the kernels called."""
@@ -82,9 +110,13 @@ class _Entry:
     def __init__(self, program: Program, places: Places) -> None:
         self.program = program
         self.places = places
-        self.constants = constant_addresses(places.bundle, program)
+        self.stepwise = program.interface.is_stepwise
+        self.external = program.interface.external
+        self._base = constants_base(program) if self.external else ""
+        self.constants = constant_addresses(places.bundle, program, self._base)
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
-        self.taken = Taken([*structs, "context", "status"] if program.streamed else structs)
+        own = ["context", "status"] if program.streamed else []
+        self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
             for var in program.function.variables()
@@ -94,21 +126,36 @@ class _Entry:
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
         prims = self.program.prim_funcs
-        structs = tuple(struct_text(prim, each, self.constants) for prim in prims for each in prim.structs)
+        local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
+        structs = tuple(
+            struct_text(prim, each, self.constants)
+            for prim in prims
+            for each in prim.structs
+            if (prim.name, each.suffix) not in local
+        )
+        checks = self._checks()
+        plain = self.program.interface == Interface()
+        parameters = list(header.pool_parameters)
+        if self.program.io is IoMode.CALLER:
+            parameters += header.io_parameters
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
-        params = [self._declare(param) for param in self.program.function.params if param.name in self.used]
+        params = self.program.function.params
+        declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         return EntryView(
             structs=structs,
-            blocks=tuple(
-                block_text(self.program.name, prim, prim.block, self.constants)
-                for prim in prims
-                if prim.block
-            ),
-            inputs=tuple(params),
+            blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
+            inputs=tuple(declared),
             copies_in=self._copies(header.inputs, "inputs"),
             copies_out=self._copies(header.outputs, "outputs"),
             steps=steps,
-            null_check=self._null_check(),
+            checks=checks,
+            check_prototype=""
+            if plain or not checks
+            else wrapped("static cg_status check_call(", parameters, ")"),
+            check_call=call_assignment(
+                "    const cg_status ready", "check_call", [name_of(each) for each in parameters]
+            ),
+            steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
             kernel_headers=_kernel_headers(prims),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
@@ -116,26 +163,43 @@ class _Entry:
 
     def _copies(self, tensors: Sequence[TensorView], struct: str) -> tuple[str, ...]:
         """One copy a tensor that lives in a pool."""
+        pools = "pools" if self.program.interface.caller_pools else ""
         return tuple(
-            wrapped("        copy_tensor(", [*_direction(tensor, struct), f"{tensor.macro}_SIZE"], ");")
+            wrapped(
+                "        copy_tensor(", [*_direction(tensor, struct, pools), f"{tensor.macro}_SIZE"], ");"
+            )
             for tensor in tensors
             if tensor.pointer
         )
 
-    def _null_check(self) -> str:
+    def _checks(self) -> tuple[Check, ...]:
+        """What a call is refused for, before anything is touched."""
         whole = [tensor for tensor in self.program.inputs if tensor.value != self.program.streamed]
         pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in whole)]
         pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
-        checks = [f"({pointer} == NULL)" for pointer in pointers]
-        return wrapped("    if (", checks, ") {", separator=" || ")
+        nulls = [f"({pointer} == NULL)" for pointer in pointers]
+        condition = wrapped("    if (", nulls, ") {", separator=" || ")
+        missing = Check(condition=condition, status="CG_ERR_NULL_POINTER")
+        callers = [missing] if self.program.io is IoMode.CALLER else []
+        return (*pool_checks(self.program), *callers, *constant_checks(self.program))
+
+    def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
+        """Parameters that are known at run time only, so that they live on the stack."""
+        return local_structs(prim) if self.external else ()
+
+    def _block(self, prim: PrimFunc, block: Block) -> str:
+        """The function of a block; external constants reach it as a parameter or the model's pointer."""
+        name = self.program.name
+        if not self.external:
+            return block_text(name, prim, block, self.constants)
+        given = [f"const struct {image_tag(name)} *constants"] if self.program.interface.caller_pools else []
+        constants = constant_addresses(self.places.bundle, self.program, "constants")
+        return block_text(name, prim, block, constants, given)
 
     # ---- steps --------------------------------------------------------------------------
 
     def _step(self, index: int, prim: PrimFunc) -> StepView:
-        result = prim.let.var
-        lines: list[str] = []
-        if result.name in self.used:
-            lines.append(self._declare(result))
+        lines = [self._declare(var) for var in self._declared(prim)]
         for space in prim.workspaces:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
@@ -143,14 +207,62 @@ class _Entry:
                 lines.append(assignment(f"    void *const {name}", address))
         call, after = "", ()
         if prim.symbol:
+            structs = () if prim.block else self._local_structs(prim)
+            inner = "" if self.stepwise or not structs else "    "
             arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
-            name = function_name(self.program.name, prim) if prim.block else prim.symbol
-            call = wrapped(f"    {name}(", arguments, ");")
+            if prim.block and self.external and self.program.interface.caller_pools:
+                arguments.insert(0, self._base)
+            called = function_name(self.program.name, prim) if prim.block else prim.symbol
+            call = wrapped(f"    {inner}{called}(", arguments, ");")
             if prim.block and prim.block.streamed:
-                call = call_assignment("    const cg_status status", name, ["context", *arguments])
+                call = call_assignment("    const cg_status status", called, ["context", *arguments])
                 after = ("    if (status != CG_OK) {", "        return status;", "    }")
-        comment = self._comment(index, prim)
-        return StepView(index=index, comment=comment, lines=tuple(lines), call=call, after=after)
+            texts = [struct_text(prim, struct, self.constants, f"    {inner}") for struct in structs]
+            if inner:
+                call = "\n".join(["    {", *texts, call, "    }"])
+            else:
+                lines += texts
+        name = f"step_{index}_{prim.name}"
+        parameters = self._parameters(prim)
+        call_back = f"{name}({', '.join(map(name_of, parameters))});"
+        streams = bool(after)
+        head = "CG_CHECK_RESULT static cg_status" if streams else "static void"
+        return StepView(
+            index=index,
+            comment=self._comment(index, prim),
+            lines=tuple(lines),
+            call=call,
+            after=after,
+            function=wrapped(f"{head} {name}(", parameters or ["void"], ")") if self.stepwise else "",
+            case=f"        return {call_back}" if streams else f"        {call_back}\n        break;",
+        )
+
+    def _declared(self, prim: PrimFunc) -> list[Var]:
+        """Values that get a local pointer in front of a call: of the entry function those that are new,
+        of a function for one step all that it names."""
+        result = prim.let.var
+        if not self.stepwise:
+            return [result] if result.name in self.used else []
+        named = [*_named(prim), *([result] if ResultArg() in prim.call_args else [])]
+        return list({var.name: var for var in named}.values())
+
+    def _parameters(self, prim: PrimFunc) -> list[str]:
+        """What the function of one step is called with: the caller's structs that it reaches into."""
+        places = [self.places.value(var.name) for var in self._declared(prim)]
+        structs = {place.struct for place in places if isinstance(place, CallerBytes)}
+        name = self.program.name
+        found = [f"const {name}_{struct} *{struct}" for struct in ("inputs", "outputs") if struct in structs]
+        if self.program.interface.caller_pools and (
+            any(isinstance(place, PoolBytes) for place in places)
+            or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
+            or (self.external and prim.constants)
+        ):
+            found.insert(0, f"const {pools_type(self.program)} *pools")
+        return found + (["void *context"] if prim.block and prim.block.streamed else [])
+
+    def _steps_call(self, header: HeaderView) -> str:
+        words = [name_of(parameter) for parameter in header.step_parameters]
+        return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))
@@ -209,7 +321,7 @@ class _Entry:
         )
         arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
         text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(prim)}"
-        return block_comment(comment_text(text), "    ")
+        return block_comment(comment_text(text), "" if self.stepwise else "    ")
 
     def _where(self, prim: PrimFunc) -> str:
         place = self.places.value(prim.let.var.name)
@@ -240,9 +352,9 @@ def _kernel_headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
     return tuple(sorted(headers))
 
 
-def _direction(tensor: TensorView, struct: str) -> tuple[str, str]:
-    """Where a copy goes to and comes from."""
-    place, caller = f"{tensor.accessor}()", f"{struct}->{tensor.field}"
+def _direction(tensor: TensorView, struct: str, pools: str) -> tuple[str, str]:
+    """Where a copy goes to and comes from; `pools`: what accessors are called with."""
+    place, caller = f"{tensor.accessor}({pools})", f"{struct}->{tensor.field}"
     return (place, caller) if struct == "inputs" else (caller, place)
 
 
@@ -267,8 +379,13 @@ def _used(program: Program) -> Iterator[str]:
     for prim in program.prim_funcs:
         if ResultArg() in prim.call_args:
             yield prim.let.var.name
-        arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
-        for item in (*prim.call_args, *arrays):
-            value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
-            if isinstance(value, Var):
-                yield value.name
+        yield from (var.name for var in _named(prim))
+
+
+def _named(prim: PrimFunc) -> Iterator[Var]:
+    """Arguments that a call names."""
+    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+    for item in (*prim.call_args, *arrays):
+        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+        if isinstance(value, Var):
+            yield value

@@ -1,14 +1,14 @@
 """Parameter structs: nested designated initialisers, laid out as clang-format leaves them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from codegen.emit.literals import scalar
 from codegen.emit.names import c_name, constant_pool, pool_array
 from codegen.emit.text import COLUMNS, assignment
-from codegen.kernels.primfunc import ConstantPointer, CStruct, PrimFunc, StructPointer
+from codegen.kernels.primfunc import CallArg, ConstantPointer, CStruct, PrimFunc, StructArg, StructPointer
 from codegen.plan.bundle import Bundle
-from codegen.plan.program import Program
+from codegen.plan.program import ConstantPool, Program
 
 Addresses = Mapping[tuple[str, str], str]
 """(primfunc, role) -> C expression of the linked constant's first element."""
@@ -16,11 +16,12 @@ Addresses = Mapping[tuple[str, str], str]
 _DEEPER = " " * 4
 
 
-def constant_addresses(bundle: Bundle, program: Program) -> Addresses:
-    """Where every linked constant of a program lies; merged ones are the same member."""
+def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
+    """Where every linked constant of a program lies; merged ones are the same member. `base`: the pointer to
+    the image of constants, empty where they are linked."""
     own = {bundle.users[program.name, prim.name]: prim.name for prim in program.prim_funcs}
     return {
-        (own[user], role): f"{pool_array(bundle, constant_pool(bundle, pool))}.{c_name(member.name)}"
+        (own[user], role): f"{_object(bundle, pool, base)}.{c_name(member.name)}"
         for pool in bundle.constants
         for member in pool.members
         for user, role in member.users
@@ -28,14 +29,54 @@ def constant_addresses(bundle: Bundle, program: Program) -> Addresses:
     }
 
 
-def struct_text(prim: PrimFunc, struct: CStruct, constants: Addresses) -> str:
-    """The definition of one parameter struct; raises ValueError for a field that C cannot express."""
-    rows = [
-        row for name, value in struct.fields for row in _Field(prim, constants).rows(name, value, _DEEPER)
-    ]
+def _object(bundle: Bundle, pool: ConstantPool, base: str) -> str:
+    """C expression of a constant pool's struct."""
+    name = constant_pool(bundle, pool)
+    return f"{base}->{c_name(name)}" if base else pool_array(bundle, name)
+
+
+def struct_text(prim: PrimFunc, struct: CStruct, constants: Addresses, indent: str = "") -> str:
+    """The definition of one parameter struct, static or, with `indent`, local to a function.
+
+    Raises ValueError for a field that C cannot express.
+    """
+    fields, deeper = _Field(prim, constants), f"{indent}{_DEEPER}"
+    rows = [row for name, value in struct.fields for row in fields.rows(name, value, deeper)]
     count = "[]" if struct.is_array else ""
-    head = f"static const {struct.c_type} {prim.name}_{struct.suffix}{count} = {{"
-    return "\n".join([head, *rows, "};"])
+    storage = "" if indent else "static "
+    head = f"{indent}{storage}const {struct.c_type} {prim.name}_{struct.suffix}{count} = {{"
+    return "\n".join([head, *rows, f"{indent}}};"])
+
+
+def local_structs(prim: PrimFunc, wanted: Iterable[CallArg] | None = None) -> tuple[CStruct, ...]:
+    """Structs of a PrimFunc that hold the address of a constant, which external constants have at run time
+    only, and those that point to such; `wanted`: only those that these arguments lead to."""
+    by_suffix = {struct.suffix: struct for struct in prim.structs}
+    waiting = list(by_suffix if wanted is None else (a.suffix for a in wanted if isinstance(a, StructArg)))
+    reached: set[str] = set()
+    while waiting:
+        suffix = waiting.pop()
+        if suffix not in reached:
+            reached.add(suffix)
+            pointers = _pointers(by_suffix[suffix].fields)
+            waiting += [pointer.suffix for pointer in pointers if isinstance(pointer, StructPointer)]
+    found = (struct for struct in prim.structs if struct.suffix in reached)
+    return tuple(struct for struct in found if _holds_address(struct, by_suffix))
+
+
+def _holds_address(struct: CStruct, by_suffix: Mapping[str, CStruct]) -> bool:
+    return any(
+        isinstance(pointer, ConstantPointer) or _holds_address(by_suffix[pointer.suffix], by_suffix)
+        for pointer in _pointers(struct.fields)
+    )
+
+
+def _pointers(value: object) -> Iterator[ConstantPointer | StructPointer]:
+    """All addresses in a field or in what it nests."""
+    if isinstance(value, ConstantPointer | StructPointer):
+        yield value
+    for _, inner in _fields(value):
+        yield from _pointers(inner)
 
 
 class _Field:

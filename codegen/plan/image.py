@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -25,11 +25,16 @@ class Sources:
     """C names of the entry functions, one a model, in order."""
     callbacks: tuple[str, ...] = ()
     """Functions that an application defines and the entry functions call (the test link has its own)."""
+    other_functions: tuple[str, ...] = ()
+    """Functions of the product beside them that an application calls and no entry function does."""
+    binaries: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Files that hold no text: path -> content."""
     prefix: str
     """C prefix of the pools: `<prefix>_<pool>_pool`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        object.__setattr__(self, "binaries", MappingProxyType(dict(self.binaries)))
         missing = [path for path in (*self.c_files, *self.model_files) if path not in self.files]
         if missing:
             raise ValueError(f"sources lack {missing}")

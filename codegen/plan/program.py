@@ -18,6 +18,57 @@ class IoMode(enum.Enum):
     CALLER = "caller"
 
 
+class EntryMode(enum.Enum):
+    """How an application runs an inference."""
+
+    RUN = "run"
+    """One function."""
+    STEPS = "steps"
+    """That, and a function that runs one step, for schedulers and watchdogs."""
+
+
+class PoolOwner(enum.Enum):
+    """Who owns the pools."""
+
+    STATIC = "static"
+    """The generated code: arrays in the pools' sections."""
+    CALLER = "caller"
+    """The application, which hands them to every call: several instances may run at once."""
+
+
+class ConstantsMode(enum.Enum):
+    """Where the constants are."""
+
+    LINKED = "linked"
+    """In the image, as C tables."""
+    EXTERNAL = "external"
+    """In an image of their own, which the application hands over at run time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interface:
+    """How firmware calls a model; decides nothing of the plan."""
+
+    entry: EntryMode = EntryMode.RUN
+    pools: PoolOwner = PoolOwner.STATIC
+    constants: ConstantsMode = ConstantsMode.LINKED
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether there is a function that runs one step."""
+        return self.entry is EntryMode.STEPS
+
+    @property
+    def caller_pools(self) -> bool:
+        """Whether the application owns the pools."""
+        return self.pools is PoolOwner.CALLER
+
+    @property
+    def external(self) -> bool:
+        """Whether the constants are handed over at run time."""
+        return self.constants is ConstantsMode.EXTERNAL
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BufferSlice:
     """A value's bytes: `size_bytes` from `offset_bytes` inside buffer `buffer`."""
@@ -107,6 +158,7 @@ class Program:
     order: OrderCertificate = OrderCertificate()
     streamed: str | None = None
     """The graph input that the application delivers row by row; it has no bytes of its own."""
+    interface: Interface = Interface()
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
     constant_pools: tuple[Pool, ...] = ()

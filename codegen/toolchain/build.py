@@ -131,7 +131,7 @@ class _Arm:
         Linking the product alone also shows that it needs nothing but memcpy, memset and libgcc.
         """
         image = self.place.objects / "product.elf"
-        entries = self.sources.entry_functions
+        entries = (*self.sources.entry_functions, *self.sources.other_functions)
         roots = (f"-Wl,-e,{entries[0]}", *(f"-Wl,-u,{entry}" for entry in entries))
         # What an application has to define stands for nothing here: it is no code of the model.
         stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
@@ -144,5 +144,6 @@ class _Arm:
         """Largest bound of all entry functions: they never run at once."""
         functions = callgraph.read(image, linked)
         compiled = stack.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
-        bounds = (stack.bound(entry, functions, compiled, linked) for entry in self.sources.entry_functions)
+        entries = (*self.sources.entry_functions, *self.sources.other_functions)
+        bounds = (stack.bound(entry, functions, compiled, linked) for entry in entries)
         return max(bound.size_bytes for bound in bounds)

@@ -20,7 +20,17 @@ extern "C" {
 typedef enum {
     CG_OK = 0,
     CG_ERR_NULL_POINTER = 1,
-    CG_ERR_INPUT = 2 /* the application could not deliver a row of a streamed input */
+    CG_ERR_INPUT = 2, /* the application could not deliver a row of a streamed input */
+    CG_ERR_STEP = 3,  /* there is no step of that number */
+    CG_ERR_POOL_SIZE = 4,
+    CG_ERR_POOL_ALIGNMENT = 5,
+    CG_ERR_CONSTANTS_MISSING = 6, /* no image of constants has been accepted yet */
+    CG_ERR_CONSTANTS_ALIGNMENT = 7,
+    CG_ERR_CONSTANTS_SIZE = 8,
+    CG_ERR_CONSTANTS_FORMAT = 9,  /* it does not begin like an image of constants */
+    CG_ERR_CONSTANTS_ABI = 10,    /* its header is of another version */
+    CG_ERR_CONSTANTS_LAYOUT = 11, /* it was made for other code */
+    CG_ERR_CONSTANTS_CONTENT = 12 /* its bytes are not those that were written */
 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -74,8 +84,10 @@ static inline float cg_dequantize(int32_t stored, float scale, int32_t zero_poin
 }
 
 /*
- * Step hooks: with CG_STEP_HOOKS defined, cg_step_begin and cg_step_end (yours) are called around
- * every step of every model; without it they cost nothing.
+ * Step hooks: with CG_STEP_HOOKS defined where <model>.c is compiled, cg_step_begin and cg_step_end
+ * (yours) are called right before and right after the work of every step of every model, with the
+ * step's number in the memory map of <model>.c; by <model>_run and by <model>_step alike. They run
+ * on the caller's stack and must not call the model. Without CG_STEP_HOOKS no code is left of them.
  */
 #ifdef CG_STEP_HOOKS
 void cg_step_begin(uint32_t step);

@@ -221,7 +221,13 @@ def test_the_hole_of_the_emulator_is_closed(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "pool"), [("mps2-an386", "psram"), ("mps2-an500", "psram"), ("mps3-an547", "sram")]
+    ("name", "pool"),
+    [
+        ("mps2-an386", "psram"),
+        ("mps2-an500", "psram"),
+        *(("mps2-an505", pool) for pool in ("ssram3", "internal", "psram")),
+        *(("mps3-an547", pool) for pool in ("sram", "bram", "ddr")),
+    ],
 )
 def test_pools_outside_the_data_region(name: str, pool: str, tmp_path: Path) -> None:
     board = load_board(name)

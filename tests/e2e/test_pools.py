@@ -89,7 +89,9 @@ def test_bases_are_as_aligned_as_the_largest_alignment_in_the_pool(tmp_path: Pat
 
 
 def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
-    options = Options(board=BOARD, planner="optimal", pool_limits={"dtcm": 3_000, "sram": 3_000})
+    options = Options(
+        board=BOARD, planner="optimal", pool_limits={"dtcm": 3_000, "sram": 3_000, "bram": 0, "ddr": 0}
+    )
     with pytest.raises(CodegenError) as caught:
         build_model("mlperf_tiny/kws_ref_model", options, tmp_path / "build")
     assert caught.value.exit_code == 4

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,17 +10,36 @@ import pytest
 import codegen
 from codegen.emit import render, write
 from codegen.plan.bundle import together
-from codegen.plan.program import IoMode, Program
+from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def owned(program: Program, **settings: EntryMode | PoolOwner | ConstantsMode) -> Program:
+    """With pools and constants of the caller's, unless `settings` say otherwise."""
+    interface = Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)
+    return replace(program, interface=replace(interface, **settings))
+
+
+def stepwise(program: Program) -> Program:
+    """With a function that runs one step."""
+    return replace(program, interface=Interface(entry=EntryMode.STEPS))
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_pool": samples.counter,
     "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
     "mixed_caller": samples.mixed,
     "bare": samples.bare,
+    "counter_steps": lambda: stepwise(samples.counter()),
+    "mixed_steps": lambda: stepwise(samples.mixed()),
+    "counter_owned": lambda: owned(samples.counter()),
+    "counter_owned_steps": lambda: owned(samples.counter(), entry=EntryMode.STEPS),
+    "counter_external": lambda: owned(samples.counter(io=IoMode.CALLER), pools=PoolOwner.STATIC),
+    "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
 }
 LONGEST = "m" * 32
 
@@ -41,6 +61,18 @@ def test_rendered_files_are_as_the_golden_ones(
     assert files == golden
 
 
+def _owners() -> tuple[Program, ...]:
+    """Models whose pools and constants are the caller's: each in a folder of its own."""
+    steps = EntryMode.STEPS
+    return (
+        owned(samples.counter(LONGEST, field="t" * 32), entry=steps),
+        owned(samples.counter(LONGEST, io=IoMode.CALLER, field="t" * 32), pools=PoolOwner.STATIC),
+        owned(samples.counter(LONGEST, field="t" * 32), constants=ConstantsMode.LINKED),
+        owned(samples.mixed(), entry=steps),
+        owned(samples.mixed(io=IoMode.POOL)),
+    )
+
+
 def _worst() -> tuple[Program, ...]:
     """The longest names a model and its tensors can have, beside ordinary ones."""
     longest = samples.counter(LONGEST, io=IoMode.CALLER, field="t" * 32)
@@ -52,6 +84,10 @@ def _worst() -> tuple[Program, ...]:
         longest,
         pool,
         samples.mixed("floats", io=IoMode.POOL),
+        stepwise(samples.mixed("halting")),
+        stepwise(samples.bare("thin")),
+        stepwise(samples.counter("s" * 32, io=IoMode.CALLER, field="t" * 32)),
+        stepwise(samples.counter("r" * 32, field="t" * 32)),
     )
 
 
@@ -65,9 +101,10 @@ def test_no_compiler_warns(
 ) -> None:
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
-    sources = render(together(_worst()))
-    write(sources, tmp_path / "out")
-    compile_all(sources, tmp_path / "out", compiler, level, *hooks)
+    for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
+        sources = render(together(bundle))
+        write(sources, tmp_path / f"out{number}")
+        compile_all(sources, tmp_path / f"out{number}", compiler, level, *hooks)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
@@ -85,12 +122,14 @@ def test_headers_compile_as_cpp(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
 def test_clang_format_changes_nothing(tmp_path: Path) -> None:
-    sources = render(together(_worst()))
-    write(sources, tmp_path / "out")
     style = Path(__file__).parents[2] / ".clang-format"
-    paths = [p for p in sources.files if p.endswith((".c", ".h")) and not p.startswith("runtime/")]
-    ours = [p for p in paths if "/" not in p or p.endswith(("_bench.c", "bench_models.c"))]
-    call(["clang-format", f"--style=file:{style}", "--dry-run", "--Werror", *ours], tmp_path / "out")
+    ending = ("_bench.c", "bench_models.c", "bench_pools.c", "_constants.c")
+    for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
+        sources, folder = render(together(bundle)), tmp_path / f"out{number}"
+        write(sources, folder)
+        paths = [p for p in sources.files if p.endswith((".c", ".h")) and not p.startswith("runtime/")]
+        ours = [p for p in paths if "/" not in p or p.endswith(ending)]
+        call(["clang-format", f"--style=file:{style}", "--dry-run", "--Werror", *ours], folder)
 
 
 def test_no_line_outside_tables_is_longer_than_100_columns() -> None:

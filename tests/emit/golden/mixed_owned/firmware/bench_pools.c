@@ -1,0 +1,6 @@
+/*
+ * bench_pools.c -- generated; do not edit. The pools, which an application would own.
+ */
+#include "cg_runtime.h"
+
+uint8_t mixed_sram_pool[64u] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);

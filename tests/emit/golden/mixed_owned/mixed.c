@@ -1,0 +1,118 @@
+/*
+ * mixed.c -- generated; do not edit. Provenance: see the header.
+ *
+ * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
+ * owns the bytes (see the table below), '*' is a workspace, '.' is free.
+ *
+ * sram pool, 60 bytes (lower bound 12), 2 bytes a column
+ *                0x000           0x020          live bytes
+ *    0 add0      ..................AAAAAAAAAAAA         24  <- peak
+ *    1 clamp1    ..................BBBBBBBBBBBB         24  <- peak  B over A
+ *    2 scale2    ..................BBBBBBBBBBBB         24  <- peak
+ *    3 quantize3 ..............................          0
+ *
+ * id  values  pool    offset    bytes  align  steps
+ * A   add0    sram     0x024       24      4  0..1
+ * B   clamp1  sram     0x024       24      4  1..2
+ */
+#include "mixed.h"
+
+#include <stddef.h>
+
+#include "cg_kernels.h"
+
+#include "mixed_data.h"
+
+#if CG_RUNTIME_ABI != 1
+#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#endif
+
+/* ---- layer parameters ----------------------------------------------------------------- */
+
+static const cg_binary_params_f32 add0_params = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 3},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 3, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+        },
+    .act_min = -3.4028235e+38f,
+    .act_max = 6.0f,
+};
+
+static const cg_binary_params_f32 scale2_params = {
+    .shape =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 6},
+            .lhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .rhs_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 0},
+        },
+    .act_min = -3.4028235e+38f,
+    .act_max = 3.4028235e+38f,
+};
+
+static const cg_quantize_params quantize3_params = {
+    .count = 6,
+    .scale = 0.5f,
+    .zero = -3,
+};
+
+/* Whether all is there that a call needs; nothing is touched before. */
+static cg_status check_call(const mixed_workspace_pools *pools, const mixed_inputs *inputs,
+                            const mixed_outputs *outputs)
+{
+    if ((pools == NULL) || (pools->sram == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    if (pools->sram_size_bytes < MIXED_SRAM_POOL_SIZE) {
+        return CG_ERR_POOL_SIZE;
+    }
+    if ((uintptr_t)pools->sram % MIXED_SRAM_POOL_ALIGNMENT != 0u) {
+        return CG_ERR_POOL_ALIGNMENT;
+    }
+    if ((inputs == NULL) || (inputs->double_ == NULL) || (inputs->int8_t_ == NULL) ||
+        (outputs == NULL) || (outputs->class_ == NULL) || (outputs->double_ == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    return CG_OK;
+}
+
+/* ---- entry function ------------------------------------------------------------------- */
+
+cg_status mixed_run(const mixed_workspace_pools *pools, const mixed_inputs *inputs,
+                    const mixed_outputs *outputs)
+{
+    const cg_status ready = check_call(pools, inputs, outputs);
+    if (ready != CG_OK) {
+        return ready;
+    }
+
+    const cg_f32 *const double_ = inputs->double_;
+    const cg_f32 *const int8_t_ = inputs->int8_t_;
+
+    /* 0: ADD double_ 2x3 + int8_t_ 3 -> add0 2x3; sram 0x024, 24 bytes, steps 0..1 */
+    cg_f32 *const add0 = (cg_f32 *)(void *)&pools->sram[0x024];
+    CG_STEP_BEGIN(0u);
+    cg_add_f32(&add0_params, double_, int8_t_, add0);
+    CG_STEP_END(0u);
+
+    /* 1: RELU add0 2x3 -> clamp1 2x3; sram 0x024, 24 bytes, steps 1..2, over add0 */
+    cg_f32 *const clamp1 = (cg_f32 *)(void *)&pools->sram[0x024];
+    CG_STEP_BEGIN(1u);
+    cg_clamp_f32(add0, clamp1, 6, -1.5f, 1e+06f);
+    CG_STEP_END(1u);
+
+    /* 2: MUL clamp1 2x3 -> scale2 2x3; at outputs->class_ */
+    cg_f32 *const scale2 = outputs->class_;
+    CG_STEP_BEGIN(2u);
+    cg_mul_f32(&scale2_params, clamp1, mixed_flash_pool.scale2_rhs, scale2);
+    CG_STEP_END(2u);
+
+    /* 3: QUANTIZE scale2 2x3 -> quantize3 2x3; at outputs->double_ */
+    int8_t *const quantize3 = outputs->double_;
+    CG_STEP_BEGIN(3u);
+    cg_quantize_f32_s8(&quantize3_params, scale2, quantize3);
+    CG_STEP_END(3u);
+
+    return CG_OK;
+}

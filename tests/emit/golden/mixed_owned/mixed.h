@@ -1,0 +1,99 @@
+/*
+ * mixed.h -- generated; do not edit.
+ *
+ * Model      mixed.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)               60            12   .bss.cg.sram
+ *   flash (ro)              16             4   .rodata.cg.flash
+ */
+#ifndef MIXED_H
+#define MIXED_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "double_" (in the file "evil * / name / * / ?"), float32, shape 2x3 */
+#define MIXED_DOUBLE_SIZE     24u
+#define MIXED_DOUBLE_ELEMENTS 6u
+#define MIXED_DOUBLE_RANK     2u
+#define MIXED_DOUBLE_SHAPE    2, 3
+
+/* input "int8_t_", float32, shape 3 */
+#define MIXED_INT8_T_SIZE     12u
+#define MIXED_INT8_T_ELEMENTS 3u
+#define MIXED_INT8_T_RANK     1u
+#define MIXED_INT8_T_SHAPE    3
+
+/* output "class_", float32, shape 2x3 */
+#define MIXED_CLASS_SIZE     24u
+#define MIXED_CLASS_ELEMENTS 6u
+#define MIXED_CLASS_RANK     2u
+#define MIXED_CLASS_SHAPE    2, 3
+
+/* output "double_", int8, shape 2x3, scale 0.5, zero point -3 */
+#define MIXED_OUTPUT_DOUBLE_SIZE       6u
+#define MIXED_OUTPUT_DOUBLE_ELEMENTS   6u
+#define MIXED_OUTPUT_DOUBLE_RANK       2u
+#define MIXED_OUTPUT_DOUBLE_SHAPE      2, 3
+#define MIXED_OUTPUT_DOUBLE_SCALE      0.5f
+#define MIXED_OUTPUT_DOUBLE_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define MIXED_SRAM_POOL_SIZE  64u
+#define MIXED_FLASH_POOL_SIZE 16u
+
+typedef struct {
+    const float *double_; /* MIXED_DOUBLE_SIZE bytes */
+    const float *int8_t_; /* MIXED_INT8_T_SIZE bytes */
+} mixed_inputs;
+
+typedef struct {
+    float *class_;   /* MIXED_CLASS_SIZE bytes */
+    int8_t *double_; /* MIXED_OUTPUT_DOUBLE_SIZE bytes */
+} mixed_outputs;
+
+/* Bytes of which the address of each pool is a multiple. */
+#define MIXED_SRAM_POOL_ALIGNMENT 16u
+
+/*
+ * The memory of one instance of the model, yours: bytes that nothing else uses while it runs, none
+ * in two pools. Pools of the sections that the header of this file names are in the memories that
+ * the plan counts on.
+ */
+typedef struct {
+    uint8_t *sram;            /* a multiple of MIXED_SRAM_POOL_ALIGNMENT */
+    uint32_t sram_size_bytes; /* at least MIXED_SRAM_POOL_SIZE */
+} mixed_workspace_pools;
+
+/*
+ * Runs one inference. The caller owns the memory of inputs and outputs, each aligned for its type
+ * and none overlapping another; inputs are only read.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT before anything has been
+ * written.
+ */
+CG_CHECK_RESULT cg_status mixed_run(const mixed_workspace_pools *pools, const mixed_inputs *inputs,
+                                    const mixed_outputs *outputs);
+
+/* The real number that an element of the output stands for. */
+static inline float mixed_dequantize_output_double(int8_t stored)
+{
+    return cg_dequantize(stored, MIXED_OUTPUT_DOUBLE_SCALE, MIXED_OUTPUT_DOUBLE_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MIXED_H */

@@ -1,0 +1,98 @@
+/*
+ * mixed.h -- generated; do not edit.
+ *
+ * Model      mixed.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)               60            12   .bss.cg.sram
+ *   flash (ro)              16             4   .rodata.cg.flash
+ */
+#ifndef MIXED_H
+#define MIXED_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "double_" (in the file "evil * / name / * / ?"), float32, shape 2x3 */
+#define MIXED_DOUBLE_SIZE     24u
+#define MIXED_DOUBLE_ELEMENTS 6u
+#define MIXED_DOUBLE_RANK     2u
+#define MIXED_DOUBLE_SHAPE    2, 3
+
+/* input "int8_t_", float32, shape 3 */
+#define MIXED_INT8_T_SIZE     12u
+#define MIXED_INT8_T_ELEMENTS 3u
+#define MIXED_INT8_T_RANK     1u
+#define MIXED_INT8_T_SHAPE    3
+
+/* output "class_", float32, shape 2x3 */
+#define MIXED_CLASS_SIZE     24u
+#define MIXED_CLASS_ELEMENTS 6u
+#define MIXED_CLASS_RANK     2u
+#define MIXED_CLASS_SHAPE    2, 3
+
+/* output "double_", int8, shape 2x3, scale 0.5, zero point -3 */
+#define MIXED_OUTPUT_DOUBLE_SIZE       6u
+#define MIXED_OUTPUT_DOUBLE_ELEMENTS   6u
+#define MIXED_OUTPUT_DOUBLE_RANK       2u
+#define MIXED_OUTPUT_DOUBLE_SHAPE      2, 3
+#define MIXED_OUTPUT_DOUBLE_SCALE      0.5f
+#define MIXED_OUTPUT_DOUBLE_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define MIXED_SRAM_POOL_SIZE  64u
+#define MIXED_FLASH_POOL_SIZE 16u
+
+typedef struct {
+    const float *double_; /* MIXED_DOUBLE_SIZE bytes */
+    const float *int8_t_; /* MIXED_INT8_T_SIZE bytes */
+} mixed_inputs;
+
+typedef struct {
+    float *class_;   /* MIXED_CLASS_SIZE bytes */
+    int8_t *double_; /* MIXED_OUTPUT_DOUBLE_SIZE bytes */
+} mixed_outputs;
+
+/*
+ * Runs one inference. The caller owns the memory of inputs and outputs, each aligned for its type
+ * and none overlapping another; inputs are only read.
+ *
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK, or CG_ERR_NULL_POINTER
+ * before anything has been written.
+ */
+CG_CHECK_RESULT cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs);
+
+/* Steps of one inference, numbered from 0: the rows of the memory map in mixed.c. */
+#define MIXED_STEPS 4u
+
+/*
+ * Runs one step. An inference is every step from 0 on, each once, in order, with the same inputs
+ * and outputs, which stay as they are until the last. In between anything else may run, as long as
+ * nobody writes to the pools. mixed_run runs them all.
+ *
+ * Not re-entrant: all calls share the static pools above. Returns CG_OK, or CG_ERR_NULL_POINTER
+ * before anything has been written. CG_ERR_STEP for a step that there is not.
+ */
+CG_CHECK_RESULT cg_status mixed_step(uint32_t step, const mixed_inputs *inputs,
+                                     const mixed_outputs *outputs);
+
+/* The real number that an element of the output stands for. */
+static inline float mixed_dequantize_output_double(int8_t stored)
+{
+    return cg_dequantize(stored, MIXED_OUTPUT_DOUBLE_SCALE, MIXED_OUTPUT_DOUBLE_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MIXED_H */
