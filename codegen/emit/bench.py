@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from codegen.emit.constants import table_rows
 from codegen.emit.firmware import GUARD_BYTES
-from codegen.emit.header import HeaderView, TensorView
+from codegen.emit.header import HeaderView
 from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.ownership import ImageView
 from codegen.emit.places import Places, PoolBytes, used_pools
+from codegen.emit.tensors import TensorView
 from codegen.emit.text import call_assignment, declaration, quoted, wrapped
 from codegen.ir import Var
 from codegen.plan.problem import Buffer

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.blocks import block_text, function_name
-from codegen.emit.header import HeaderView, TensorView, dimensions
+from codegen.emit.header import HeaderView
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
 from codegen.emit.ownership import (
@@ -17,6 +17,7 @@ from codegen.emit.ownership import (
 )
 from codegen.emit.places import CallerBytes, Places, PoolBytes
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
+from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
     COLUMNS,
     assignment,
