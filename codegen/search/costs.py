@@ -10,14 +10,15 @@ FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 20, "size": 200}
 
 CODE_LIMIT_BYTES: Mapping[str, int] = {"balanced": 16_384, "size": 10_240}
 """By `--optimize`: machine code that kernels are looked for to fit, the entry function included."""
-STEP_BYTES = 36
-"""Machine code of the entry function for a step, about: what `vww_96_int8` and `tinyengine/vww` have."""
+STEP_BYTES, BLOCKS_BYTES = 36, 600
+"""Machine code of the entry function for a step, and of the functions of one or two blocks, about: what
+`person_detect`, `vww_96_int8` and `tinyengine/vww` have."""
 
 
 def code_limit(optimize: str, steps: int) -> int | None:
     """Bytes of code that the kernels of so many steps may take; None: any."""
     limit = CODE_LIMIT_BYTES.get(optimize)
-    return None if limit is None else max(limit - STEP_BYTES * steps, 0)
+    return None if limit is None else max(limit - STEP_BYTES * steps - BLOCKS_BYTES, 0)
 
 
 def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:

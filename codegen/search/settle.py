@@ -41,10 +41,20 @@ _DOUBLINGS = 8
 
 def _settled(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
     left = [list(each) for each in candidates]
+    roomy = [_workspace_bytes(cheapest(each, flash_worth)) for each in candidates]
+
+    def price(prim: PrimFunc, room_bytes: int) -> float:
+        # A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
+        more_bytes = max(_workspace_bytes(prim) - room_bytes, 0)
+        return _cost(prim, flash_worth) + flash_worth * more_bytes
+
+    def choice(way: Candidates) -> list[tuple[float, PrimFunc]]:
+        rooms = zip(way, roomy, strict=True)
+        return [min(((price(p, room), p) for p in each), key=lambda found: found[0]) for each, room in rooms]
 
     def total(way: Candidates) -> float:
-        chosen = [cheapest(each, flash_worth) for each in way]
-        return sum(_cost(prim, flash_worth) for prim in chosen) + code_worth * used_code_bytes(chosen)
+        found = choice(way)
+        return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
 
     best = total(left)
     while flash_worth:
@@ -55,7 +65,11 @@ def _settled(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple
         if least >= best:
             break
         best, left = least, way
-    return tuple(cheapest(each, flash_worth) for each in left)
+    return tuple(prim for _, prim in choice(left))
+
+
+def _workspace_bytes(prim: PrimFunc) -> int:
+    return sum(space.size_bytes for space in prim.workspaces if not space.is_activation)
 
 
 def _moves(left: Candidates) -> Iterator[list[list[PrimFunc]]]:

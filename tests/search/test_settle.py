@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.primfunc import PrimFunc, Workspace
 from codegen.search import settle
 from codegen.search.costs import cost
 from codegen.search.settle import SLOWER_PERCENT, settled, used_code_bytes
@@ -74,3 +74,12 @@ def test_code_counts_more_until_it_fits_but_steps_run_little_longer() -> None:
     slow = _candidate("taps", 10_000 + 2 * 10_000 * SLOWER_PERCENT // 100 + 1)
     assert [prim.kernel for prim in settled([steps[0], [fast, slow]], 1, one)] == ["taps", "ring"]
     assert [prim.kernel for prim in settled(steps, 0, one)] == ["taps", "ring"]
+
+
+def test_code_is_not_saved_for_more_workspace_than_it_is_worth() -> None:
+    """micro_speech: the fully connected layer took 8,000 bytes of workspace to save 1,000 of code."""
+    apart, shared = _candidate("narrow", 1_000), _candidate("taps", 1_000)
+    steps = [[_candidate("taps", 10_000)], [apart, shared]]
+    assert [prim.kernel for prim in settled(steps, 20)] == ["taps", "taps"]
+    roomy = replace(shared, workspaces=(Workspace(name="inputs", size_bytes=8_000),))
+    assert [prim.kernel for prim in settled([steps[0], [apart, roomy]], 20)] == ["taps", "narrow"]
