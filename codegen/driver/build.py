@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
-from codegen.driver.joint import check_groups, joined
+from codegen.driver.joint import check_groups, check_interface, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
 from codegen.driver.planned import Planned, macs_of
@@ -144,6 +144,8 @@ def build(
         board = sandbox_board(board)
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
+    else:
+        check_interface(options)
     files = dict(zip(model_names(paths), paths, strict=True))
     check_groups(options.concurrent, tuple(files))
 
