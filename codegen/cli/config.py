@@ -74,6 +74,8 @@ def settings(folder: Path | None = None) -> Settings:
         ) from None
     messages = Messages()
     values: dict[str, object] = {}
+    if isinstance(document.get("pool"), list):
+        values["pool"] = pool_words(document.pop("pool"), messages)
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
     for key, value in document.items():
@@ -95,6 +97,25 @@ def settings(folder: Path | None = None) -> Settings:
             values[key.replace("-", "_")] = _words(cast(object, value))
     messages.raise_if_any()
     return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places)
+
+
+def pool_words(value: object, messages: Messages) -> list[str]:
+    """`[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
+    found: list[str] = []
+    for number, table in enumerate(cast("list[object]", value), 1):
+        fields = cast("dict[str, object]", table) if isinstance(table, dict) else {}
+        name, size, address = (fields.get(key) for key in ("name", "size", "address"))
+        sound = isinstance(name, str) and type(size) is int and type(address) in (int, type(None))
+        if not sound or fields.keys() - {"name", "size", "address"}:
+            messages.add(
+                "E202",
+                "a pool is name (a string), size and, for one of its own, address (integers)",
+                where=f"{FILE}, pool {number}",
+                help="see docs/configuration.md",
+            )
+        else:
+            found.append(f"{name}={size}" + ("" if address is None else f"@{address}"))
+    return found
 
 
 def _words(value: object) -> object:

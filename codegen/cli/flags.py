@@ -1,5 +1,6 @@
 """Flags that several verbs share, gathered into `Options`."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from codegen.cli.config import Settings
+from codegen.driver.declared import DeclaredPool
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
@@ -63,8 +65,8 @@ def _flags() -> list[Callable[..., Any]]:
         flag(
             "--pool",
             multiple=True,
-            metavar="NAME=BYTES",
-            help="Hard limit of a pool; may be given several times.",
+            metavar="NAME=BYTES[@ADDRESS]",
+            help="Hard limit of a pool; with an address a pool of its own there. May be given several times.",
         ),
         flag(
             "--io",
@@ -150,13 +152,15 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     board = values.pop("board") or board_default or ""
     # Of codegen.toml, which `main` hands to click.
     found = click.get_current_context().obj or Settings()
+    pools = values.pop("pool")
     return Options(
         board=board,
         optimize=values.pop("optimize"),
         planner=values.pop("planner"),
         deadline_seconds=values.pop("deadline"),
         seed=values.pop("seed"),
-        pool_limits=MappingProxyType(pool_limits(values.pop("pool"))),
+        pool_limits=MappingProxyType(pool_limits(pools)),
+        pools=declared_pools(pools),
         io=IoMode(values.pop("io")),
         interface=Interface(
             entry=EntryMode(values.pop("entry")),
@@ -177,18 +181,41 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     )
 
 
+_NUMBER = r"0[xX][0-9a-fA-F]+|[0-9]+"
+_POOL = re.compile(rf"(?P<name>[A-Za-z][A-Za-z0-9_]*)=(?P<size>[0-9]+)(?:@(?P<address>{_NUMBER}))?")
+
+
 def pool_limits(words: Sequence[str]) -> dict[str, int]:
-    """`NAME=BYTES` words as a mapping. Raises CodegenError E203 naming every word that is not one."""
+    """`NAME=BYTES` words as a mapping. Raises CodegenError E203 naming every word that is neither that nor
+    `NAME=BYTES@ADDRESS`."""
+    return {found["name"]: int(found["size"]) for found in _pool_words(words) if found["address"] is None}
+
+
+def declared_pools(words: Sequence[str]) -> tuple[DeclaredPool, ...]:
+    """`NAME=BYTES@ADDRESS` words as pools. Raises CodegenError as `pool_limits` does."""
+    return tuple(
+        DeclaredPool(name=found["name"], size_bytes=int(found["size"]), address=_address(found["address"]))
+        for found in _pool_words(words)
+        if found["address"] is not None
+    )
+
+
+def _address(text: str) -> int:
+    return int(text, 16 if text[:2].lower() == "0x" else 10)
+
+
+def _pool_words(words: Sequence[str]) -> list[re.Match[str]]:
     messages = Messages()
-    limits: dict[str, int] = {}
+    found: list[re.Match[str]] = []
     for word in words:
-        name, _, size = word.partition("=")
-        if not name or not size.isdigit():
-            messages.add("E203", f"--pool {word} is not NAME=BYTES", help="for example --pool sram=32768")
+        match = _POOL.fullmatch(word)
+        if match is None:
+            help_ = "for example --pool sram=32768, or --pool spare=8192@0x20008000"
+            messages.add("E203", f"--pool {word} is not NAME=BYTES", help=help_)
         else:
-            limits[name] = int(size)
+            found.append(match)
     messages.raise_if_any()
-    return limits
+    return found
 
 
 def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:

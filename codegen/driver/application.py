@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import MappingProxyType
 
-from codegen import board as boards
+from codegen.driver.declared import option_board
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import Runner
@@ -18,7 +18,7 @@ def within_application(options: Options, *, emulated: bool = False) -> tuple[Opt
     """
     if options.app_elf is None:
         return options, ()
-    board = boards.load_board(options.board) if options.board else None
+    board = option_board(options.board, options.pools) if options.board else None
     if board is None or board.runner is Runner.HOST:
         raise CodegenError(
             Message(

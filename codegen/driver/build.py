@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen import board as boards
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
-from codegen.driver.joint import check_groups, joined
+from codegen.driver.declared import option_board
+from codegen.driver.joint import check_groups, check_interface, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
 from codegen.driver.planned import Planned, macs_of
@@ -139,11 +139,13 @@ def build(
 
     Raises CodegenError as the stages do.
     """
-    board = boards.load_board(options.board)
+    board = option_board(options.board, options.pools)
     if options.sandbox:
         board = sandbox_board(board)
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
+    else:
+        check_interface(options)
     files = dict(zip(model_names(paths), paths, strict=True))
     check_groups(options.concurrent, tuple(files))
 

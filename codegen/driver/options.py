@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from codegen.driver.declared import DeclaredPool
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
 from codegen.plan.program import Interface, IoMode
@@ -22,6 +23,8 @@ class Options:
     deadline_seconds: float | None = None
     seed: int = 0
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    pools: tuple[DeclaredPool, ...] = ()
+    """Parts of the board's memories that are pools of their own."""
     io: IoMode = IoMode.POOL
     interface: Interface = field(default_factory=Interface)
     keep_inputs: bool = False
@@ -64,6 +67,7 @@ class Options:
         )
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
+        parts += [f"--pool {pool}" for pool in self.pools]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [text for given, text in words if given]
         parts += [place.spelled for place in self.places]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codegen import board as boards
 from codegen.driver.build import Planned, plan_model
+from codegen.driver.declared import option_board
 from codegen.driver.options import Options
 from codegen.ir import Board, Region
 from codegen.plan import files, planners, validate
@@ -27,7 +28,7 @@ def plan_only(path: Path, options: Options) -> Planned:
 
 def planning_board(options: Options) -> Board:
     """The board that was named; if none was, `stm32` with one roomy pool. Raises CodegenError E25x."""
-    return boards.load_board(options.board) if options.board else _roomy(boards.load_board("stm32"))
+    return option_board(options.board, options.pools) if options.board else _roomy(boards.load_board("stm32"))
 
 
 def _roomy(board: Board) -> Board:

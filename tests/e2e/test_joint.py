@@ -20,6 +20,7 @@ from codegen.driver.run import all_complaints, execute_all, measure, request
 from codegen.plan.bundle import own_pools, together
 from codegen.plan.joint import faults
 from codegen.plan.problem import peak_bytes
+from codegen.plan.program import EntryMode, Interface, Program
 from tests.e2e.models import golden_cases
 from tests.testdata import model_path
 
@@ -67,6 +68,26 @@ class Product:
         assert status == 0
         return outputs
 
+    def write(self, model: str, case: Case) -> None:
+        """Write the inputs of a model to their places."""
+        for tensor, data in zip(self._program(model).inputs, case.inputs, strict=True):
+            ctypes.memmove(self._place(f"{model}_input_{tensor.field}"), data.tobytes(), data.nbytes)
+
+    def read(self, model: str) -> list[bytes]:
+        """The outputs of a model, from their places."""
+        return [
+            ctypes.string_at(self._place(f"{model}_output_{tensor.field}"), tensor.type.size_bytes)
+            for tensor in self._program(model).outputs
+        ]
+
+    def _place(self, accessor: str) -> int:
+        function = getattr(self.library, accessor)
+        function.restype = ctypes.c_void_p
+        return function()
+
+    def _program(self, model: str) -> Program:
+        return next(one.program for one in self.built.models if one.program.name == model)
+
     def pool(self, name: str) -> np.ndarray:
         """The bytes of a shared pool; a view, not a copy."""
         size = next(pool.size_bytes for pool in self.built.bundle.pools if pool.name == name)
@@ -75,7 +96,7 @@ class Product:
 
     def bytes_of(self, model: str, pool: str) -> np.ndarray:
         """The bytes of a model in a shared pool."""
-        program = next(one.program for one in self.built.models if one.program.name == model)
+        program = self._program(model)
         base = self.built.bundle.base(model, pool)
         return self.pool(pool)[base : base + peak_bytes(program.problem, program.plan, pool)]
 
@@ -155,6 +176,31 @@ def test_concurrent_models_have_bytes_of_their_own(apart: Product) -> None:
         (first, second) in shared_by for group in CONCURRENT for first, second in permutations(group, 2)
     )
     assert {(KWS, AD), (AD, KWS), (KWS, SPEECH)} <= shared_by
+
+
+def test_steps_of_concurrent_models_interleave(tmp_path: Path) -> None:
+    """One step of this model, one of that, in random order: both end with the goldens' outputs."""
+    options = Options(board="host", concurrent=((KWS, AD),), interface=Interface(entry=EntryMode.STEPS))
+    indices = {KWS: 0, AD: 3}
+    built = build([model_path(KEYS[index]) for index in indices.values()], options, tmp_path / "build")
+    product, rng, cases = Product(built, tmp_path), random.Random(11), _cases()
+    for _ in range(50):
+        chosen = {name: rng.choice(cases[index]) for name, index in indices.items()}
+        left: list[str] = []
+        for planned in built.models:
+            name = planned.program.name
+            product.write(name, chosen[name])
+            left += [name] * len(planned.program.prim_funcs)
+        rng.shuffle(left)
+        done = dict.fromkeys(chosen, 0)
+        for name in left:
+            assert getattr(product.library, f"{name}_step")(done[name]) == 0
+            done[name] += 1
+        for planned in built.models:
+            name = planned.program.name
+            wanted = chosen[name].expected
+            assert wanted is not None
+            assert product.read(name) == [np.ascontiguousarray(each).tobytes() for each in wanted]
 
 
 def test_concurrent_pools_are_as_small_as_can_be(apart: Product, shared: Product) -> None:

@@ -1,0 +1,109 @@
+"""Pools that a user declares inside the board's memories: a part of a region becomes a region of its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from codegen import board as boards
+from codegen.errors import Messages
+from codegen.ir import Board, Region
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeclaredPool:
+    """`--pool NAME=BYTES@ADDRESS`."""
+
+    name: str
+    size_bytes: int
+    address: int
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.size_bytes}@0x{self.address:08x}"
+
+    @property
+    def end(self) -> int:
+        """One past its last byte."""
+        return self.address + self.size_bytes
+
+
+def option_board(name_or_path: str, pools: Sequence[DeclaredPool]) -> Board:
+    """The board with declared pools. Raises CodegenError E250 to E252 as `load_board` does, E258 and E259 as
+    `with_pools` does."""
+    return with_pools(boards.load_board(name_or_path), pools)
+
+
+def with_pools(board: Board, pools: Sequence[DeclaredPool]) -> Board:
+    """`board` with each of `pools` as a region of its own, behind the one that it is a part of.
+
+    Of that region the largest piece is left, of the data region the first one, where stack and data are.
+    Raises CodegenError E258 for a pool that is no part of a writable region or is called like another one,
+    E259 where the data region lacks the bytes that the board file reserves.
+    """
+    messages = Messages()
+    taken = {region.pool_name for region in board.regions}
+    cuts: dict[str, list[DeclaredPool]] = {}
+    for pool in pools:
+        home = _home(board, pool)
+        if home is not None and _is_sound(board, pool, taken, cuts.get(home.name, ()), messages):
+            cuts.setdefault(home.name, []).append(pool)
+        elif home is None:
+            ranges = [f"{r.name} 0x{r.start:08x} to 0x{r.end:08x}" for r in board.regions if r.writable]
+            text = f"is no part of a memory of {board.name}"
+            messages.add("E258", text, where=f"--pool {pool}", help=f"it has {', '.join(ranges)}")
+        taken.add(pool.name)
+    messages.raise_if_any()
+    regions = [
+        piece
+        for region in board.regions
+        for piece in _cut(board, region, cuts.get(region.name, []), messages)
+    ]
+    messages.raise_if_any()
+    return replace(board, regions=tuple(regions))
+
+
+def _is_sound(
+    board: Board,
+    pool: DeclaredPool,
+    taken: set[str],
+    others: Sequence[DeclaredPool],
+    messages: Messages,
+) -> bool:
+    """Whether a pool can be declared beside `others` in its region; what is wrong goes to `messages`."""
+    step, where = board.pool_alignment_bytes, f"--pool {pool}"
+    before = len(messages)
+    if pool.name in taken or pool.name != pool.name.lower():
+        help_ = "take another name, in lower case"
+        text = f"a pool cannot be called {pool.name}: it is taken, or not lower case"
+        messages.add("E258", text, where=where, help=help_)
+    if pool.size_bytes <= 0 or pool.address % step or pool.end % step:
+        text = f"does not begin and end at multiples of {step} bytes"
+        messages.add("E258", text, where=where, help="round address and size")
+    if any(pool.address < other.end and other.address < pool.end for other in others):
+        messages.add("E258", "overlaps another declared pool", where=where, help="move one")
+    return len(messages) == before
+
+
+def _home(board: Board, pool: DeclaredPool) -> Region | None:
+    writable = (region for region in board.regions if region.writable)
+    return next((each for each in writable if each.start <= pool.address and pool.end <= each.end), None)
+
+
+def _cut(board: Board, region: Region, pools: list[DeclaredPool], messages: Messages) -> list[Region]:
+    """What becomes of a region: what is left of it, if anything is, and its declared pools."""
+    if not pools:
+        return [region]
+    edges = sorted((pool.address, pool.end) for pool in pools)
+    starts = [region.address, *(end for _, end in edges)]
+    pieces = list(zip(starts, [*(address for address, _ in edges), region.end], strict=True))
+    is_data = region.name == board.data_region
+    start, end = pieces[0] if is_data else max(pieces, key=lambda piece: piece[1] - piece[0])
+    if is_data and end - region.start < board.reserved_bytes:
+        text = f"leaves {end - start} bytes of {region.name}, the test firmware needs {board.reserved_bytes}"
+        where = ", ".join(f"--pool {pool}" for pool in pools)
+        messages.add("E259", text, where=where, help="move the pool towards the end of the memory")
+        return []
+    left = [replace(region, address=start, size_bytes=end - start)] if end > start else []
+    declared = [
+        replace(region, name=pool.name.upper(), address=pool.address, size_bytes=pool.size_bytes)
+        for pool in pools
+    ]
+    return [*left, *declared]
