@@ -65,7 +65,7 @@ def _faults(table: Mapping[str, object]) -> list[str]:
         kinds = known.get(key)
         if kinds is None:
             faults.append(f"unknown key {key!r}: known keys are {', '.join(known)}")
-        elif type(value) not in kinds or value in (False, ""):  # true and false are integers to isinstance
+        elif type(value) not in kinds or value is False or value == "":  # true is an integer to isinstance
             faults.append(f"{key} must be {' or '.join(_WORDS[kind] for kind in kinds)}")
         elif isinstance(value, int) and value < 0:
             faults.append(f"{key} is {value}, it counts from 0")
