@@ -19,6 +19,7 @@ _WHERE: Mapping[str, tuple[type, ...]] = {
     "device_id": (int,),
     "reads": (str,),
 }
+_MODEL: Mapping[str, tuple[type, ...]] = {"model": (str,)}
 _WORDS = {str: "a string", int: "an integer", bool: "true"}
 _HELP = "see docs/configuration.md"
 
@@ -55,11 +56,12 @@ def _place(table: Mapping[str, object], who: str, messages: Messages) -> Place |
         inputs="inputs" in table,
         outputs="outputs" in table,
         reads=cast("str | None", table.get("reads")),
+        model=cast("str | None", table.get("model")),
     )
 
 
 def _faults(table: Mapping[str, object]) -> list[str]:
-    known = {**_WHAT, **_WHERE}
+    known = {**_WHAT, **_WHERE, **_MODEL}
     faults: list[str] = []
     for key, value in table.items():
         kinds = known.get(key)

@@ -22,7 +22,7 @@ def test_places(tmp_path: Path) -> None:
         '[[place]]\nop = 0\nreads = "dtcm"\n'
         '[[place]]\nop = "CONV_2D"\ntarget = "npu"\ndevice_id = 0\nmemory = "sram"\n'
         '[[place]]\ninputs = true\nmemory = "sram"\n'
-        '[[place]]\noutputs = true\nmemory = "ccm"\n',
+        '[[place]]\noutputs = true\nmemory = "ccm"\nmodel = "kws"\n',
     )
     ccm, sram = VirtualDevice(memory_scope="ccm"), VirtualDevice(memory_scope="sram")
     npu = VirtualDevice(target="npu", device_id=0, memory_scope="sram")
@@ -32,12 +32,13 @@ def test_places(tmp_path: Path) -> None:
         Place(who=who[1], op=0, device=VirtualDevice(), reads="dtcm"),
         Place(who=who[2], op="CONV_2D", device=npu),
         Place(who=who[3], inputs=True, device=sram),
-        Place(who=who[4], outputs=True, device=ccm),
+        Place(who=who[4], outputs=True, device=ccm, model="kws"),
     )
-    assert [place.spelled for place in found[1:4]] == [
+    assert [place.spelled for place in found[1:]] == [
         "place:op=0:reads=dtcm",
         "place:op=CONV_2D:memory=sram:target=npu:device_id=0",
         "place:inputs:memory=sram",
+        "place:model=kws:outputs:memory=ccm",
     ]
 
 
@@ -60,7 +61,7 @@ def test_every_mistake_at_once(tmp_path: Path) -> None:
         "codegen.toml, place 3: inputs must be true",
         "codegen.toml, place 3: memory must be a string",
         "codegen.toml, place 3: unknown key 'where': known keys are tensor, op, inputs, outputs, memory, "
-        "target, device_id, reads",
+        "target, device_id, reads, model",
         "codegen.toml, place 4: device_id must be an integer",
         "codegen.toml, place 4: reads is for operators: it needs op",
     ]
