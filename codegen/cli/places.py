@@ -19,6 +19,7 @@ _WHERE: Mapping[str, tuple[type, ...]] = {
     "device_id": (int,),
     "reads": (str,),
 }
+_MODEL: Mapping[str, tuple[type, ...]] = {"model": (str,)}
 _WORDS = {str: "a string", int: "an integer", bool: "true"}
 _HELP = "see docs/configuration.md"
 
@@ -55,17 +56,18 @@ def _place(table: Mapping[str, object], who: str, messages: Messages) -> Place |
         inputs="inputs" in table,
         outputs="outputs" in table,
         reads=cast("str | None", table.get("reads")),
+        model=cast("str | None", table.get("model")),
     )
 
 
 def _faults(table: Mapping[str, object]) -> list[str]:
-    known = {**_WHAT, **_WHERE}
+    known = {**_WHAT, **_WHERE, **_MODEL}
     faults: list[str] = []
     for key, value in table.items():
         kinds = known.get(key)
         if kinds is None:
             faults.append(f"unknown key {key!r}: known keys are {', '.join(known)}")
-        elif type(value) not in kinds or value in (False, ""):  # true and false are integers to isinstance
+        elif type(value) not in kinds or value is False or value == "":  # true is an integer to isinstance
             faults.append(f"{key} must be {' or '.join(_WORDS[kind] for kind in kinds)}")
         elif isinstance(value, int) and value < 0:
             faults.append(f"{key} is {value}, it counts from 0")

@@ -10,6 +10,7 @@ from codegen.driver.declared import option_board
 from codegen.driver.joint import check_groups, check_interface, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
+from codegen.driver.places import check_models, places_of
 from codegen.driver.planned import Planned, macs_of
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.sandbox import sandbox_board
@@ -115,9 +116,10 @@ def prepared(path: Path, options: Options, pools: Sequence[str] = ()) -> Prepare
     imported = importers.load(path, options.kernels)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
-    placed = passes.place_values(imported, options.places, pools)
+    places = places_of(options.places, model_name(path))
+    placed = passes.place_values(imported, places, pools)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
-    placed = passes.place_edges(placed, module, options.places)
+    placed = passes.place_edges(placed, module, places)
     return Prepared(
         module=placed.module,
         macs=macs_of(imported),
@@ -148,6 +150,7 @@ def build(
         check_interface(options)
     files = dict(zip(model_names(paths), paths, strict=True))
     check_groups(options.concurrent, tuple(files))
+    check_models(options.places, tuple(files))
 
     def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
         progress(f"plan {name}")

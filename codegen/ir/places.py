@@ -23,6 +23,8 @@ class Place:
     outputs: bool = False
     reads: str | None = None
     """Memory scope in which the operators `op` find their run-time arguments."""
+    model: str | None = None
+    """C prefix of the only model that it is for."""
 
     def __post_init__(self) -> None:
         chosen = [self.tensor is not None, self.op is not None, self.inputs, self.outputs]
@@ -40,4 +42,5 @@ class Place:
         device = self.device
         parts = (("memory", device.memory_scope), ("target", device.target), ("device_id", device.device_id))
         parts += (("reads", self.reads),)
-        return ":".join(["place", of, *(f"{key}={part}" for key, part in parts if part is not None)])
+        mine = [] if self.model is None else [f"model={self.model}"]
+        return ":".join(["place", *mine, of, *(f"{key}={part}" for key, part in parts if part is not None)])

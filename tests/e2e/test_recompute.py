@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from codegen.driver.options import Optimize, Options
-from codegen.driver.run import complaints, execute, used_pools
+from codegen.driver.run import check_steps, complaints, execute, used_pools
+from codegen.plan.image import Trace
 from codegen.plan.problem import peak_bytes
 from tests.e2e.models import build_model, golden_cases
 
@@ -35,6 +36,17 @@ def test_whole_tensors_in_place(optimize: Optimize, peak: int, most_macs: float,
     found, macs = measured(options, tmp_path / "build")
     assert found == peak
     assert MACS <= macs <= most_macs
+
+
+def test_steps_that_run_again_are_validated(tmp_path: Path) -> None:
+    """Their names are in no reference: `validate` stopped with a KeyError."""
+    key, options = "mlperf_tiny/pretrainedResnet_quant", Options(board="host", optimize="size", blocks=False)
+    built = build_model(key, options, tmp_path / "build")
+    case = golden_cases(key)[0]
+    checks = check_steps(built.models[0], case, execute(built, [case], trace=Trace.RESULTS))
+    again = [check for check in checks if check.name.endswith("_again")]
+    assert again
+    assert all(check.comparison is not None and check.comparison.matches for check in again)
 
 
 @pytest.mark.qemu
