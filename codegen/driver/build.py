@@ -7,6 +7,7 @@ from pathlib import Path
 from codegen import board as boards
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
+from codegen.driver.interface import check_interface
 from codegen.driver.joint import check_groups, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
@@ -153,6 +154,7 @@ def build(
 
     models, bundle = joined([planned(name) for name in files], options, planned)
     progress("write C")
+    check_interface(bundle)
     sources = emit.render(bundle)
     with emit.staged(sources, folder) as staging:
         progress("compile")
