@@ -29,7 +29,7 @@ FORCED = (
         {"sram": 1_000, "ssram3": 0, "psram": 0},
         {"sram", "internal"},
     ),
-    ("mps2-an505", "tflm/person_detect", {"sram": 9_300, "ssram3": 7_000, "psram": 0}, {"sram", "ssram3"}),
+    ("mps2-an505", "tflm/person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
     (
         "mps2-an505",
         "tflm/person_detect",
