@@ -22,9 +22,8 @@ def refused(*programs: Program, interface: Interface = OWNED) -> str:
 
 def test_several_models_share_neither_the_callers_pools_nor_an_image() -> None:
     text = refused(samples.counter(), samples.mixed())
-    assert text.startswith(
-        "error[E260] --pools caller and --constants external: for one model, not for counter, mixed in one firmware"
-    )
+    flags = "--pools caller and --constants external"
+    assert text.startswith(f"error[E260] {flags}: for one model, not for counter, mixed in one firmware")
     only = refused(samples.counter(), samples.mixed(), interface=Interface(pools=PoolOwner.CALLER))
     assert only.startswith("error[E260] --pools caller: for one model")
 
