@@ -64,12 +64,13 @@ def planned(path: Path, board: str, interface: Interface, **settings: object) ->
 def built(model: Planned, folder: Path, edit: Edit = dict) -> Built:
     """The model with test firmware in which `edit` changed files."""
     board = model.program.board
-    sources = emit.render(together((model.program,)))
+    bundle = together((model.program,))
+    sources = emit.render(bundle)
     changed = replace(sources, files=edit(sources.files))
     with emit.staged(changed, folder) as staging:
         image = toolchain.build(changed, staging, board)
     moved = replace(image, path=folder / image.path.relative_to(staging))
-    return Built(models=(model,), board=board, image=moved, folder=folder)
+    return Built(models=(model,), bundle=bundle, board=board, image=moved, folder=folder)
 
 
 def cases(program: Program, count: int = 2) -> list[Case]:

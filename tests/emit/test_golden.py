@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +43,12 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
 }
 LONGEST = "m" * 32
+
+
+def _no_digest(files: Iterable[tuple[str, str]]) -> bytes:
+    """In place of the hash of all code, which changes with every kernel."""
+    del files
+    return bytes(range(32))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
