@@ -7,7 +7,8 @@ from pathlib import Path
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
-from codegen.driver.joint import check_groups, check_interface, joined
+from codegen.driver.interface import check_interface
+from codegen.driver.joint import check_groups, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
 from codegen.driver.places import check_models, places_of
@@ -146,8 +147,6 @@ def build(
         board = sandbox_board(board)
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
-    else:
-        check_interface(options)
     files = dict(zip(model_names(paths), paths, strict=True))
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
@@ -158,6 +157,7 @@ def build(
 
     models, bundle = joined([planned(name) for name in files], options, planned)
     progress("write C")
+    check_interface(bundle)
     sources = emit.render(bundle)
     with emit.staged(sources, folder) as staging:
         progress("compile")

@@ -31,20 +31,6 @@ def check_groups(concurrent: Groups, names: Sequence[str]) -> None:
     messages.raise_if_any()
 
 
-def check_interface(options: Options) -> None:
-    """Raise CodegenError E275 for what generated code offers for one model only."""
-    asked = [
-        (options.interface.caller_pools, "--pools caller"),
-        (options.interface.external, "--constants external"),
-    ]
-    messages = Messages()
-    for given, where in asked:
-        if given:
-            help_ = "build the models one by one, or leave it out"
-            messages.add("E275", "is for a build of one model: several share theirs", where=where, help=help_)
-    messages.raise_if_any()
-
-
 def joined(
     models: Sequence[Planned], options: Options, plan_again: PlanAgain
 ) -> tuple[tuple[Planned, ...], Bundle]:

@@ -120,6 +120,7 @@ def _constants(program: Program) -> dict[str, object]:
     return {
         "total_bytes": sum(pool.size_bytes for pool in program.constants),
         "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
+        "mode": program.interface.constants.value,
         "pools": [
             {"name": pool.name, "region": pool.region, "section": pool.section, "size_bytes": pool.size_bytes}
             for pool in program.constants

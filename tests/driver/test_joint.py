@@ -89,8 +89,10 @@ def test_what_is_for_one_model_is_refused_for_more(tmp_path: Path) -> None:
         with pytest.raises(CodegenError) as caught:
             build(list(FILES.values()), options, tmp_path / "out")
         [message] = caught.value.messages
-        assert (message.code, message.where) == ("E275", where)
-        assert message.text == "is for a build of one model: several share theirs"
+        assert (message.code, message.text) == (
+            "E260",
+            f"{where}: for one model, not for kws_ref_model, micro_speech_quantized in one firmware",
+        )
 
 
 def test_arrays_say_which_model_they_are_for() -> None:

@@ -1,7 +1,8 @@
 """Rendered folders against golden files; the same folders compile without a warning and compute."""
 
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,11 +45,18 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 LONGEST = "m" * 32
 
 
+def _no_digest(files: Iterable[tuple[str, str]]) -> bytes:
+    """In place of the hash of all code, which changes with every kernel."""
+    del files
+    return bytes(range(32))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rendered_files_are_as_the_golden_ones(
     name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codegen, "__version__", "1.2.3")  # a release changes no golden file
+    monkeypatch.setattr(sys.modules["codegen.emit.render"], "digest_of", _no_digest)
     sources = render(together([PROGRAMS[name]()]))
     files = {path: text for path, text in sources.files.items() if not path.startswith("runtime/")}
     folder = GOLDEN / name

@@ -51,7 +51,7 @@ cg_status counter_set_constants(counter_workspace_pools *pools, const void *imag
     static const cg_constants_expected expected = {
         .size_bytes = COUNTER_CONSTANTS_SIZE,
         .alignment = 16u,
-        .layout = {0xcd0d66e2u, 0xcac0a299u, 0x38916e10u, 0x8b6014a1u},
+        .layout = {0x03020100u, 0x07060504u, 0x0b0a0908u, 0x0f0e0d0cu},
     };
     if (pools == NULL) {
         return CG_ERR_NULL_POINTER;

@@ -1,0 +1,36 @@
+"""Whether firmware can call a model in the way that was asked for."""
+
+from codegen.errors import Messages
+from codegen.plan.bundle import Bundle, own_pools
+
+
+def check_interface(bundle: Bundle) -> None:
+    """Raise CodegenError for several models with the caller's pools or external constants (E260), and for a
+    model that has no constants to hand over (E261) or no pools to own (E262)."""
+    interface = bundle.programs[0].interface
+    messages = Messages()
+    wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
+    given = [flag for flag, is_set in wanted if is_set]
+    if given and not bundle.is_single:
+        names = ", ".join(program.name for program in bundle.programs)
+        messages.add(
+            "E260",
+            f"{' and '.join(given)}: for one model, not for {names} in one firmware",
+            help="build each model into a folder of its own, and compile the runtime files once",
+        )
+    for program in bundle.programs if bundle.is_single else ():
+        if interface.external and not bundle.constants:
+            messages.add(
+                "E261",
+                "has no constants to hand over",
+                where=program.name,
+                help="leave out --constants external",
+            )
+        if interface.caller_pools and not own_pools(program):
+            messages.add(
+                "E262",
+                "uses no pool: everything is the caller's already",
+                where=program.name,
+                help="leave out --pools caller",
+            )
+    messages.raise_if_any()
