@@ -41,6 +41,8 @@ class LinkedConstant:
     alignment: int
     section: str | None = None
     memory_scope: str | None = None
+    reads: float | None = None
+    """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
 
     def __post_init__(self) -> None:
         if self.data.ndim != 1:

@@ -78,16 +78,34 @@ class BufferSlice:
     size_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPart:
+    """What one (primfunc, role) reads of a member: bytes from `offset_bytes` on, as `dtype`."""
+
+    user: tuple[str, str]
+    offset_bytes: int
+    size_bytes: int
+    dtype: np.dtype[np.generic]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class ConstantMember:
-    """One linked constant in a constant pool; `users` are (primfunc, role) pairs that share it."""
+    """One piece of data in a constant pool, as who gave it its type and name (`parts[0]`) declares it."""
 
     name: str
     """C member name, e.g. `conv0_weight`."""
     offset: int
     data: np.ndarray
     alignment: int
-    users: tuple[tuple[str, str], ...]
+    parts: tuple[ConstantPart, ...]
+    """All who read it: most of them all of it, as it is."""
+    reads: float = 1.0
+    """How often each byte is read in one inference, on average."""
+
+    @property
+    def users(self) -> tuple[tuple[str, str], ...]:
+        """(primfunc, role) of everyone who reads it or a part of it."""
+        return tuple(part.user for part in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +119,19 @@ class ConstantPool:
     size_bytes: int
     members: tuple[ConstantMember, ...]
     merged_bytes: int
-    """Bytes saved by merging equal constants."""
+    """Bytes saved by merging: equal constants, and parts of others."""
+    read_cost: float = 1.0
+    """Cost of reading one byte, relative to other memories."""
+
+    @property
+    def unique_bytes(self) -> int:
+        """Bytes of the members: the rest of `size_bytes` is padding."""
+        return sum(member.data.nbytes for member in self.members)
+
+    @property
+    def access_cost(self) -> int:
+        """Cost of all reads of one inference, in reads of one byte where that costs 1."""
+        return sum(round(member.data.nbytes * member.reads * self.read_cost) for member in self.members)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
