@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from codegen.cli.constant_rules import constant_rules
 from codegen.cli.kernels import declared_kernels
 from codegen.cli.places import declared_places
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
@@ -54,6 +56,7 @@ class Settings:
     """Values of flags by verb, for click."""
     kernels: tuple[UserKernel, ...] = ()
     places: tuple[Place, ...] = ()
+    constant_rules: tuple[ConstantRule, ...] = ()
 
 
 def settings(folder: Path | None = None) -> Settings:
@@ -76,6 +79,7 @@ def settings(folder: Path | None = None) -> Settings:
     values: dict[str, object] = {}
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
+    rules = constant_rules(document.pop("constants", []), path, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
@@ -83,7 +87,7 @@ def settings(folder: Path | None = None) -> Settings:
                 "E202",
                 f"unknown key {key!r}",
                 where=FILE,
-                help=f"known keys are {', '.join(_KNOWN)}, kernel, place",
+                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, constants",
             )
         elif not isinstance(value, (int, float) if kind is float else kind) or (
             kind is list and not _are_groups(cast(object, value))
@@ -94,7 +98,9 @@ def settings(folder: Path | None = None) -> Settings:
         else:
             values[key.replace("-", "_")] = _words(cast(object, value))
     messages.raise_if_any()
-    return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places)
+    return Settings(
+        defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places, constant_rules=rules
+    )
 
 
 def _words(value: object) -> object:

@@ -172,6 +172,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         reduce=values.pop("reduce"),
         kernels=found.kernels,
         places=found.places,
+        constant_rules=found.constant_rules,
         app_elf=values.pop("app_elf"),
         dump_ir=values.pop("dump_ir"),
     )

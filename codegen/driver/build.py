@@ -203,6 +203,7 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         blocks=options.blocks,
         sharing=options.sharing,
         pool_limits=options.pool_limits,
+        constant_rules=options.constant_rules,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,
     )

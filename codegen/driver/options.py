@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import Interface, IoMode
 from codegen.search import ScheduleMode, SharingMode
 from codegen.toolchain import Optimize
@@ -38,6 +39,8 @@ class Options:
     """Memories and devices of values, from codegen.toml."""
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
+    constant_rules: tuple[ConstantRule, ...] = ()
+    """Where constants lie, from codegen.toml."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
@@ -65,6 +68,7 @@ class Options:
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
+        parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         parts += [text for given, text in words if given]
         parts += [place.spelled for place in self.places]
         return " ".join(parts)

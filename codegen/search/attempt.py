@@ -14,6 +14,7 @@ from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.access import access_cost, least_access_cost
 from codegen.plan.bounds import covered_bytes, lower_bound
+from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
@@ -60,6 +61,8 @@ class Choices:
     blocks: bool = True
     """Off: no blocks, every value lies in memory whole."""
     sharing: SharingMode = "overlap"
+    constant_rules: tuple[ConstantRule, ...] = ()
+    """Where the user wants constants to lie."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -6,11 +6,11 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import memories, planners, replay, validate
-from codegen.plan.problem import Pool
 from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
+from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
@@ -105,11 +105,13 @@ class _Ready:
 
     def program(self, best: Attempt) -> Program:
         """The program of an attempt. Raises ValueError if a checker finds fault with it."""
+        choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
         lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
-        constant_pools = _constant_pools(self._board)
+        pools = constant_pools(self._board, choices.pool_limits, prim_funcs, emulated=choices.emulated)
+        prim_funcs = placed(prim_funcs, choices.constant_rules, pools)
         program = Program(
             name=self._name,
             function=best.function,
@@ -119,8 +121,8 @@ class _Ready:
             plan=best.plan,
             slices=best.live.slices,
             workspaces=best.live.workspaces,
-            constants=linking.link(prim_funcs, constant_pools),
-            constant_pools=constant_pools,
+            constants=linking.link(prim_funcs, pools),
+            constant_pools=pools,
             io=self._choices.io,
             inputs=_io("input", best.function.params),
             outputs=_io("output", _variables(self._ordered.function)),
@@ -166,20 +168,6 @@ def check(program: Program, *, keep_inputs: bool) -> None:
     ]
     if found:
         raise ValueError(f"planner {program.plan.planner} made a wrong plan:\n" + "\n".join(found))
-
-
-def _constant_pools(board: Board) -> tuple[Pool, ...]:
-    region = board.region(board.code_region)
-    return (
-        Pool(
-            name=region.pool_name,
-            region=region.name,
-            limit_bytes=region.size_bytes,
-            alignment=board.pool_alignment_bytes,
-            section=f".rodata.cg.{region.pool_name}",
-            read_cost=region.access_cost,
-        ),
-    )
 
 
 def _variables(function: Function) -> tuple[Var, ...]:
