@@ -32,6 +32,7 @@ _KNOWN = {
     "no-blocks": bool,
     "sharing": str,
     "reduce": bool,
+    "stage": str,
     "port": str,
     "pool": dict,
     "concurrent": list,

@@ -204,6 +204,7 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         sharing=options.sharing,
         pool_limits=options.pool_limits,
         constant_rules=options.constant_rules,
+        stage=options.stage,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,
     )

@@ -9,7 +9,7 @@ from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import Interface, IoMode
-from codegen.search import ScheduleMode, SharingMode
+from codegen.search import ScheduleMode, SharingMode, StageMode
 from codegen.toolchain import Optimize
 
 
@@ -41,6 +41,8 @@ class Options:
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
     constant_rules: tuple[ConstantRule, ...] = ()
     """Where constants lie, from codegen.toml."""
+    stage: StageMode = "auto"
+    """Copy constants that are read often to faster memory where the board's access costs say that it pays."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
@@ -62,6 +64,7 @@ class Options:
             (not self.blocks, "--no-blocks"),
             (self.sharing != "overlap", f"--sharing {self.sharing}"),
             (not self.reduce, "--no-reduce"),
+            (self.stage != "auto", f"--stage {self.stage}"),
             (self.sandbox, "--sandbox"),
             (self.seed != 0, f"--seed {self.seed}"),
         )

@@ -16,6 +16,7 @@ from codegen.emit.ownership import (
     pools_type,
 )
 from codegen.emit.places import CallerBytes, Places, PoolBytes
+from codegen.emit.staging import STAGE_HEADER, staged_addresses, staging_call
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
@@ -114,7 +115,8 @@ class _Entry:
         self.stepwise = program.interface.is_stepwise
         self.external = program.interface.external
         self._base = constants_base(program) if self.external else ""
-        self.constants = constant_addresses(places.bundle, program, self._base)
+        self.linked = constant_addresses(places.bundle, program, self._base)
+        self.constants = {**self.linked, **staged_addresses(program, places)}
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         own = ["context", "status"] if program.streamed else []
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
@@ -158,7 +160,7 @@ class _Entry:
             ),
             steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
-            kernel_headers=_kernel_headers(prims),
+            kernel_headers=_kernel_headers(self.program),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
         )
 
@@ -223,6 +225,7 @@ class _Entry:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
                 lines += texts
+        call = "\n".join([*self._stagings(index), *([call] if call else [])])
         name = f"step_{index}_{prim.name}"
         parameters = self._parameters(prim)
         call_back = f"{name}({', '.join(map(name_of, parameters))});"
@@ -264,6 +267,14 @@ class _Entry:
     def _steps_call(self, header: HeaderView) -> str:
         words = [name_of(parameter) for parameter in header.step_parameters]
         return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
+
+    def _stagings(self, index: int) -> Iterator[str]:
+        """Copies of constants that begin with a step, and the wait for those that it reads itself."""
+        for copy in self.program.staged:
+            if copy.copied_at == index:
+                yield staging_call(copy, self.places, self.linked[copy.user], "    ")
+        if any(copy.used_at == index and copy.copied_at is not None for copy in self.program.staged):
+            yield "    CG_STAGE_WAIT();"
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))
@@ -348,8 +359,9 @@ class _Entry:
                 yield self.locals[arg.name], place
 
 
-def _kernel_headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
-    headers = {header for prim in prims if prim.symbol for header in prim.headers}
+def _kernel_headers(program: Program) -> tuple[str, ...]:
+    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STAGE_HEADER} if program.staged else set[str]()
     return tuple(sorted(headers))
 
 

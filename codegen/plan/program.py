@@ -1,7 +1,7 @@
 """Program: everything emit needs. PrimFuncs in order, the memory plan, linked constants, I/O."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +135,31 @@ class ConstantPool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Staged:
+    """A linked constant that is read from a copy in a writable pool."""
+
+    user: tuple[str, str]
+    """(primfunc, role) that reads it."""
+    buffer: str
+    """The copy, of `size_bytes` at `offset` in `pool`."""
+    size_bytes: int
+    alignment: int
+    reads: float
+    copied_at: int | None
+    """Step in front of which it is copied; None: once, at start-up."""
+    used_at: int
+    """Step that reads it."""
+    pool: str
+    offset: int
+
+    def interval(self, times: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """When the copy is alive, on the time axis of buffers; `times`: the interval of each step."""
+        if self.copied_at is None:
+            return 0, max(times[-1][1], 1)
+        return times[self.copied_at][0], times[self.used_at][1]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class IoTensor:
     """A graph input or output as firmware sees it: C field name, file's name, type."""
 
@@ -165,6 +190,18 @@ class OrderCertificate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantCosts:
+    """Predicted cost of reading linked constants in one inference, in reads of a byte where that costs 1."""
+
+    linked: int = 0
+    """Where they are linked."""
+    chosen: int = 0
+    """As some are staged, copies included."""
+    bound: int = 0
+    """No choice of copies costs less."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
     """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
 
@@ -191,5 +228,8 @@ class Program:
     interface: Interface = Interface()
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
+    staged: tuple[Staged, ...] = ()
+    """Linked constants that are read from copies; each copy is a buffer of the plan."""
+    constant_costs: ConstantCosts = ConstantCosts()
     constant_pools: tuple[Pool, ...] = ()
     """Where `constants` were linked, best first: what linking several models together needs again."""

@@ -8,6 +8,7 @@ from codegen.search.pools import board_pools
 from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
+from codegen.search.staging import StageMode
 
 __all__ = [
     "Choices",
@@ -16,6 +17,7 @@ __all__ = [
     "Segment",
     "SharingMode",
     "board_pools",
+    "StageMode",
     "check",
     "curve",
     "identifier",

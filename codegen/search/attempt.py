@@ -27,6 +27,7 @@ from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
 from codegen.search.sharing import SharingMode, permitted, replacing
+from codegen.search.staging import StageMode
 from codegen.search.tiling import Lifetimes, Tiler
 
 Grouping = Literal["whole", "blocks"]
@@ -63,6 +64,10 @@ class Choices:
     sharing: SharingMode = "overlap"
     constant_rules: tuple[ConstantRule, ...] = ()
     """Where the user wants constants to lie."""
+    stage: StageMode = "auto"
+    """Whether constants that are read often are copied to faster memory where that pays."""
+    alone: bool = False
+    """No other model runs in the same pools, so that copies made at start-up last."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -22,6 +22,7 @@ from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
 from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted
+from codegen.search.staging import with_staging
 
 
 def search(
@@ -131,6 +132,7 @@ class _Ready:
             order=_certificate(self._ordered, best, self._choices),
             metadata=self._module.metadata,
         )
+        program = with_staging(program, choices.stage, choices.optimize, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)
         return program
 
