@@ -267,6 +267,21 @@ def _constants(pools: Sequence[ConstantPool]) -> None:
     for pool in pools:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
         click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+    _staged(program)
+
+
+def _staged(program: Program) -> None:
+    """What is copied to faster memory, where anything is."""
+    if not program.staged:
+        return
+    costs, copies = program.constant_costs, [copy for copy in program.staged if copy.copied_at is not None]
+    where = ", ".join(dict.fromkeys(copy.pool for copy in program.staged))
+    lasting = sum(copy.size_bytes for copy in program.staged if copy.copied_at is None)
+    click.echo(
+        f"staged    {lasting:,} bytes at start-up, {sum(copy.size_bytes for copy in copies):,} bytes in "
+        f"{len(copies)} copies an inference, to {where}; reads of constants cost {costs.chosen:,}, "
+        f"without copies {costs.linked:,}, at best {costs.bound:,}"
+    )
 
 
 def _reduction(planned: Planned) -> None:

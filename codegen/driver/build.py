@@ -68,14 +68,17 @@ def plan_model(
     name: str | None = None,
     emulated: bool = False,
     limits: Mapping[str, int] | None = None,
+    alone: bool = False,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
-    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools.
+    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `alone`:
+    no other model runs in its pools.
     """
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
+    choices = replace(choices, alone=alone, stage=options.stage if options.interface == Interface() else "off")
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))
@@ -149,7 +152,15 @@ def build(
 
     def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
         progress(f"plan {name}")
-        return plan_model(files[name], board, options, name=name, emulated=emulated, limits=limits)
+        return plan_model(
+            files[name],
+            board,
+            options,
+            name=name,
+            emulated=emulated,
+            limits=limits,
+            alone=len(files) == 1,
+        )
 
     models, bundle = joined([planned(name) for name in files], options, planned)
     progress("write C")

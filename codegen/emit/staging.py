@@ -23,10 +23,41 @@ def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str
     }
 
 
-def staging_call(copy: Staged, places: Places, source: str, indent: str) -> str:
-    """The statement that makes a copy."""
+def staging_call(copy: Staged, places: Places, source: str) -> str:
+    """The statement that makes a copy of the bytes from `source` on."""
     to = places.byte_address(_bytes(copy))
-    return wrapped(f"{indent}CG_STAGE_COPY(", [to, source, f"{copy.size_bytes}u"], ");")
+    return wrapped("    CG_STAGE_COPY(", [to, source, f"{copy.size_bytes}u"], ");")
+
+
+def start_function(program: Program) -> str:
+    """Name of the function that makes the copies that last; empty if there are none."""
+    return f"{program.name}_start" if any(copy.copied_at is None for copy in program.staged) else ""
+
+
+def start_if_needed(program: Program) -> str:
+    """What the first step begins with where copies last."""
+    return f"    if ({program.name}_is_started == 0u) {{\n        {start_function(program)}();\n    }}"
+
+
+def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
+    """Definition of the start function and of its state."""
+    name = start_function(program)
+    if not name:
+        return ""
+    lasting = [copy for copy in program.staged if copy.copied_at is None]
+    return "\n".join(
+        [
+            "/* Cleared by the start-up code, after which the pools hold nothing yet. */",
+            f"static uint8_t {program.name}_is_started;",
+            "",
+            f"void {name}(void)",
+            "{",
+            *(staging_call(copy, places, linked[copy.user]) for copy in lasting),
+            "    CG_STAGE_WAIT();",
+            f"    {program.name}_is_started = 1u;",
+            "}",
+        ]
+    )
 
 
 def _bytes(copy: Staged) -> PoolBytes:

@@ -16,7 +16,14 @@ from codegen.emit.ownership import (
     pools_type,
 )
 from codegen.emit.places import CallerBytes, Places, PoolBytes
-from codegen.emit.staging import STAGE_HEADER, staged_addresses, staging_call
+from codegen.emit.staging import (
+    STAGE_HEADER,
+    staged_addresses,
+    staging_call,
+    start_function,
+    start_if_needed,
+    start_text,
+)
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
@@ -44,7 +51,7 @@ from codegen.kernels.primfunc import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.plan.program import Interface, IoMode, Program
+from codegen.plan.program import Interface, IoMode, Program, Staged
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""
@@ -99,6 +106,8 @@ class EntryView:
     """The runtime's headers that declare the kernels called."""
     user_kernels: tuple[str, ...]
     """C functions that users wrote, by name."""
+    start: str
+    """The function that copies constants at start-up, and its state; empty if there are none."""
 
 
 def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
@@ -161,6 +170,7 @@ class _Entry:
             steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
             kernel_headers=_kernel_headers(self.program),
+            start=start_text(self.program, self.places, self.linked),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
         )
 
@@ -269,12 +279,22 @@ class _Entry:
         return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
 
     def _stagings(self, index: int) -> Iterator[str]:
-        """Copies of constants that begin with a step, and the wait for those that it reads itself."""
-        for copy in self.program.staged:
-            if copy.copied_at == index:
-                yield staging_call(copy, self.places, self.linked[copy.user], "    ")
+        """What a step does with copies of constants before its call: wait for those that it reads, then begin
+        those that the next one reads, so that they are copied beside the call."""
+        if index == 0 and start_function(self.program):
+            yield start_if_needed(self.program)
+        begun = [copy for copy in self.program.staged if copy.copied_at == index]
+        for copy in begun:
+            if copy.used_at == index:
+                yield self._staging(copy)
         if any(copy.used_at == index and copy.copied_at is not None for copy in self.program.staged):
             yield "    CG_STAGE_WAIT();"
+        for copy in begun:
+            if copy.used_at != index:
+                yield self._staging(copy)
+
+    def _staging(self, copy: Staged) -> str:
+        return staging_call(copy, self.places, self.linked[copy.user])
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))

@@ -14,6 +14,7 @@ itself where it costs least, as if there were room for all.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codegen.plan.access import buffer_access_cost
 from codegen.plan.conflicts import interval_conflicts, plain
 from codegen.plan.layout import round_up
 from codegen.plan.problem import Buffer, BufferKind, Conflict, MemoryPlan, Placement, Pool, Problem
@@ -257,6 +258,8 @@ def with_staged(
         replace(
             plan,
             placements={**plan.placements, **places},
+            access_cost_bound=plan.access_cost_bound
+            + sum(min(buffer_access_cost(copy, pool) for pool in problem.pools) for copy in copies),
             proved_optimal=plan.proved_optimal and not _raised(problem, plan, staged),
         ),
     )

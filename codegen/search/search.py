@@ -65,7 +65,7 @@ def curve(
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
     ready = _Ready(module, board, choices, name)
-    return tuple(ready.program(attempt) for attempt in frontier(ready.planning, progress))
+    return tuple(ready.program(attempt, within_peaks=True) for attempt in frontier(ready.planning, progress))
 
 
 class _Ready:
@@ -104,8 +104,9 @@ class _Ready:
         )
         check_stream(self.planning, function, choices)
 
-    def program(self, best: Attempt) -> Program:
-        """The program of an attempt. Raises ValueError if a checker finds fault with it."""
+    def program(self, best: Attempt, *, within_peaks: bool = False) -> Program:
+        """The program of an attempt; `within_peaks`: copies of constants raise none. Raises ValueError if a
+        checker finds fault with it."""
         choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
         lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
@@ -132,7 +133,8 @@ class _Ready:
             order=_certificate(self._ordered, best, self._choices),
             metadata=self._module.metadata,
         )
-        program = with_staging(program, choices.stage, choices.optimize, may_stay=choices.alone)
+        raised = choices.optimize == "speed" and not within_peaks
+        program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)
         return program
 

@@ -11,12 +11,12 @@ from codegen.plan.staging import candidates, choose, with_staged
 StageMode = Literal["off", "auto"]
 
 
-def with_staging(program: Program, mode: StageMode, optimize: str, *, may_stay: bool) -> Program:
+def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
     """`program` with copies of linked constants where its board's access costs say that they pay.
 
-    `speed` takes all bytes up to the pools' limits; `balanced` and `size`, which put RAM first, only those
-    that the plan leaves free below its peaks. `may_stay`: nothing else runs in these pools, so that copies
-    made at start-up last.
+    `may_raise`: they may take all bytes up to the pools' limits, as with `speed`; else only those that the
+    plan leaves free below its peaks, as `balanced` and `size` put RAM first. `may_stay`: nothing else runs in
+    these pools, so that copies made at start-up last.
     """
     reads = {
         (prim.name, each.role): 1.0 if each.reads is None else each.reads
@@ -32,7 +32,7 @@ def with_staging(program: Program, mode: StageMode, optimize: str, *, may_stay: 
         program.problem,
         program.plan,
         program.times,
-        _limits(program, optimize),
+        _limits(program, may_raise=may_raise),
         may_stay=may_stay,
         other_cost=other_cost if mode == "auto" else other_cost + sum(each.slow_cost for each in found),
     )
@@ -40,8 +40,8 @@ def with_staging(program: Program, mode: StageMode, optimize: str, *, may_stay: 
     return replace(program, problem=problem, plan=plan, staged=choice.staged, constant_costs=choice.costs)
 
 
-def _limits(program: Program, optimize: str) -> Mapping[str, int]:
+def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
     pools = program.problem.pools
-    if optimize == "speed":
+    if may_raise:
         return {pool.name: pool.limit_bytes for pool in pools}
     return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}
