@@ -6,19 +6,23 @@ there all the time and costs nothing per inference; copied before use it is ther
 that reads it, so that a DMA engine can copy beside that step, until that step ends.
 
 Buffers of the plan stay where they are: copies take bytes that are free while they are needed, within a
-limit for each pool. Two greedy ways are weighed, by cost of a byte: every copy before use, those with room
-then at start-up, and start-up first. `ConstantCosts.bound` is what no choice can go below: every constant by
-itself where it costs least, as if there were room for all.
+limit for each pool. Greedy ways are weighed: copies before use, those with room then at start-up, or
+start-up first, in several orders (all orders of at most `EXACT` constants). `ConstantCosts.bound` is what no
+choice can go below: every constant by itself where it costs least, as if there were room for all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from codegen.plan.access import buffer_access_cost
 from codegen.plan.conflicts import interval_conflicts, plain
 from codegen.plan.layout import round_up
 from codegen.plan.problem import Buffer, BufferKind, Conflict, MemoryPlan, Placement, Pool, Problem
 from codegen.plan.program import ConstantCosts, ConstantPart, ConstantPool, Staged
+
+EXACT = 5
+"""Of so many constants every order is tried."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,15 +100,16 @@ def choose(
     may_stay: bool,
     other_cost: int = 0,
 ) -> Staging:
-    """The cheaper of the two greedy ways. `limits`: pool -> bytes that copies may end at.
+    """The cheapest of the greedy ways. `limits`: pool -> bytes that copies may end at.
 
     `may_stay`: copies at start-up are possible. `other_cost`: of constants that are no candidates.
     """
     slow = sum(each.slow_cost for each in found) + other_cost
-    ranked = sorted(found, key=lambda each: (-(each.slow_cost / each.part.size_bytes), each.step))
-    ways = [_way(ranked, _Room(problem, plan, times, limits), stay_first=False, may_stay=may_stay)]
-    if may_stay:
-        ways.append(_way(ranked, _Room(problem, plan, times, limits), stay_first=True, may_stay=True))
+    ways = [
+        _way(order, _Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
+        for order in _orders(found)
+        for stay_first in ((False, True) if may_stay else (False,))
+    ]
     best = min(ways, key=lambda way: sum(saving for _, saving in way.values()))
     staged = tuple(sorted((each for each, _ in best.values()), key=lambda each: (each.used_at, each.buffer)))
     costs = ConstantCosts(
@@ -115,14 +120,24 @@ def choose(
     return Staging(staged=staged, costs=costs)
 
 
-def random_order(
+def _orders(found: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """In which candidates are given bytes: every order of few, else most reads, then most to save, first."""
+    if len(found) <= EXACT:
+        yield from permutations(found)
+        return
+    yield sorted(found, key=lambda each: (-each.reads * each.read_cost, each.step))
+    yield sorted(found, key=lambda each: (-each.slow_cost, each.step))
+
+
+def cost_in_order(
     found: Sequence[Candidate],
     problem: Problem,
     plan: MemoryPlan,
     times: Sequence[tuple[int, int]],
     limits: Mapping[str, int],
 ) -> int:
-    """Cost change of staging `found` in the order given, wherever there is room: what a choice must beat."""
+    """Cost of reading `found` if they are copied before use in the order given, each to the first pool with
+    room whether it pays or not: what a choice has to beat."""
     room = _Room(problem, plan, times, limits)
     total = 0
     for each in found:
@@ -131,7 +146,7 @@ def random_order(
             if placed is not None:
                 total += each.cost(pool, at_start=False) - each.slow_cost
                 break
-    return total
+    return total + sum(each.slow_cost for each in found)
 
 
 def _least(each: Candidate, pools: Sequence[Pool], *, may_stay: bool) -> int:
