@@ -136,7 +136,7 @@ def _flags() -> list[Callable[..., Any]]:
         ),
         flag(
             "--stage",
-            type=click.Choice(["off", "auto"]),
+            type=click.Choice(["off", "use", "auto"]),
             default="auto",
             show_default=True,
             help="Copy constants that are read often to faster memory where the board's costs say it pays.",

@@ -8,7 +8,8 @@ from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
 from codegen.plan.staging import candidates, choose, with_staged
 
-StageMode = Literal["off", "auto"]
+StageMode = Literal["off", "use", "auto"]
+"""No copies; copies in front of the step that reads them; also copies at start-up."""
 
 
 def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
@@ -28,13 +29,13 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
         program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
     choice = choose(
-        found if mode == "auto" else (),
+        found if mode != "off" else (),
         program.problem,
         program.plan,
         program.times,
         _limits(program, may_raise=may_raise),
-        may_stay=may_stay,
-        other_cost=other_cost if mode == "auto" else other_cost + sum(each.slow_cost for each in found),
+        may_stay=may_stay and mode == "auto",
+        other_cost=other_cost if mode != "off" else other_cost + sum(each.slow_cost for each in found),
     )
     problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
     return replace(program, problem=problem, plan=plan, staged=choice.staged, constant_costs=choice.costs)
