@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from codegen.emit.literals import array_type
 from codegen.emit.places import Places, PoolBytes
 from codegen.emit.text import wrapped
@@ -17,10 +19,14 @@ def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str
     dtypes = {
         (prim.name, each.role): each.data.dtype for prim in program.prim_funcs for each in prim.constants
     }
-    return {
-        copy.user: f"(const {array_type(dtypes[copy.user])} *){places.byte_address(_bytes(copy))}"
-        for copy in program.staged
-    }
+    return {copy.user: _address(copy, places, dtypes[copy.user]) for copy in program.staged}
+
+
+def _address(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
+    # Kernels load constants through plain types. Whatever is stored in a pool is stored through characters or
+    # may_alias types (the copy itself too), which no compiler moves across a load of another type.
+    through = "" if dtype.itemsize == 1 else "(const void *)"
+    return f"(const {array_type(dtype)} *){through}{places.byte_address(_bytes(copy))}"
 
 
 def staging_call(copy: Staged, places: Places, source: str) -> str:

@@ -61,13 +61,12 @@ def candidates(
     reads: Mapping[tuple[str, str], float],
     *,
     minimum_alignment: int = 1,
-) -> tuple[list[Candidate], int]:
-    """Constants that may be staged, and the cost of reading all others in one inference.
+) -> list[Candidate]:
+    """Constants as steps read them.
 
-    Constants of characters may: kernels reach wider ones through pointers that may not alias a pool's bytes.
     `steps`: PrimFunc -> its step. `reads`: (primfunc, role) -> how often each byte is read in one inference.
     """
-    every = [
+    return [
         Candidate(
             part=part,
             step=steps[part.user[0]],
@@ -79,8 +78,6 @@ def candidates(
         for member in pool.members
         for part in member.parts
     ]
-    found = [each for each in every if each.part.dtype.itemsize == 1]
-    return found, sum(each.slow_cost for each in every if each.part.dtype.itemsize > 1)
 
 
 def _alignment(of_whole: int, offset: int) -> int:
@@ -98,13 +95,12 @@ def choose(
     limits: Mapping[str, int],
     *,
     may_stay: bool,
-    other_cost: int = 0,
 ) -> Staging:
     """The cheapest of the greedy ways. `limits`: pool -> bytes that copies may end at.
 
-    `may_stay`: copies at start-up are possible. `other_cost`: of constants that are no candidates.
+    `may_stay`: copies at start-up are possible.
     """
-    slow = sum(each.slow_cost for each in found) + other_cost
+    slow = sum(each.slow_cost for each in found)
     ways = [
         _way(order, _Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
         for order in _orders(found)
@@ -115,7 +111,7 @@ def choose(
     costs = ConstantCosts(
         linked=slow,
         chosen=slow + sum(change for _, change in best.values()),
-        bound=other_cost + sum(_least(each, problem.pools, may_stay=may_stay) for each in found),
+        bound=sum(_least(each, problem.pools, may_stay=may_stay) for each in found),
     )
     return Staging(staged=staged, costs=costs)
 

@@ -25,17 +25,16 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
         for each in prim.constants
     }
     steps = {prim.name: step for step, prim in enumerate(program.prim_funcs)}
-    found, other_cost = candidates(
+    found = candidates(
         program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
     choice = choose(
-        found if mode != "off" else (),
+        found,
         program.problem,
         program.plan,
         program.times,
-        _limits(program, may_raise=may_raise),
+        _limits(program, may_raise=may_raise) if mode != "off" else {},
         may_stay=may_stay and mode == "auto",
-        other_cost=other_cost if mode != "off" else other_cost + sum(each.slow_cost for each in found),
     )
     problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
     return replace(program, problem=problem, plan=plan, staged=choice.staged, constant_costs=choice.costs)

@@ -108,7 +108,7 @@ def test_the_cheapest_pool_with_room() -> None:
     assert choice.costs.chosen == 100 * (8 + 2 + 10 * 2)
 
 
-def test_constants_of_wide_types_are_no_candidates() -> None:
+def test_candidates_are_constants_as_steps_read_them() -> None:
     parts = {
         name: ConstantPart(user=("s0", name), offset_bytes=offset, size_bytes=8, dtype=np.dtype(dtype))
         for name, dtype, offset in (("w", np.int32, 0), ("b", np.int8, 4))
@@ -120,9 +120,11 @@ def test_constants_of_wide_types_are_no_candidates() -> None:
         name="qspi", region="QSPI", section=".q", alignment=16, size_bytes=16, members=(member,),
         merged_bytes=0, read_cost=8.0,
     )  # fmt: skip
-    found, other = candidates([pool], {"s0": 0}, {("s0", "w"): 2.0, ("s0", "b"): 3.0})
-    assert [(each.part.user, each.alignment) for each in found] == [(("s0", "b"), 4)]
-    assert other == 8 * 2 * 8
+    found = candidates([pool], {"s0": 3}, {("s0", "w"): 2.0, ("s0", "b"): 3.0})
+    assert [(each.part.user, each.step, each.alignment, each.slow_cost) for each in found] == [
+        (("s0", "w"), 3, 8, 128),
+        (("s0", "b"), 3, 4, 192),
+    ]
 
 
 buffers = st.lists(
