@@ -20,6 +20,7 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
+from codegen.plan.program import Interface
 from codegen.search import Choices, board_pools, identifier, search
 
 Progress = Callable[[str], None]
@@ -78,7 +79,9 @@ def plan_model(
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
-    choices = replace(choices, alone=alone, stage=options.stage if options.interface == Interface() else "off")
+    # Copies lie at addresses that the linker knows, in pools of the model's own.
+    stage = options.stage if options.interface == Interface() else "off"
+    choices = replace(choices, alone=alone, stage=stage)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))

@@ -131,11 +131,11 @@ def _constants(program: Program) -> dict[str, object]:
             }
             for pool in program.constants
         ],
-        "staged": _staged(program),
+        "staged": staged_report(program),
     }
 
 
-def _staged(program: Program) -> dict[str, object]:
+def staged_report(program: Program) -> dict[str, object]:
     """Copies of constants in faster memory; costs are those of reads of constants and copies."""
     copies = [copy for copy in program.staged if copy.copied_at is not None]
     return {

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from codegen.emit.names import (
     base_macro,
-    constant_pool,
     pool_array,
     pool_macro,
     reader_name,
 )
 from codegen.emit.ownership import PoolsView, pools_type, pools_view
 from codegen.emit.places import Places, PoolSize, used_pools
+from codegen.emit.sets import constant_macros
 from codegen.emit.staging import start_function
 from codegen.emit.tensors import TensorView, io_views
 from codegen.emit.text import comment_lines, comment_text, macros, members, wrapped
@@ -233,41 +233,6 @@ def _pool_macros(bundle: Bundle, program: Program) -> list[tuple[str, str]]:
     used = used_pools(program)
     found = [(pool_macro(program.name, pool.name), f"{pool.size_bytes}u") for pool in used]
     if bundle.is_single:
-        return found + _constant_macros(bundle)
+        return found + constant_macros(bundle)
     bases = [(base_macro(program.name, p.name), bundle.base(program.name, p.name)) for p in used]
     return found + [(name, f"{base}u") for name, base in bases]
-
-
-def _constant_macros(bundle: Bundle) -> list[tuple[str, str]]:
-    constants = [(constant_pool(bundle, pool), pool.size_bytes) for pool in bundle.constants]
-    return [(pool_macro(bundle.prefix, name), f"{size_bytes}u") for name, size_bytes in constants]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SetView:
-    """What a bundle's models share, in C: pools and constants."""
-
-    name: str
-    """Of the files with the constants, in front of `_data`."""
-    macro: str
-    about: tuple[str, ...]
-    """Comment lines: which models share."""
-    is_single: bool
-    header: str
-    """Header with the pools' sizes."""
-    sizes: str
-    """Macros with the sizes of all pools, for a header of their own."""
-
-
-def set_view(bundle: Bundle) -> SetView:
-    """The view of a bundle."""
-    models = f"Shared by {', '.join(program.name for program in bundle.programs)}."
-    sizes = [(pool_macro(bundle.prefix, pool.name), f"{pool.size_bytes}u") for pool in bundle.pools]
-    return SetView(
-        name=bundle.prefix,
-        macro=bundle.prefix.upper(),
-        about=tuple(comment_lines(models, first=" * ", rest=" * ")),
-        is_single=bundle.is_single,
-        header=f"{bundle.prefix}.h" if bundle.is_single else f"{bundle.prefix}_pools.h",
-        sizes=macros([*sizes, *_constant_macros(bundle)]),
-    )

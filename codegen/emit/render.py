@@ -10,12 +10,13 @@ from codegen.emit.build_files import build_files
 from codegen.emit.constants import constant_views, pool_definition, table_rows
 from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
-from codegen.emit.header import header_view, set_view
+from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro, reader_name
 from codegen.emit.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
 from codegen.emit.places import Places
 from codegen.emit.runtime import header_files, kernel_files
+from codegen.emit.sets import set_view
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner

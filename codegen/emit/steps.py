@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.arguments import address_array, named, used
 from codegen.emit.blocks import block_text, function_name
 from codegen.emit.header import HeaderView
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
@@ -27,7 +28,6 @@ from codegen.emit.staging import (
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
-    COLUMNS,
     assignment,
     block_comment,
     call_assignment,
@@ -133,7 +133,7 @@ class _Entry:
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
             for var in program.function.variables()
         }
-        self.used = frozenset(_used(program))
+        self.used = frozenset(used(program))
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
@@ -257,8 +257,8 @@ class _Entry:
         result = prim.let.var
         if not self.stepwise:
             return [result] if result.name in self.used else []
-        named = [*_named(prim), *([result] if ResultArg() in prim.call_args else [])]
-        return list({var.name: var for var in named}.values())
+        found = [*named(prim), *([result] if ResultArg() in prim.call_args else [])]
+        return list({var.name: var for var in found}.values())
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
         """What the function of one step is called with: the caller's structs that it reaches into."""
@@ -329,7 +329,7 @@ class _Entry:
             case ArrayArg(items=items):
                 name = self.taken.take(f"{prim.name}_addresses")
                 addresses = [self._argument(prim, item, lines) for item in items]
-                lines.append(_array(name, addresses))
+                lines.append(address_array(name, addresses))
                 return name
             case _:
                 raise ValueError(f"{prim.name}: argument {arg!r} has no form in C")
@@ -389,36 +389,3 @@ def _direction(tensor: TensorView, struct: str, pools: str) -> tuple[str, str]:
     """Where a copy goes to and comes from; `pools`: what accessors are called with."""
     place, caller = f"{tensor.accessor}({pools})", f"{struct}->{tensor.field}"
     return (place, caller) if struct == "inputs" else (caller, place)
-
-
-def _array(name: str, addresses: list[str]) -> str:
-    line = f"    const void *const {name}[] = {{{', '.join(addresses)}}};"
-    if len(line) <= COLUMNS:
-        return line
-    rows = [f"        {address}," for address in addresses]
-    return "\n".join(
-        [
-            "    /* clang-format off */",
-            f"    const void *const {name}[] = {{",
-            *rows,
-            "    };",
-            "    /* clang-format on */",
-        ]
-    )
-
-
-def _used(program: Program) -> Iterator[str]:
-    """Variables that a call names."""
-    for prim in program.prim_funcs:
-        if ResultArg() in prim.call_args:
-            yield prim.let.var.name
-        yield from (var.name for var in _named(prim))
-
-
-def _named(prim: PrimFunc) -> Iterator[Var]:
-    """Arguments that a call names."""
-    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
-    for item in (*prim.call_args, *arrays):
-        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
-        if isinstance(value, Var):
-            yield value

@@ -5,7 +5,7 @@ from typing import cast
 
 from codegen.emit.constants import part_address
 from codegen.emit.literals import scalar
-from codegen.emit.names import constant_pool, pool_array
+from codegen.emit.names import c_name, constant_pool, pool_array
 from codegen.emit.text import COLUMNS, assignment
 from codegen.kernels.primfunc import CallArg, ConstantPointer, CStruct, PrimFunc, StructArg, StructPointer
 from codegen.plan.bundle import Bundle

@@ -57,8 +57,13 @@ def test_regions_that_the_emulator_lacks_are_left_out_of_its_plans() -> None:
 
 
 def test_limits_of_constant_pools_are_known_names() -> None:
-    assert [pool.name for pool in board_pools(AN547, {"qspi": 5}, emulated=True)] == ["dtcm", "sram"]
-    with pytest.raises(CodegenError, match=r"E215.*has no pool flash\n.*dtcm, sram, itcm, qspi"):
+    assert [pool.name for pool in board_pools(AN547, {"qspi": 5}, emulated=True)] == [
+        "dtcm",
+        "sram",
+        "bram",
+        "ddr",
+    ]
+    with pytest.raises(CodegenError, match=r"E215.*has no pool flash\n.*dtcm, sram, bram, ddr, itcm, qspi"):
         board_pools(AN547, {"flash": 5}, emulated=True)
 
 

@@ -51,7 +51,7 @@ cg_status counter_set_constants(counter_workspace_pools *pools, const void *imag
     static const cg_constants_expected expected = {
         .size_bytes = COUNTER_CONSTANTS_SIZE,
         .alignment = 16u,
-        .layout = {0x420faa85u, 0x01df2af2u, 0x8bea51f4u, 0xdd9d712au},
+        .layout = {0xd8671b57u, 0x1eb0bba4u, 0x944afafdu, 0x8c661d2au},
     };
     if (pools == NULL) {
         return CG_ERR_NULL_POINTER;

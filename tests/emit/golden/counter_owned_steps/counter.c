@@ -51,7 +51,7 @@ cg_status counter_set_constants(counter_workspace_pools *pools, const void *imag
     static const cg_constants_expected expected = {
         .size_bytes = COUNTER_CONSTANTS_SIZE,
         .alignment = 16u,
-        .layout = {0xcd0d66e2u, 0xcac0a299u, 0x38916e10u, 0x8b6014a1u},
+        .layout = {0x2a3c8042u, 0xcba25b29u, 0x697c7b84u, 0x60556c6eu},
     };
     if (pools == NULL) {
         return CG_ERR_NULL_POINTER;
