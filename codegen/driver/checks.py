@@ -17,6 +17,7 @@ def check_image(image: Image, board: Board, bundle: Bundle) -> None:
     pools |= {
         pool_array(bundle, constant_pool(bundle, pool)): (pool.size_bytes, pool.alignment)
         for pool in bundle.constants
+        if not any(program.interface.external for program in bundle.programs)
     }
     toolchain.check_pools(image, board, pools)
     bound = image.sizes.stack_bound_bytes
