@@ -25,6 +25,7 @@ typedef struct {
     const char *name;
     uint8_t sha256[32];
     cg_status (*run)(void);
+    void (*start)(void);
     const cg_bench_tensor *inputs;
     const cg_bench_tensor *outputs;
     const cg_bench_pool *pools;

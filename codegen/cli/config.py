@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from codegen.cli.constant_rules import constant_rules
 from codegen.cli.kernels import declared_kernels
 from codegen.cli.places import declared_places
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
@@ -30,6 +32,7 @@ _KNOWN = {
     "no-blocks": bool,
     "sharing": str,
     "reduce": bool,
+    "stage": str,
     "port": str,
     "pool": dict,
     "concurrent": list,
@@ -54,6 +57,7 @@ class Settings:
     """Values of flags by verb, for click."""
     kernels: tuple[UserKernel, ...] = ()
     places: tuple[Place, ...] = ()
+    constant_rules: tuple[ConstantRule, ...] = ()
 
 
 def settings(folder: Path | None = None) -> Settings:
@@ -78,6 +82,7 @@ def settings(folder: Path | None = None) -> Settings:
         values["pool"] = pool_words(document.pop("pool"), messages)
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
+    rules = constant_rules(document.pop("constants", []), path, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
@@ -85,7 +90,7 @@ def settings(folder: Path | None = None) -> Settings:
                 "E202",
                 f"unknown key {key!r}",
                 where=FILE,
-                help=f"known keys are {', '.join(_KNOWN)}, kernel, place",
+                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, constants",
             )
         elif not isinstance(value, (int, float) if kind is float else kind) or (
             kind is list and not _are_groups(cast(object, value))
@@ -96,7 +101,9 @@ def settings(folder: Path | None = None) -> Settings:
         else:
             values[key.replace("-", "_")] = _words(cast(object, value))
     messages.raise_if_any()
-    return Settings(defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places)
+    return Settings(
+        defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places, constant_rules=rules
+    )
 
 
 def pool_words(value: object, messages: Messages) -> list[str]:

@@ -137,6 +137,13 @@ def _flags() -> list[Callable[..., Any]]:
             help="Leave out channels that are constant for every input or that nothing reads; exact.",
         ),
         flag(
+            "--stage",
+            type=click.Choice(["off", "use", "auto"]),
+            default="auto",
+            show_default=True,
+            help="Copy constants that are read often to faster memory where the board's costs say it pays.",
+        ),
+        flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
         ),
         click.option(
@@ -176,7 +183,9 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         reduce=values.pop("reduce"),
         kernels=found.kernels,
         places=found.places,
+        constant_rules=found.constant_rules,
         app_elf=values.pop("app_elf"),
+        stage=values.pop("stage"),
         dump_ir=values.pop("dump_ir"),
     )
 

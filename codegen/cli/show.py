@@ -33,6 +33,7 @@ def show_plan(planned: Planned) -> None:
     click.echo()
     _pools(program, planned.own_macs)
     _constants(program.constants)
+    _staged(program)
     _reduction(planned)
 
 
@@ -261,12 +262,29 @@ def show_shared(bundle: Bundle) -> None:
         apart = [" and ".join(group) for group in bundle.concurrent]
         click.echo(f"together  {'; '.join(apart) or 'no two models run at the same time'}")
     _constants(bundle.constants)
+    for program in bundle.programs:
+        _staged(program)
 
 
 def _constants(pools: Sequence[ConstantPool]) -> None:
     for pool in pools:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
         click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+
+
+def _staged(program: Program) -> None:
+    """What is copied to faster memory, where anything is."""
+    if not program.staged:
+        return
+    costs, copies = program.constant_costs, [copy for copy in program.staged if copy.copied_at is not None]
+    where = ", ".join(dict.fromkeys(copy.pool for copy in program.staged))
+    lasting = sum(copy.size_bytes for copy in program.staged if copy.copied_at is None)
+    copied = sum(copy.size_bytes for copy in copies)
+    click.echo(
+        f"staged    {program.name}: {lasting:,} bytes at start-up, {copied:,} bytes in {len(copies)} copies "
+        f"an inference, to {where}; reads of constants cost {costs.chosen:,}, "
+        f"without copies {costs.linked:,}, at best {costs.bound:,}"
+    )
 
 
 def _reduction(planned: Planned) -> None:

@@ -22,6 +22,7 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
+from codegen.plan.program import Interface
 from codegen.search import Choices, board_pools, identifier, search
 
 Progress = Callable[[str], None]
@@ -70,14 +71,19 @@ def plan_model(
     name: str | None = None,
     emulated: bool = False,
     limits: Mapping[str, int] | None = None,
+    alone: bool = False,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
-    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools.
+    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `alone`:
+    no other model runs in its pools.
     """
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
+    # Copies lie at addresses that the linker knows, in pools of the model's own.
+    stage = options.stage if options.interface == Interface() else "off"
+    choices = replace(choices, alone=alone, stage=stage)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))
@@ -153,7 +159,15 @@ def build(
 
     def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
         progress(f"plan {name}")
-        return plan_model(files[name], board, options, name=name, emulated=emulated, limits=limits)
+        return plan_model(
+            files[name],
+            board,
+            options,
+            name=name,
+            emulated=emulated,
+            limits=limits,
+            alone=len(files) == 1,
+        )
 
     models, bundle = joined([planned(name) for name in files], options, planned)
     progress("write C")
@@ -208,6 +222,8 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         blocks=options.blocks,
         sharing=options.sharing,
         pool_limits=options.pool_limits,
+        constant_rules=options.constant_rules,
+        stage=options.stage,
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,
     )

@@ -1,6 +1,7 @@
 """Checks of a linked image against the plan and the board, before anything runs."""
 
 from codegen import toolchain
+from codegen.emit.names import constant_pool, pool_array
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.plan.bundle import Bundle
@@ -13,6 +14,11 @@ FRAME_BYTES = 128
 def check_image(image: Image, board: Board, bundle: Bundle) -> None:
     """Raise CodegenError if a pool is not where the plan says (E507) or the stack is short (E405)."""
     pools = {f"{bundle.prefix}_{pool.name}_pool": (pool.size_bytes, pool.alignment) for pool in bundle.pools}
+    pools |= {
+        pool_array(bundle, constant_pool(bundle, pool)): (pool.size_bytes, pool.alignment)
+        for pool in bundle.constants
+        if not any(program.interface.external for program in bundle.programs)
+    }
     toolchain.check_pools(image, board, pools)
     bound = image.sizes.stack_bound_bytes
     if bound is not None and bound + FRAME_BYTES > board.stack_bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from codegen.driver.report import workspace_bytes
+from codegen.driver.report import staged_report, workspace_bytes
 from codegen.plan.bundle import Bundle, BundlePool, own_pools
 from codegen.plan.joint import heaviest_group
 from codegen.plan.problem import peak_bytes
@@ -43,6 +43,7 @@ def constants_report(bundle: Bundle) -> dict[str, object]:
             {"name": pool.name, "region": pool.region, "section": pool.section, "size_bytes": pool.size_bytes}
             for pool in bundle.constants
         ],
+        "staged": {program.name: staged_report(program) for program in bundle.programs},
     }
 
 

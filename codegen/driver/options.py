@@ -8,8 +8,9 @@ from types import MappingProxyType
 from codegen.driver.declared import DeclaredPool
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import Interface, IoMode
-from codegen.search import ScheduleMode, SharingMode
+from codegen.search import ScheduleMode, SharingMode, StageMode
 from codegen.toolchain import Optimize
 
 
@@ -41,6 +42,10 @@ class Options:
     """Memories and devices of values, from codegen.toml."""
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
+    constant_rules: tuple[ConstantRule, ...] = ()
+    """Where constants lie, from codegen.toml."""
+    stage: StageMode = "auto"
+    """Copy constants that are read often to faster memory where the board's access costs say that it pays."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
@@ -62,6 +67,7 @@ class Options:
             (not self.blocks, "--no-blocks"),
             (self.sharing != "overlap", f"--sharing {self.sharing}"),
             (not self.reduce, "--no-reduce"),
+            (self.stage != "auto", f"--stage {self.stage}"),
             (self.sandbox, "--sandbox"),
             (self.seed != 0, f"--seed {self.seed}"),
         )
@@ -69,6 +75,7 @@ class Options:
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
         parts += [f"--pool {pool}" for pool in self.pools]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
+        parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         parts += [text for given, text in words if given]
         parts += [place.spelled for place in self.places]
         return " ".join(parts)

@@ -23,7 +23,7 @@ def plan_only(path: Path, options: Options) -> Planned:
 
     Raises CodegenError as import, search and the board's catalogue do.
     """
-    return plan_model(path, planning_board(options), options)
+    return plan_model(path, planning_board(options), options, alone=True)
 
 
 def planning_board(options: Options) -> Board:

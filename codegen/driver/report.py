@@ -122,8 +122,42 @@ def _constants(program: Program) -> dict[str, object]:
         "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
         "mode": program.interface.constants.value,
         "pools": [
-            {"name": pool.name, "region": pool.region, "section": pool.section, "size_bytes": pool.size_bytes}
+            {
+                "name": pool.name,
+                "region": pool.region,
+                "section": pool.section,
+                "size_bytes": pool.size_bytes,
+                "unique_bytes": pool.unique_bytes,
+                "access_cost": pool.access_cost,
+            }
             for pool in program.constants
+        ],
+        "staged": staged_report(program),
+    }
+
+
+def staged_report(program: Program) -> dict[str, object]:
+    """Copies of constants in faster memory; costs are those of reads of constants and copies."""
+    copies = [copy for copy in program.staged if copy.copied_at is not None]
+    return {
+        "bytes": sum(copy.size_bytes for copy in program.staged),
+        "start_bytes": sum(copy.size_bytes for copy in program.staged if copy.copied_at is None),
+        "copies_per_inference": len(copies),
+        "copied_bytes_per_inference": sum(copy.size_bytes for copy in copies),
+        "cost_linked": program.constant_costs.linked,
+        "cost": program.constant_costs.chosen,
+        "cost_bound": program.constant_costs.bound,
+        "constants": [
+            {
+                "step": copy.used_at,
+                "name": copy.user[0],
+                "role": copy.user[1],
+                "bytes": copy.size_bytes,
+                "pool": copy.pool,
+                "offset": copy.offset,
+                "copied_at": copy.copied_at,
+            }
+            for copy in program.staged
         ],
     }
 

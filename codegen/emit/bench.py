@@ -150,11 +150,13 @@ def _alive(program: Program) -> list[list[Buffer]]:
 def _touched(program: Program) -> list[list[Buffer]]:
     """Of each step, those alive that hold an argument, its result, a workspace, or live only in it."""
     found: list[list[Buffer]] = []
-    for prim, (start, stop), alive in zip(program.prim_funcs, program.times, _alive(program), strict=True):
+    steps = zip(program.prim_funcs, program.times, _alive(program), strict=True)
+    for step, (prim, (start, stop), alive) in enumerate(steps):
         values = [prim.let.var, *(arg for arg in prim.let.call.args if isinstance(arg, Var))]
         slices = [program.slices[var.name] for var in values if var.name in program.slices]
         used = {part.buffer for part in slices}
         used |= {program.workspaces[prim.name, space.name] for space in prim.workspaces}
+        used |= {copy.buffer for copy in program.staged if step in (copy.copied_at, copy.used_at)}
         found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
     return found
 

@@ -9,7 +9,7 @@ from codegen.emit.literals import array_type, float32, integer
 from codegen.emit.names import c_name, constant_pool, pool_array, pool_macro
 from codegen.emit.text import COLUMNS, declaration, hexadecimal, members, unformatted
 from codegen.plan.bundle import Bundle
-from codegen.plan.program import ConstantMember, ConstantPool
+from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool
 
 _INDENT = "    "
 _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
@@ -60,7 +60,7 @@ def _pool(bundle: Bundle, pool: ConstantPool) -> ConstantPoolView:
         merged_bytes=pool.merged_bytes,
         section=pool.section,
         alignment=pool.alignment,
-        members=members(_members(pool)),
+        members=_struct(pool),
         offsets=tuple((c_name(member.name), f"{hexadecimal(member.offset)}u") for member in pool.members),
         size_check=size,
         declaration=declaration(f"extern const {layout} {name};"),
@@ -74,6 +74,12 @@ def _opening(layout: str, name: str, attributes: str) -> str:
     return line if len(line) <= COLUMNS else f"const {layout} {name}\n{_INDENT}{attributes}"
 
 
+def _struct(pool: ConstantPool) -> str:
+    rows = _members(pool)
+    # A union on one line is more readable than what clang-format makes of it.
+    return unformatted(members(rows)) if any(code.startswith("union") for code, _ in rows) else members(rows)
+
+
 def _members(pool: ConstantPool) -> list[tuple[str, str]]:
     """Declarations in offset order; every gap is a member, so no compiler's padding rule matters."""
     rows: list[tuple[str, str]] = []
@@ -82,14 +88,20 @@ def _members(pool: ConstantPool) -> list[tuple[str, str]]:
         if member.offset < end or member.offset % member.data.dtype.itemsize:
             raise ValueError(f"constant {member.name}: offset {member.offset} overlaps or is misaligned")
         rows += _padding(end, member.offset)
-        note = hexadecimal(member.offset)
-        if len(member.users) > 1:
-            note += f"  shared: {', '.join(dict.fromkeys(user for user, _ in member.users))}"
+        note = hexadecimal(member.offset) + _readers(member)
         rows.append((_declaration(member), note))
         end = member.offset + member.data.nbytes
     if pool.size_bytes < end:
         raise ValueError(f"constant pool {pool.name}: {pool.size_bytes} bytes, members end at {end}")
     return rows + _padding(end, pool.size_bytes)
+
+
+def _readers(member: ConstantMember) -> str:
+    """Who shares a member, and who reads a part of it."""
+    whole = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes == member.data.nbytes)
+    parts = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes < member.data.nbytes)
+    note = f"  shared: {', '.join(whole)}" if len(member.parts) - len(parts) > 1 else ""
+    return note + (f"  parts: {', '.join(parts)}" if parts else "")
 
 
 def _padding(start: int, stop: int) -> list[tuple[str, str]]:
@@ -99,7 +111,32 @@ def _padding(start: int, stop: int) -> list[tuple[str, str]]:
 
 
 def _declaration(member: ConstantMember) -> str:
-    return f"{array_type(member.data.dtype)} {c_name(member.name)}[{member.data.size}]"
+    """The array; a union of arrays where others read the same bytes as another type than characters."""
+    plain = f"{array_type(member.data.dtype)} {c_name(member.name)}[{member.data.size}]"
+    others = [
+        f"{array_type(dtype)} {alternative(member, dtype)}[{member.data.nbytes // dtype.itemsize}]"
+        for dtype in dict.fromkeys(part.dtype for part in member.parts)
+        if dtype != member.data.dtype and dtype.itemsize > 1
+    ]
+    return f"union {{ {'; '.join([plain, *others])}; }}" if others else plain
+
+
+def alternative(member: ConstantMember, dtype: np.dtype[np.generic]) -> str:
+    """Name of `member` as it is read by those who take its bytes for elements of `dtype`."""
+    return c_name(f"{member.name}_{dtype.name}")
+
+
+def part_address(c_object: str, member: ConstantMember, part: ConstantPart) -> str:
+    """C expression of the first element that the reader of `part` wants, of its element type."""
+    whole = f"{c_object}.{c_name(member.name)}"
+    if part.dtype == member.data.dtype:
+        index = part.offset_bytes // part.dtype.itemsize
+        return f"&{whole}[{index}]" if index else whole
+    if part.dtype.itemsize > 1:
+        return f"{c_object}.{alternative(member, part.dtype)}"
+    # Characters may read any object.
+    characters = f"(const {array_type(part.dtype)} *){whole}"
+    return f"&({characters})[{part.offset_bytes}]" if part.offset_bytes else characters
 
 
 def _table(member: ConstantMember) -> str:

@@ -12,6 +12,7 @@ from codegen.emit.names import (
 from codegen.emit.ownership import PoolsView, pools_type, pools_view
 from codegen.emit.places import Places, PoolSize, used_pools
 from codegen.emit.shared import constant_macros
+from codegen.emit.staging import start_function
 from codegen.emit.tensors import TensorView, io_views
 from codegen.emit.text import comment_lines, comment_text, macros, members, wrapped
 from codegen.plan.bundle import Bundle
@@ -69,6 +70,8 @@ class HeaderView:
     """Declaration of the function that takes an image of constants; empty where they are linked."""
     ending: str
     """What each call shares with others, and what it returns."""
+    start: str
+    """The function that copies constants at start-up; empty if there is none."""
     abi: int
 
 
@@ -107,6 +110,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         pools=pools_view(program) if program.interface.caller_pools else None,
         takes_constants=_takes_constants(program),
         ending=_ending(program),
+        start=start_function(program),
         abi=RUNTIME_ABI,
     )
 

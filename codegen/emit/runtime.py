@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from codegen import resources
 from codegen.emit.ownership import CHECK_SOURCE
+from codegen.emit.staging import STAGE_SOURCE
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -21,6 +22,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
+    names |= {STAGE_SOURCE for program in programs if program.staged}
     ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
     return {**ours, **_user_files(programs)}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.arguments import address_array, named, used
 from codegen.emit.blocks import block_text, function_name
 from codegen.emit.header import HeaderView
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
@@ -16,10 +17,17 @@ from codegen.emit.ownership import (
     pools_type,
 )
 from codegen.emit.places import CallerBytes, Places, PoolBytes
+from codegen.emit.staging import (
+    STAGE_HEADER,
+    staged_addresses,
+    staging_call,
+    start_function,
+    start_if_needed,
+    start_text,
+)
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
-    COLUMNS,
     assignment,
     block_comment,
     call_assignment,
@@ -43,7 +51,7 @@ from codegen.kernels.primfunc import (
     ValueArg,
     WorkspaceArg,
 )
-from codegen.plan.program import Interface, IoMode, Program
+from codegen.plan.program import Interface, IoMode, Program, Staged
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""
@@ -98,6 +106,8 @@ class EntryView:
     """The runtime's headers that declare the kernels called."""
     user_kernels: tuple[str, ...]
     """C functions that users wrote, by name."""
+    start: str
+    """The function that copies constants at start-up, and its state; empty if there are none."""
 
 
 def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
@@ -114,7 +124,8 @@ class _Entry:
         self.stepwise = program.interface.is_stepwise
         self.external = program.interface.external
         self._base = constants_base(program) if self.external else ""
-        self.constants = constant_addresses(places.bundle, program, self._base)
+        self.linked = constant_addresses(places.bundle, program, self._base)
+        self.constants = {**self.linked, **staged_addresses(program, places)}
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         own = ["context", "status"] if program.streamed else []
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
@@ -122,7 +133,7 @@ class _Entry:
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
             for var in program.function.variables()
         }
-        self.used = frozenset(_used(program))
+        self.used = frozenset(used(program))
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
@@ -158,7 +169,8 @@ class _Entry:
             ),
             steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
-            kernel_headers=_kernel_headers(prims),
+            kernel_headers=_kernel_headers(self.program),
+            start=start_text(self.program, self.places, self.linked),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
         )
 
@@ -223,6 +235,7 @@ class _Entry:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
                 lines += texts
+        call = "\n".join([*self._stagings(index), *([call] if call else [])])
         name = f"step_{index}_{prim.name}"
         parameters = self._parameters(prim)
         call_back = f"{name}({', '.join(map(name_of, parameters))});"
@@ -244,8 +257,8 @@ class _Entry:
         result = prim.let.var
         if not self.stepwise:
             return [result] if result.name in self.used else []
-        named = [*_named(prim), *([result] if ResultArg() in prim.call_args else [])]
-        return list({var.name: var for var in named}.values())
+        found = [*named(prim), *([result] if ResultArg() in prim.call_args else [])]
+        return list({var.name: var for var in found}.values())
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
         """What the function of one step is called with: the caller's structs that it reaches into."""
@@ -264,6 +277,24 @@ class _Entry:
     def _steps_call(self, header: HeaderView) -> str:
         words = [name_of(parameter) for parameter in header.step_parameters]
         return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
+
+    def _stagings(self, index: int) -> Iterator[str]:
+        """What a step does with copies of constants before its call: wait for those that it reads, then begin
+        those that the next one reads, so that they are copied beside the call."""
+        if index == 0 and start_function(self.program):
+            yield start_if_needed(self.program)
+        begun = [copy for copy in self.program.staged if copy.copied_at == index]
+        for copy in begun:
+            if copy.used_at == index:
+                yield self._staging(copy)
+        if any(copy.used_at == index and copy.copied_at is not None for copy in self.program.staged):
+            yield "    CG_STAGE_WAIT();"
+        for copy in begun:
+            if copy.used_at != index:
+                yield self._staging(copy)
+
+    def _staging(self, copy: Staged) -> str:
+        return staging_call(copy, self.places, self.linked[copy.user])
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))
@@ -298,7 +329,7 @@ class _Entry:
             case ArrayArg(items=items):
                 name = self.taken.take(f"{prim.name}_addresses")
                 addresses = [self._argument(prim, item, lines) for item in items]
-                lines.append(_array(name, addresses))
+                lines.append(address_array(name, addresses))
                 return name
             case _:
                 raise ValueError(f"{prim.name}: argument {arg!r} has no form in C")
@@ -348,8 +379,9 @@ class _Entry:
                 yield self.locals[arg.name], place
 
 
-def _kernel_headers(prims: Sequence[PrimFunc]) -> tuple[str, ...]:
-    headers = {header for prim in prims if prim.symbol for header in prim.headers}
+def _kernel_headers(program: Program) -> tuple[str, ...]:
+    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STAGE_HEADER} if program.staged else set[str]()
     return tuple(sorted(headers))
 
 
@@ -357,36 +389,3 @@ def _direction(tensor: TensorView, struct: str, pools: str) -> tuple[str, str]:
     """Where a copy goes to and comes from; `pools`: what accessors are called with."""
     place, caller = f"{tensor.accessor}({pools})", f"{struct}->{tensor.field}"
     return (place, caller) if struct == "inputs" else (caller, place)
-
-
-def _array(name: str, addresses: list[str]) -> str:
-    line = f"    const void *const {name}[] = {{{', '.join(addresses)}}};"
-    if len(line) <= COLUMNS:
-        return line
-    rows = [f"        {address}," for address in addresses]
-    return "\n".join(
-        [
-            "    /* clang-format off */",
-            f"    const void *const {name}[] = {{",
-            *rows,
-            "    };",
-            "    /* clang-format on */",
-        ]
-    )
-
-
-def _used(program: Program) -> Iterator[str]:
-    """Variables that a call names."""
-    for prim in program.prim_funcs:
-        if ResultArg() in prim.call_args:
-            yield prim.let.var.name
-        yield from (var.name for var in _named(prim))
-
-
-def _named(prim: PrimFunc) -> Iterator[Var]:
-    """Arguments that a call names."""
-    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
-    for item in (*prim.call_args, *arrays):
-        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
-        if isinstance(value, Var):
-            yield value

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from codegen.emit.constants import part_address
 from codegen.emit.literals import scalar
 from codegen.emit.names import c_name, constant_pool, pool_array
 from codegen.emit.text import COLUMNS, assignment
@@ -17,15 +18,15 @@ _DEEPER = " " * 4
 
 
 def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
-    """Where every linked constant of a program lies; merged ones are the same member. `base`: the pointer to
-    the image of constants, empty where they are linked."""
+    """Where every linked constant of a program lies; merged ones are the same member, or a part of one.
+    `base`: the pointer to the image of constants, empty where they are linked."""
     own = {bundle.users[program.name, prim.name]: prim.name for prim in program.prim_funcs}
     return {
-        (own[user], role): f"{_object(bundle, pool, base)}.{c_name(member.name)}"
+        (own[part.user[0]], part.user[1]): part_address(_object(bundle, pool, base), member, part)
         for pool in bundle.constants
         for member in pool.members
-        for user, role in member.users
-        if user in own
+        for part in member.parts
+        if part.user[0] in own
     }
 
 

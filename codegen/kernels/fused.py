@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.fused import FusedAttrs
 from codegen.ir.ops.rules import narrow
+from codegen.ir.ops.user import operator_name
+from codegen.kernels.constant_reads import constant_reads
 from codegen.kernels.primfunc import (
     Block,
     BlockStage,
@@ -245,7 +247,9 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
         stages = (delivery, *stages)
     reads = _reads(prims, planned, streamed)
     constants = [
-        _constant(prim, constant, prim is prims[-1]) for prim in prims for constant in prim.constants
+        _constant(prim, constant, prim is prims[-1], planned.pixels(stage) / _pixels(prim))
+        for stage, prim in enumerate(prims, start=len(values) - len(prims))
+        for constant in prim.constants
     ]
     structs = [_struct(prim, struct, prim is prims[-1]) for prim in prims for struct in prim.structs]
     shared = workspace(prims)
@@ -345,8 +349,21 @@ def _inner_argument(prim: PrimFunc, arg: CallArg, is_last: bool) -> CallArg:
             raise ValueError(f"{prim.name}: {arg!r} has no place in a block")
 
 
-def _constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool) -> LinkedConstant:
-    return dataclasses.replace(constant, role=_inner(prim, constant.role, is_last))
+def _pixels(prim: PrimFunc) -> int:
+    _, height, width, _ = nhwc(prim.let.var.type.shape)
+    return height * width
+
+
+def _constant(prim: PrimFunc, constant: LinkedConstant, is_last: bool, share: float) -> LinkedConstant:
+    """`share`: pixels computed in the block, of each that the layer has."""
+    reads = share * constant_reads(prim, constant)
+    return dataclasses.replace(
+        constant,
+        role=_inner(prim, constant.role, is_last),
+        reads=reads,
+        op=operator_name(prim.let.call),
+        steps=(prim.name, prim.let.var.origin),
+    )
 
 
 def _struct(prim: PrimFunc, struct: CStruct, is_last: bool) -> CStruct:

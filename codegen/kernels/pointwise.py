@@ -67,7 +67,9 @@ class Table(PortableKernel):
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
-        table = LinkedConstant(role="table", data=self.table(let), alignment=1)
+        table = LinkedConstant(
+            role="table", data=self.table(let), alignment=1, reads=let.var.type.elements / TABLE_LEN
+        )
         count = LiteralArg(value=let.var.type.elements)
         return Parts(
             call_args=(ConstantArg(role="table"), value, ResultArg(), count),

@@ -41,6 +41,12 @@ class LinkedConstant:
     alignment: int
     section: str | None = None
     memory_scope: str | None = None
+    reads: float | None = None
+    """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
+    op: str = ""
+    """The operator it belongs to, inside a block; empty: the PrimFunc's own."""
+    steps: tuple[str, ...] = ()
+    """Likewise the names of the step: the kernel's call, the file's tensor."""
 
     def __post_init__(self) -> None:
         if self.data.ndim != 1:
@@ -287,6 +293,8 @@ class PrimFunc:
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
+    pixels_at_once: int = 1
+    """Results that are computed from one reading of the weights: pixels of a tile."""
     instructions: int | None = None
     """Predicted for one call, by the kernel's own model on its instruction set; None: there is no model."""
     headers: tuple[str, ...] = ("cg_kernels.h",)

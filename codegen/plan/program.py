@@ -1,7 +1,7 @@
 """Program: everything emit needs. PrimFuncs in order, the memory plan, linked constants, I/O."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,16 +78,34 @@ class BufferSlice:
     size_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPart:
+    """What one (primfunc, role) reads of a member: bytes from `offset_bytes` on, as `dtype`."""
+
+    user: tuple[str, str]
+    offset_bytes: int
+    size_bytes: int
+    dtype: np.dtype[np.generic]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class ConstantMember:
-    """One linked constant in a constant pool; `users` are (primfunc, role) pairs that share it."""
+    """One piece of data in a constant pool, as who gave it its type and name (`parts[0]`) declares it."""
 
     name: str
     """C member name, e.g. `conv0_weight`."""
     offset: int
     data: np.ndarray
     alignment: int
-    users: tuple[tuple[str, str], ...]
+    parts: tuple[ConstantPart, ...]
+    """All who read it: most of them all of it, as it is."""
+    reads: float = 1.0
+    """How often each byte is read in one inference, on average."""
+
+    @property
+    def users(self) -> tuple[tuple[str, str], ...]:
+        """(primfunc, role) of everyone who reads it or a part of it."""
+        return tuple(part.user for part in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +119,44 @@ class ConstantPool:
     size_bytes: int
     members: tuple[ConstantMember, ...]
     merged_bytes: int
-    """Bytes saved by merging equal constants."""
+    """Bytes saved by merging: equal constants, and parts of others."""
+    read_cost: float = 1.0
+    """Cost of reading one byte, relative to other memories."""
+
+    @property
+    def unique_bytes(self) -> int:
+        """Bytes of the members: the rest of `size_bytes` is padding."""
+        return sum(member.data.nbytes for member in self.members)
+
+    @property
+    def access_cost(self) -> int:
+        """Cost of all reads of one inference, in reads of one byte where that costs 1."""
+        return sum(round(member.data.nbytes * member.reads * self.read_cost) for member in self.members)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Staged:
+    """A linked constant that is read from a copy in a writable pool."""
+
+    user: tuple[str, str]
+    """(primfunc, role) that reads it."""
+    buffer: str
+    """The copy, of `size_bytes` at `offset` in `pool`."""
+    size_bytes: int
+    alignment: int
+    reads: float
+    copied_at: int | None
+    """Step in front of which it is copied; None: once, at start-up."""
+    used_at: int
+    """Step that reads it."""
+    pool: str
+    offset: int
+
+    def interval(self, times: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """When the copy is alive, on the time axis of buffers; `times`: the interval of each step."""
+        if self.copied_at is None:
+            return 0, max(times[-1][1], 1)
+        return times[self.copied_at][0], times[self.used_at][1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,6 +190,18 @@ class OrderCertificate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantCosts:
+    """Predicted cost of reading linked constants in one inference, in reads of a byte where that costs 1."""
+
+    linked: int = 0
+    """Where they are linked."""
+    chosen: int = 0
+    """As some are staged, copies included."""
+    bound: int = 0
+    """No choice of copies costs less."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
     """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
 
@@ -161,5 +228,8 @@ class Program:
     interface: Interface = Interface()
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
+    staged: tuple[Staged, ...] = ()
+    """Linked constants that are read from copies; each copy is a buffer of the plan."""
+    constant_costs: ConstantCosts = ConstantCosts()
     constant_pools: tuple[Pool, ...] = ()
     """Where `constants` were linked, best first: what linking several models together needs again."""

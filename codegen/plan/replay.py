@@ -14,7 +14,7 @@ import numpy as np
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.problem import MemoryPlan, Pool, Problem
-from codegen.plan.program import BufferSlice, IoMode, Program
+from codegen.plan.program import BufferSlice, IoMode, Program, Staged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +54,7 @@ def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
         io=program.io,
         keep_inputs=keep_inputs,
         streamed=program.streamed,
+        staged=program.staged,
     )
 
 
@@ -68,6 +69,7 @@ def replay(
     io: IoMode,
     keep_inputs: bool,
     streamed: str | None = None,
+    staged: Sequence[Staged] = (),
 ) -> list[str]:
     """What goes wrong when the steps run with these placements, in sentences; empty if nothing does.
 
@@ -81,16 +83,19 @@ def replay(
     places = _Places(function, prim_funcs, slices, workspaces, problem, plan, callers)
     if places.faults:
         return places.faults
-    memory = _Memory(places.extents(problem.pools))
+    memory = _Memory(places.extents(problem.pools, staged))
     found: list[str] = []
     pieces = {param.name: _own(param) for param in function.params}
+    _copy(staged, None, memory)
     # The caller writes every input before the first step; all must be whole when it begins.
     for param in function.params:
         memory.write(param.name, places.values.get(param.name))
     for param in function.params:
         found.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
     for step, prim in enumerate(prim_funcs):
-        found.extend(f"step {step} {prim.let.where}: {text}" for text in _step(prim, places, memory, pieces))
+        _copy(staged, step, memory)
+        faults = [*_step(prim, places, memory, pieces), *_lost_copies(step, prim, staged, memory)]
+        found.extend(f"step {step} {prim.let.where}: {text}" for text in faults)
     kept = [result.name for result in function.results if isinstance(result, Var)]
     kept += [param.name for param in function.params] if keep_inputs else []
     for name in dict.fromkeys(kept):
@@ -99,6 +104,27 @@ def replay(
             for text in memory.damage(f"value {name}", pieces.get(name), places.values.get(name))
         )
     return found
+
+
+def _copied(copy: Staged) -> _Bytes:
+    return _Bytes(pool=copy.pool, start=copy.offset, stop=copy.offset + copy.size_bytes)
+
+
+def _copy(staged: Sequence[Staged], step: int | None, memory: "_Memory") -> None:
+    """Make the copies that belong in front of a step, or to start-up."""
+    for copy in staged:
+        if copy.copied_at == step:
+            memory.write(copy.buffer, _copied(copy))
+
+
+def _lost_copies(step: int, prim: PrimFunc, staged: Sequence[Staged], memory: "_Memory") -> Iterator[str]:
+    """Damage after a step to the copies of constants that it read, and to those that have to last."""
+    for copy in staged:
+        if copy.user[0] == prim.name and copy.used_at != step:
+            yield f"copy {copy.buffer} is made for step {copy.used_at}"
+        if copy.used_at == step or copy.copied_at is None:
+            own = (_Piece(owner=copy.buffer, start=0, stop=copy.size_bytes),)
+            yield from memory.damage(f"copy {copy.buffer}", own, _copied(copy))
 
 
 def _own(var: Var) -> _Pieces:
@@ -164,9 +190,10 @@ class _Places:
             return _Bytes(pool=place.pool, start=start, stop=start + size)
         return None
 
-    def extents(self, pools: Sequence[Pool]) -> dict[str, int]:
+    def extents(self, pools: Sequence[Pool], staged: Sequence[Staged]) -> dict[str, int]:
         """Bytes of each pool that anything uses."""
-        everything = (*self.values.values(), *self.workspaces.values())
+        copies = (_copied(copy) for copy in staged)
+        everything = (*self.values.values(), *self.workspaces.values(), *copies)
         return {
             pool.name: max((part.stop for part in everything if part.pool == pool.name), default=0)
             for pool in pools

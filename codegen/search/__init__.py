@@ -8,6 +8,7 @@ from codegen.search.pools import board_pools
 from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
+from codegen.search.staging import StageMode
 
 __all__ = [
     "Choices",
@@ -15,6 +16,7 @@ __all__ = [
     "ScheduleMode",
     "Segment",
     "SharingMode",
+    "StageMode",
     "board_pools",
     "check",
     "curve",

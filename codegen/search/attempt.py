@@ -14,6 +14,7 @@ from codegen.ir import Board, Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.access import access_cost, least_access_cost
 from codegen.plan.bounds import covered_bytes, lower_bound
+from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
@@ -26,6 +27,7 @@ from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import ScheduleMode
 from codegen.search.sharing import SharingMode, permitted, replacing
+from codegen.search.staging import StageMode
 from codegen.search.tiling import Lifetimes, Tiler
 
 Grouping = Literal["whole", "blocks"]
@@ -60,6 +62,12 @@ class Choices:
     blocks: bool = True
     """Off: no blocks, every value lies in memory whole."""
     sharing: SharingMode = "overlap"
+    constant_rules: tuple[ConstantRule, ...] = ()
+    """Where the user wants constants to lie."""
+    stage: StageMode = "auto"
+    """Whether constants that are read often are copied to faster memory where that pays."""
+    alone: bool = False
+    """No other model runs in the same pools, so that copies made at start-up last."""
     emulated: bool = True
     """Leave out regions that the board's emulator lacks."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -14,6 +14,8 @@ def board_pools(board: Board, limits: Mapping[str, int], *, emulated: bool) -> t
     """
     regions = [region for region in board.regions if region.writable and (region.emulated or not emulated)]
     names = [region.pool_name for region in regions]
+    # Limits of constant pools count where constants are linked (`constant_pools.py`).
+    names += [region.pool_name for region in board.regions if not region.writable]
     unknown = sorted(set(limits) - set(names))
     if unknown:
         raise CodegenError(

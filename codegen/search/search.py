@@ -6,11 +6,11 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import memories, planners, replay, validate
-from codegen.plan.problem import Pool
 from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
 from codegen.search.attempt import Attempt, Choices, Planning, check_stream
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
+from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
@@ -22,6 +22,7 @@ from codegen.search.schedule import Scheduled, schedule
 from codegen.search.select import select
 from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted
+from codegen.search.staging import with_staging
 
 
 def search(
@@ -64,7 +65,7 @@ def curve(
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
     ready = _Ready(module, board, choices, name)
-    return tuple(ready.program(attempt) for attempt in frontier(ready.planning, progress))
+    return tuple(ready.program(attempt, within_peaks=True) for attempt in frontier(ready.planning, progress))
 
 
 class _Ready:
@@ -103,13 +104,16 @@ class _Ready:
         )
         check_stream(self.planning, function, choices)
 
-    def program(self, best: Attempt) -> Program:
-        """The program of an attempt. Raises ValueError if a checker finds fault with it."""
+    def program(self, best: Attempt, *, within_peaks: bool = False) -> Program:
+        """The program of an attempt; `within_peaks`: copies of constants raise none. Raises ValueError if a
+        checker finds fault with it."""
+        choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
         lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
-        constant_pools = _constant_pools(self._board)
+        pools = constant_pools(self._board, choices.pool_limits, prim_funcs, emulated=choices.emulated)
+        prim_funcs = placed(prim_funcs, choices.constant_rules, pools)
         program = Program(
             name=self._name,
             function=best.function,
@@ -119,8 +123,8 @@ class _Ready:
             plan=best.plan,
             slices=best.live.slices,
             workspaces=best.live.workspaces,
-            constants=linking.link(prim_funcs, constant_pools),
-            constant_pools=constant_pools,
+            constants=linking.link(prim_funcs, pools),
+            constant_pools=pools,
             io=self._choices.io,
             inputs=_io("input", best.function.params),
             outputs=_io("output", _variables(self._ordered.function)),
@@ -129,6 +133,8 @@ class _Ready:
             order=_certificate(self._ordered, best, self._choices),
             metadata=self._module.metadata,
         )
+        raised = choices.optimize == "speed" and not within_peaks
+        program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)
         return program
 
@@ -166,20 +172,6 @@ def check(program: Program, *, keep_inputs: bool) -> None:
     ]
     if found:
         raise ValueError(f"planner {program.plan.planner} made a wrong plan:\n" + "\n".join(found))
-
-
-def _constant_pools(board: Board) -> tuple[Pool, ...]:
-    region = board.region(board.code_region)
-    return (
-        Pool(
-            name=region.pool_name,
-            region=region.name,
-            limit_bytes=region.size_bytes,
-            alignment=board.pool_alignment_bytes,
-            section=f".rodata.cg.{region.pool_name}",
-            read_cost=region.access_cost,
-        ),
-    )
 
 
 def _variables(function: Function) -> tuple[Var, ...]:

@@ -288,6 +288,9 @@ static uint32_t run(void)
     if ((flags & CG_LINK_PAINTED) != 0) {
         cg_measure_paint(model, (uint8_t)argument(2));
     }
+    if (model->start != NULL) {
+        model->start(); /* before anything is counted; painting has overwritten its bytes */
+    }
     if ((flags & CG_LINK_KEPT) != 0) {
         load_kept(model);
     }

@@ -107,6 +107,9 @@ int32_t cg_host_run(uint32_t model_index, uint8_t paint, const uint8_t *inputs, 
     for (uint32_t i = 0; i < model->pool_count; ++i) {
         memset(guarded_base(&model->pools[i]), paint, guarded_bytes(&model->pools[i]));
     }
+    if (model->start != NULL) {
+        model->start();
+    }
     for (uint32_t i = 0; i < model->input_count; ++i) {
         memcpy(model->inputs[i].data, inputs, model->inputs[i].size_bytes);
         inputs += model->inputs[i].size_bytes;

@@ -29,7 +29,9 @@ RESNET = "mlperf_tiny/pretrainedResnet_quant"
 
 
 def _plan(key: str, **options: Any) -> Program:
-    return plan_model(model_path(key), BOARD, replace(Options(board="lm3s6965evb"), **options)).program
+    return plan_model(
+        model_path(key), BOARD, replace(Options(board="lm3s6965evb", stage="off"), **options)
+    ).program
 
 
 def _told(program: Program) -> dict[str, Any]:
@@ -38,7 +40,7 @@ def _told(program: Program) -> dict[str, Any]:
 
 def _search(path: Path, **choices: Any) -> Program:
     module = passes.run_passes(importers.load(path), pipeline(Options()))
-    return search(module, BOARD, replace(Choices(planner="optimal"), **choices), name="model")
+    return search(module, BOARD, replace(Choices(planner="optimal", stage="off"), **choices), name="model")
 
 
 def test_a_peak_at_the_live_bytes_is_closed_by_the_bound() -> None:

@@ -16,7 +16,7 @@ from codegen.emit.constants import constant_views
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import CStruct, ValueArg
 from codegen.plan.bundle import together
-from codegen.plan.program import ConstantMember, ConstantPool, IoMode
+from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 
@@ -110,10 +110,18 @@ def test_headers_say_when_an_input_is_replaced(tmp_path: Path) -> None:
     assert " *   x: overwritten from step 0 (dw0) on\n" in render(together([program])).files["net.h"]
 
 
-def test_merged_constants_and_padding_show_in_the_layout() -> None:
+def test_padding_shows_in_the_layout() -> None:
+    pool = _pool(("small", 0, np.array([1], np.int8)), ("word", 4, np.array([1], np.int32)), size_bytes=12)
+    program = samples.counter()
+    program = replace(program, constants=(*program.constants, replace(pool, name="qspi")))
+    header = render(together([program])).files["counter_data.h"]
+    assert re.search(r"uint8_t padding_001\[3\]; +/\* 0x001 \*/", header)
+    assert re.search(r"uint8_t padding_008\[4\]; +/\* 0x008 \*/", header)
+
+
+def test_merged_constants_show_in_the_layout() -> None:
     header = render(together([samples.counter()])).files["counter_data.h"]
     assert re.search(r"int8_t lut0_table\[256\]; +/\* 0x008  shared: lut0, lut1 \*/", header)
-    assert re.search(r"uint8_t padding_108\[8\]; +/\* 0x108 \*/", header)
     assert " * Equal constants were merged, which saved 256 bytes.\n" in header
 
 
@@ -125,7 +133,15 @@ def _pool(*members: tuple[str, int, np.ndarray], size_bytes: int = 64) -> Consta
         alignment=16,
         size_bytes=size_bytes,
         members=tuple(
-            ConstantMember(name=name, offset=offset, data=data, alignment=1, users=((name, "w"),))
+            ConstantMember(
+                name=name,
+                offset=offset,
+                data=data,
+                alignment=1,
+                parts=(
+                    ConstantPart(user=(name, "w"), offset_bytes=0, size_bytes=data.nbytes, dtype=data.dtype),
+                ),
+            )
             for name, offset, data in members
         ),
         merged_bytes=0,

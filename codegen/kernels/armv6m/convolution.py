@@ -186,6 +186,7 @@ class TiledConv(V6mKernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if by_row is None else replace(by_row, workspace=space),
         )

@@ -111,6 +111,7 @@ class TiledConv(V7mKernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, runs, self.most),
             rows=None if row is None else replace(row, workspace=space),
         )

@@ -208,6 +208,7 @@ class TiledConv(DspKernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if rows is None else replace(rows, workspace=row_space),
         )

@@ -73,6 +73,7 @@ class FpuProduct(Kernel):
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            pixels_at_once=4,
             instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
         )
 

@@ -1,7 +1,7 @@
 /*
  * counter_data.h -- generated; do not edit. Private to this model.
  *
- * Constant pool "flash": 272 bytes, read only, alignment 16,
+ * Constant pool "flash": 264 bytes, read only, alignment 16,
  * in counter_constants.bin.
  * Equal constants were merged, which saved 256 bytes.
  */
@@ -22,7 +22,6 @@ extern "C" {
 typedef struct {
     int32_t concat2_row_bytes[2]; /* 0x000 */
     int8_t lut0_table[256];       /* 0x008  shared: lut0, lut1 */
-    uint8_t padding_108[8];       /* 0x108 */
 } counter_flash_pool_layout;
 
 /* counter_constants.bin, byte by byte. */

@@ -1,7 +1,7 @@
 /*
  * counter_data.h -- generated; do not edit. Private to this model.
  *
- * Constant pool "flash": 272 bytes, read only, alignment 16,
+ * Constant pool "flash": 264 bytes, read only, alignment 16,
  * section .rodata.cg.flash.
  * Equal constants were merged, which saved 256 bytes.
  */
@@ -23,7 +23,6 @@ extern uint8_t counter_ccm_pool[COUNTER_CCM_POOL_SIZE];
 typedef struct {
     int32_t concat2_row_bytes[2]; /* 0x000 */
     int8_t lut0_table[256];       /* 0x008  shared: lut0, lut1 */
-    uint8_t padding_108[8];       /* 0x108 */
 } counter_flash_pool_layout;
 
 extern const counter_flash_pool_layout counter_flash_pool;

@@ -9,7 +9,7 @@
  *
  * Memory, bytes        planned   lower bound   section
  *   sram (rw)               60            12   .bss.cg.sram
- *   flash (ro)              16             4   .rodata.cg.flash
+ *   flash (ro)               4             4   .rodata.cg.flash
  */
 #ifndef MIXED_H
 #define MIXED_H
@@ -50,7 +50,7 @@ extern "C" {
 
 /* Bytes of each pool, for link-time budgets and for the run-time peak check. */
 #define MIXED_SRAM_POOL_SIZE  64u
-#define MIXED_FLASH_POOL_SIZE 16u
+#define MIXED_FLASH_POOL_SIZE 4u
 
 typedef struct {
     const float *double_; /* MIXED_DOUBLE_SIZE bytes */

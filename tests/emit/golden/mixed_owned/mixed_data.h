@@ -1,7 +1,7 @@
 /*
  * mixed_data.h -- generated; do not edit. Private to this model.
  *
- * Constant pool "flash": 16 bytes, read only, alignment 16,
+ * Constant pool "flash": 4 bytes, read only, alignment 16,
  * section .rodata.cg.flash.
  */
 #ifndef MIXED_DATA_H
@@ -17,8 +17,7 @@ extern "C" {
 
 /* Members are in offset order, so the compiler lays the pool out exactly as planned. */
 typedef struct {
-    float scale2_rhs[1];     /* 0x000 */
-    uint8_t padding_004[12]; /* 0x004 */
+    float scale2_rhs[1]; /* 0x000 */
 } mixed_flash_pool_layout;
 
 extern const mixed_flash_pool_layout mixed_flash_pool;

@@ -10,7 +10,7 @@
  * Memory, bytes        planned   lower bound   section
  *   sram (rw)               60            12   .bss.cg.sram
  *   ccm (rw)                24             0   .bss.cg.ccm
- *   flash (ro)              16             4   .rodata.cg.flash
+ *   flash (ro)               4             4   .rodata.cg.flash
  */
 #ifndef MIXED_H
 #define MIXED_H
@@ -52,7 +52,7 @@ extern "C" {
 /* Bytes of each pool, for link-time budgets and for the run-time peak check. */
 #define MIXED_SRAM_POOL_SIZE  64u
 #define MIXED_CCM_POOL_SIZE   32u
-#define MIXED_FLASH_POOL_SIZE 16u
+#define MIXED_FLASH_POOL_SIZE 4u
 
 typedef struct {
     const float *double_; /* MIXED_DOUBLE_SIZE bytes */

@@ -1,0 +1,42 @@
+"""`[[constants]]` tables of codegen.toml: in which memory constants lie."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from codegen.errors import Messages
+from codegen.plan.constant_rules import ConstantRule
+
+_KEYS: Mapping[str, type] = {"memory": str, "op": str, "name": str, "larger_than": int}
+_WORDS = {str: "a string", int: "an integer"}
+_HELP = "see docs/configuration.md"
+
+
+def constant_rules(value: object, file: Path, messages: Messages) -> tuple[ConstantRule, ...]:
+    """The rules that `value`, the key `constants` of `file`, states. Every mistake goes to `messages` (E202);
+    a table with one gives no rule."""
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
+        messages.add("E202", "constants must be tables: [[constants]]", where=file.name, help=_HELP)
+        return ()
+    tables = cast("list[dict[str, object]]", value)
+    found = [_rule(table, f"{file.name}, constants {i}", messages) for i, table in enumerate(tables, 1)]
+    return tuple(rule for rule in found if rule is not None)
+
+
+def _rule(table: dict[str, object], where: str, messages: Messages) -> ConstantRule | None:
+    faults: list[str] = []
+    if "memory" not in table:
+        faults.append("lacks memory")
+    for key, value in table.items():
+        kind = _KEYS.get(key)
+        if kind is None:
+            faults.append(f"unknown key {key!r}: known are {', '.join(_KEYS)}")
+        elif type(value) is not kind:  # true and false are integers to isinstance
+            faults.append(f"{key} must be {_WORDS[kind]}")
+        elif isinstance(value, int) and value < 0:
+            faults.append(f"{key} is {value}, which is no size")
+        elif value == "":
+            faults.append(f"{key} is empty")
+    for fault in faults:
+        messages.add("E202", fault, where=where, help=_HELP)
+    return None if faults else ConstantRule(where=where, **cast(Any, table))

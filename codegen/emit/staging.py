@@ -1,0 +1,70 @@
+"""Copies of linked constants in faster memory, in C."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.emit.literals import array_type
+from codegen.emit.places import Places, PoolBytes
+from codegen.emit.text import wrapped
+from codegen.plan.program import Program, Staged
+
+STAGE_HEADER = "cg_stage_copy.h"
+STAGE_SOURCE = "kernels/stage_copy.c"
+"""The runtime's header and source for them, which only models with copies get."""
+
+
+def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
+    """(primfunc, role) -> C expression of the first element of the copy that it reads."""
+    dtypes = {
+        (prim.name, each.role): each.data.dtype for prim in program.prim_funcs for each in prim.constants
+    }
+    return {copy.user: _address(copy, places, dtypes[copy.user]) for copy in program.staged}
+
+
+def _address(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
+    # Kernels load constants through plain types. Whatever is stored in a pool is stored through characters or
+    # may_alias types (the copy itself too), which no compiler moves across a load of another type.
+    through = "" if dtype.itemsize == 1 else "(const void *)"
+    return f"(const {array_type(dtype)} *){through}{places.byte_address(_bytes(copy))}"
+
+
+def staging_call(copy: Staged, places: Places, source: str) -> str:
+    """The statement that makes a copy of the bytes from `source` on."""
+    to = places.byte_address(_bytes(copy))
+    return wrapped("    CG_STAGE_COPY(", [to, source, f"{copy.size_bytes}u"], ");")
+
+
+def start_function(program: Program) -> str:
+    """Name of the function that makes the copies that last; empty if there are none."""
+    return f"{program.name}_start" if any(copy.copied_at is None for copy in program.staged) else ""
+
+
+def start_if_needed(program: Program) -> str:
+    """What the first step begins with where copies last."""
+    return f"    if ({program.name}_is_started == 0u) {{\n        {start_function(program)}();\n    }}"
+
+
+def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
+    """Definition of the start function and of its state."""
+    name = start_function(program)
+    if not name:
+        return ""
+    lasting = [copy for copy in program.staged if copy.copied_at is None]
+    return "\n".join(
+        [
+            "/* Cleared by the start-up code, after which the pools hold nothing yet. */",
+            f"static uint8_t {program.name}_is_started;",
+            "",
+            f"void {name}(void)",
+            "{",
+            *(staging_call(copy, places, linked[copy.user]) for copy in lasting),
+            "    CG_STAGE_WAIT();",
+            f"    {program.name}_is_started = 1u;",
+            "}",
+        ]
+    )
+
+
+def _bytes(copy: Staged) -> PoolBytes:
+    return PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer)

@@ -1,0 +1,47 @@
+"""Which linked constants of a program are copied to faster memory."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from codegen.plan.problem import peak_bytes
+from codegen.plan.program import Program
+from codegen.plan.staging import candidates, choose, with_staged
+
+StageMode = Literal["off", "use", "auto"]
+"""No copies; copies in front of the step that reads them; also copies at start-up."""
+
+
+def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
+    """`program` with copies of linked constants where its board's access costs say that they pay.
+
+    `may_raise`: they may take all bytes up to the pools' limits, as with `speed`; else only those that the
+    plan leaves free below its peaks, as `balanced` and `size` put RAM first. `may_stay`: nothing else runs in
+    these pools, so that copies made at start-up last.
+    """
+    reads = {
+        (prim.name, each.role): 1.0 if each.reads is None else each.reads
+        for prim in program.prim_funcs
+        for each in prim.constants
+    }
+    steps = {prim.name: step for step, prim in enumerate(program.prim_funcs)}
+    found = candidates(
+        program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
+    )
+    choice = choose(
+        found,
+        program.problem,
+        program.plan,
+        program.times,
+        _limits(program, may_raise=may_raise) if mode != "off" else {},
+        may_stay=may_stay and mode == "auto",
+    )
+    problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
+    return replace(program, problem=problem, plan=plan, staged=choice.staged, constant_costs=choice.costs)
+
+
+def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
+    pools = program.problem.pools
+    if may_raise:
+        return {pool.name: pool.limit_bytes for pool in pools}
+    return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}
