@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
-from codegen.driver.interface import check_interface
+from codegen.driver.interface import check_interface, stage_mode
 from codegen.driver.joint import check_groups, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
@@ -22,7 +22,6 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
-from codegen.plan.program import Interface
 from codegen.search import Choices, board_pools, identifier, search
 
 Progress = Callable[[str], None]
@@ -81,9 +80,7 @@ def plan_model(
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
-    # Copies lie at addresses that the linker knows, in pools of the model's own.
-    stage = options.stage if options.interface == Interface() else "off"
-    choices = replace(choices, alone=alone, stage=stage)
+    choices = replace(choices, alone=alone)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))
@@ -223,7 +220,7 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         sharing=options.sharing,
         pool_limits=options.pool_limits,
         constant_rules=options.constant_rules,
-        stage=options.stage,
+        stage=stage_mode(options),
         limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
         emulated=emulated,
     )

@@ -1,7 +1,10 @@
 """Whether firmware can call a model in the way that was asked for."""
 
-from codegen.errors import Messages
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.bundle import Bundle, own_pools
+from codegen.plan.program import Interface
+from codegen.search import StageMode
 
 
 def check_interface(bundle: Bundle) -> None:
@@ -34,3 +37,29 @@ def check_interface(bundle: Bundle) -> None:
                 help="leave out --pools caller",
             )
     messages.raise_if_any()
+
+
+def stage_mode(options: Options) -> StageMode:
+    """Where copies of constants may go: as asked for, else wherever they can.
+
+    They lie at addresses that the linker knows, and the entry function makes them. Raises CodegenError E247
+    if they were asked for where firmware calls the model in another way.
+    """
+    interface = options.interface
+    if interface == Interface():
+        return options.stage or "auto"
+    if options.stage in (None, "off"):
+        return "off"
+    ways = [
+        ("--pools caller", interface.caller_pools),
+        ("--constants external", interface.external),
+        ("--entry steps", interface.is_stepwise),
+    ]
+    raise CodegenError(
+        Message(
+            code="E247",
+            where=f"--stage {options.stage}",
+            text=f"constants cannot be copied with {' and '.join(flag for flag, is_set in ways if is_set)}",
+            help="leave out --stage, or that",
+        )
+    )

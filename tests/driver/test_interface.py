@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.driver.interface import check_interface
+from codegen.driver.interface import check_interface, stage_mode
+from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.bundle import together
 from codegen.plan.program import ConstantsMode, Interface, PoolOwner, Program
@@ -38,3 +39,15 @@ def test_what_can_be_called_passes() -> None:
     for program in (samples.counter(), samples.mixed()):
         check_interface(together([replace(program, interface=OWNED)]))
     check_interface(together([samples.counter(), samples.bare()]))
+
+
+def test_copies_of_constants_are_not_left_out_silently() -> None:
+    assert stage_mode(Options()) == "auto"
+    assert stage_mode(Options(stage="use")) == "use"
+    assert stage_mode(Options(interface=OWNED)) == "off"
+    assert stage_mode(Options(interface=OWNED, stage="off")) == "off"
+    with pytest.raises(CodegenError) as caught:
+        stage_mode(Options(interface=OWNED, stage="use"))
+    assert str(caught.value).startswith(
+        "error[E247] --stage use: constants cannot be copied with --pools caller"
+    )
