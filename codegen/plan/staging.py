@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from codegen.plan.access import buffer_access_cost
+from codegen.plan.bounds import lower_bounds
 from codegen.plan.conflicts import interval_conflicts, plain
 from codegen.plan.layout import round_up
 from codegen.plan.problem import Buffer, BufferKind, Conflict, MemoryPlan, Placement, Pool, Problem
@@ -260,15 +261,19 @@ def with_staged(
         for each in staged
     )
     places = {each.buffer: Placement(pool=each.pool, offset=each.offset) for each in staged}
+    placements = {**plan.placements, **places}
+    more = replace(
+        problem,
+        buffers=(*problem.buffers, *copies),
+        conflicts=(*problem.conflicts, *_conflicts(problem.buffers, copies)),
+    )
+    bounds = lower_bounds(more, {id_: place.pool for id_, place in placements.items()})
     return (
-        replace(
-            problem,
-            buffers=(*problem.buffers, *copies),
-            conflicts=(*problem.conflicts, *_conflicts(problem.buffers, copies)),
-        ),
+        more,
         replace(
             plan,
-            placements={**plan.placements, **places},
+            placements=placements,
+            lower_bounds={name: max(bound, bounds[name]) for name, bound in plan.lower_bounds.items()},
             access_cost_bound=plan.access_cost_bound
             + sum(min(buffer_access_cost(copy, pool) for pool in problem.pools) for copy in copies),
             proved_optimal=plan.proved_optimal and not _raised(problem, plan, staged),
