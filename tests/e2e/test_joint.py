@@ -126,8 +126,10 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
     assert pool.size_bytes < sum(size.size_bytes for [size] in own.values())
     alone = sum(pool.size_bytes for one in built.models for pool in one.program.constants)
     [constants] = built.bundle.constants
-    # Two of the networks pass the same numbers to SOFTMAX and quantise alike: bytes, not only padding.
-    assert constants.merged_bytes > 0 and constants.size_bytes < alone
+    own_merged = sum(pool.merged_bytes for one in built.models for pool in one.program.constants)
+    assert constants.merged_bytes >= own_merged > 0 and constants.size_bytes <= alone
+    contents = [member.data.tobytes() for member in constants.members]
+    assert len(set(contents)) == len(contents)
     report = json.loads((built.folder / "report.json").read_text())
     assert set(report) == {"schema", "board", "plan", "constants", "elf", "models"}
     assert report["plan"]["pools"][0]["size_bytes"] == pool.size_bytes
@@ -138,6 +140,14 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
     for one in (KWS, VWW, SPEECH, AD):
         assert hasattr(shared.library, f"{one}_run")
     assert not (built.folder / f"{KWS}_data.c").exists()
+
+
+def test_constants_of_a_twin_are_merged_away(shared: Product) -> None:
+    kws = shared.built.models[0].program
+    [alone] = kws.constants
+    [both] = together((kws, replace(kws, name="twin"))).constants
+    assert both.size_bytes == alone.size_bytes
+    assert both.merged_bytes == 2 * alone.merged_bytes + sum(m.data.nbytes for m in alone.members)
 
 
 def test_any_sequence_of_models_is_exact(shared: Product) -> None:
