@@ -8,9 +8,11 @@ from typing import cast
 from codegen.cli.constant_rules import constant_rules
 from codegen.cli.kernels import declared_kernels
 from codegen.cli.places import declared_places
+from codegen.cli.states import declared_states
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.ir.states import StateRule
 from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
@@ -57,6 +59,7 @@ class Settings:
     """Values of flags by verb, for click."""
     kernels: tuple[UserKernel, ...] = ()
     places: tuple[Place, ...] = ()
+    states: tuple[StateRule, ...] = ()
     constant_rules: tuple[ConstantRule, ...] = ()
 
 
@@ -82,6 +85,7 @@ def settings(folder: Path | None = None) -> Settings:
         values["pool"] = pool_words(document.pop("pool"), messages)
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
+    states = declared_states(document.pop("state", []), path.name, messages)
     rules = constant_rules(document.pop("constants", []), path, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
@@ -90,7 +94,7 @@ def settings(folder: Path | None = None) -> Settings:
                 "E202",
                 f"unknown key {key!r}",
                 where=FILE,
-                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, constants",
+                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, state, constants",
             )
         elif not isinstance(value, (int, float) if kind is float else kind) or (
             kind is list and not _are_groups(cast(object, value))
@@ -102,7 +106,11 @@ def settings(folder: Path | None = None) -> Settings:
             values[key.replace("-", "_")] = _words(cast(object, value))
     messages.raise_if_any()
     return Settings(
-        defaults={verb: dict(values) for verb in VERBS}, kernels=kernels, places=places, constant_rules=rules
+        defaults={verb: dict(values) for verb in VERBS},
+        kernels=kernels,
+        places=places,
+        states=states,
+        constant_rules=rules,
     )
 
 

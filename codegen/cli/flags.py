@@ -183,6 +183,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         reduce=values.pop("reduce"),
         kernels=found.kernels,
         places=found.places,
+        states=found.states,
         constant_rules=found.constant_rules,
         app_elf=values.pop("app_elf"),
         stage=values.pop("stage"),

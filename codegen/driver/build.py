@@ -22,7 +22,7 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
-from codegen.search import Choices, board_pools, identifier, search
+from codegen.search import Choices, board_pools, check_single, identifier, search
 
 Progress = Callable[[str], None]
 """Told the name of each piece of work as it starts."""
@@ -153,6 +153,7 @@ def build(
     files = dict(zip(model_names(paths), paths, strict=True))
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
+    check_single(options.states, tuple(files))
 
     def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
         progress(f"plan {name}")
@@ -214,6 +215,7 @@ def search_choices(options: Options, *, emulated: bool) -> Choices:
         optimize=options.optimize,
         io=options.io,
         keep_inputs=options.keep_inputs,
+        states=options.states,
         schedule=options.schedule,
         stream_input=options.stream_input,
         blocks=options.blocks,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from codegen.driver.declared import DeclaredPool
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.ir.states import StateRule
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import Interface, IoMode
 from codegen.search import ScheduleMode, SharingMode, StageMode
@@ -40,6 +41,8 @@ class Options:
     """For operators that codegen lacks, from codegen.toml."""
     places: tuple[Place, ...] = ()
     """Memories and devices of values, from codegen.toml."""
+    states: tuple[StateRule, ...] = ()
+    """Outputs that are inputs of the next inference, from codegen.toml."""
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
     constant_rules: tuple[ConstantRule, ...] = ()
@@ -79,4 +82,5 @@ class Options:
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         parts += [text for given, text in words if given]
         parts += [place.spelled for place in self.places]
+        parts += [state.spelled for state in self.states]
         return " ".join(parts)

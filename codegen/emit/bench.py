@@ -9,7 +9,7 @@ from codegen.emit.header import HeaderView
 from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.ownership import ImageView
 from codegen.emit.places import Places, PoolBytes, used_pools
-from codegen.emit.tensors import TensorView
+from codegen.emit.tensors import TensorView, io_views
 from codegen.emit.text import call_assignment, declaration, quoted, wrapped
 from codegen.ir import Var
 from codegen.plan.problem import Buffer
@@ -50,7 +50,9 @@ def bench_view(
     digest = bytes.fromhex(program.metadata["sha256"])
     if len(digest) != 32:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
-    sides = (("input", program.inputs, header.inputs), ("output", program.outputs, header.outputs))
+    # State too, which the header keeps from the application: a run sets it, and says what became of it.
+    input_views, output_views = io_views(program, places)
+    sides = (("input", program.inputs, input_views), ("output", program.outputs, output_views))
     in_statics, out_statics = (
         [_static(kind, view) for t, view in zip(tensors, views, strict=True) if not _in_pool(places, t)]
         for kind, tensors, views in sides
@@ -127,7 +129,10 @@ def _static(kind: str, view: TensorView) -> str:
 def _tensor(places: Places, kind: str, tensor: IoTensor, view: TensorView) -> str:
     place = places.value(tensor.value)
     data = places.byte_address(place) if isinstance(place, PoolBytes) else f"{kind}_{view.field}"
-    return f"    {{{quoted(view.field)}, {data}, {view.macro}_SIZE}},"
+    # The header has no macros of state.
+    public = tensor in (places.program.given if kind == "input" else places.program.wanted)
+    size = f"{view.macro}_SIZE" if public else f"{tensor.type.size_bytes}u"
+    return f"    {{{quoted(view.field)}, {data}, {size}}},"
 
 
 def _step(places: Places, program: Program, index: int) -> str:
@@ -157,6 +162,8 @@ def _touched(program: Program) -> list[list[Buffer]]:
         used = {part.buffer for part in slices}
         used |= {program.workspaces[prim.name, space.name] for space in prim.workspaces}
         used |= {copy.buffer for copy in program.staged if step in (copy.copied_at, copy.used_at)}
+        if step == len(program.prim_funcs) - 1:
+            used |= {program.slices[each.value].buffer for pair in program.state_tensors for each in pair}
         found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
     return found
 

@@ -13,7 +13,8 @@ from codegen.emit.ownership import PoolsView, pools_type, pools_view
 from codegen.emit.places import Places, PoolSize, used_pools
 from codegen.emit.shared import constant_macros
 from codegen.emit.staging import start_function
-from codegen.emit.tensors import TensorView, io_views
+from codegen.emit.state import StateView, state_view
+from codegen.emit.tensors import TensorView, callers_views
 from codegen.emit.text import comment_lines, comment_text, macros, members, wrapped
 from codegen.plan.bundle import Bundle
 from codegen.plan.program import IoMode, Program
@@ -70,6 +71,8 @@ class HeaderView:
     """Declaration of the function that takes an image of constants; empty where they are linked."""
     ending: str
     """What each call shares with others, and what it returns."""
+    state: StateView | None
+    """None where nothing lasts."""
     start: str
     """The function that copies constants at start-up; empty if there is none."""
     abi: int
@@ -77,9 +80,9 @@ class HeaderView:
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
     """The view of one program; `version` is the generator's."""
-    if not program.inputs or not program.outputs:
+    if not program.given or not program.wanted:
         raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
-    inputs, outputs = io_views(program, places)
+    inputs, outputs = callers_views(program, places)
     name = program.name
     io = [f"const {name}_inputs *inputs", f"const {name}_outputs *outputs"]
     pools = [f"const {pools_type(program)} *pools"] if program.interface.caller_pools else []
@@ -110,6 +113,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         pools=pools_view(program) if program.interface.caller_pools else None,
         takes_constants=_takes_constants(program),
         ending=_ending(program),
+        state=state_view(program, places),
         start=start_function(program),
         abi=RUNTIME_ABI,
     )
@@ -152,7 +156,7 @@ def _input_member(program: Program, view: TensorView) -> tuple[str, str]:
 
 
 def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:
-    for view, tensor in zip(inputs, program.inputs, strict=True):
+    for view, tensor in zip(inputs, program.given, strict=True):
         if view.is_streamed:
             name = reader_name(program.name)
             blocks = [prim.block for prim in program.prim_funcs if prim.block]

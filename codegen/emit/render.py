@@ -17,6 +17,7 @@ from codegen.emit.ownership import ImageView, constants_file, digest_of, image_b
 from codegen.emit.places import Places
 from codegen.emit.runtime import header_files, kernel_files
 from codegen.emit.shared import set_view
+from codegen.emit.state import reset_function
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner
@@ -70,7 +71,10 @@ def render(bundle: Bundle) -> Sources:
         include_dirs=include_dirs,
         linker_script=script,
         entry_functions=tuple(f"{name}_run" for name in names),
-        other_functions=tuple(f"{name}_set_constants" for name in names if interface.external),
+        other_functions=(
+            *(f"{name}_set_constants" for name in names if interface.external),
+            *(reset_function(program) for program in programs if program.states),
+        ),
         binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
         prefix=bundle.prefix,

@@ -25,6 +25,7 @@ from codegen.emit.staging import (
     start_if_needed,
     start_text,
 )
+from codegen.emit.state import state_copies
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
 from codegen.emit.tensors import TensorView, dimensions
 from codegen.emit.text import (
@@ -235,7 +236,8 @@ class _Entry:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
                 lines += texts
-        call = "\n".join([*self._stagings(index), *([call] if call else [])])
+        last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
+        call = "\n".join([*self._stagings(index), *([call] if call else []), *last])
         name = f"step_{index}_{prim.name}"
         parameters = self._parameters(prim)
         call_back = f"{name}({', '.join(map(name_of, parameters))});"
@@ -270,6 +272,7 @@ class _Entry:
             any(isinstance(place, PoolBytes) for place in places)
             or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
             or (self.external and prim.constants)
+            or (self.program.states and prim is self.program.prim_funcs[-1])
         ):
             found.insert(0, f"const {pools_type(self.program)} *pools")
         return found + (["void *context"] if prim.block and prim.block.streamed else [])

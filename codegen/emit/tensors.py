@@ -63,6 +63,15 @@ def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[T
     return inputs, outputs
 
 
+def callers_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
+    """The inputs and outputs that the application knows of: all but state."""
+    inputs, outputs = io_views(program, places)
+    return (
+        [view for view, tensor in zip(inputs, program.inputs, strict=True) if tensor in program.given],
+        [view for view, tensor in zip(outputs, program.outputs, strict=True) if tensor in program.wanted],
+    )
+
+
 def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind: str) -> TensorView:
     c_type = PUBLIC_TYPES[tensor.type.dtype]
     macro = f"{program.name.upper()}_{stem.upper()}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.keeping import Keep, kept_inputs
 from codegen.plan.ties import ties
 
 
@@ -13,7 +14,7 @@ def may_replace(
     step: int,
     *,
     argument: int | None = None,
-    keep_inputs: bool,
+    keep_inputs: Keep,
 ) -> bool:
     """Whether step `step` may replace its argument `argument` (default: the one its PrimFunc names).
 
@@ -26,7 +27,7 @@ def may_replace(
         return False
     places = _places(function, prim_funcs[:step])
     kept = {result.name for result in function.results if isinstance(result, Var)}
-    kept |= {param.name for param in function.params} if keep_inputs else set()
+    kept |= kept_inputs(function, keep_inputs)
     kept |= {arg.name for prim in prim_funcs[step + 1 :] for arg in _variables(prim)}
     kept |= {
         arg.name

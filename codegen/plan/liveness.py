@@ -14,6 +14,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.in_place import may_replace
+from codegen.plan.keeping import Keep, kept_inputs
 from codegen.plan.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode
 from codegen.plan.stays import Stay, conflicts
@@ -65,23 +66,23 @@ def liveness(
     function: Function,
     *,
     io: IoMode,
-    keep_inputs: bool,
+    keep_inputs: Keep,
     pool_candidates: PoolCandidates,
     minimum_alignment: int,
     streamed: str | None = None,
 ) -> Liveness:
     """Buffers, live intervals and conflicts of `function` run by `prim_funcs` (one a step, in order).
 
-    Inputs are born at 0 and die at their last use (`keep_inputs`: at the end), results live to the end.
-    With `io` = caller, graph inputs, outputs and views of them are not planned, nor is the graph input
-    `streamed`, of which blocks hold rows. Raises CodegenError
+    Inputs are born at 0 and die at their last use (those of `keep_inputs`: at the end), results
+    live to the end. With `io` = caller, graph inputs, outputs and views of them are not planned, nor is the
+    graph input `streamed`, of which blocks hold rows. Raises CodegenError
     E213 (the caller cannot own an output that shares bytes) or E403 (pinned to a pool it may not use),
     ValueError if the PrimFuncs do not fit the function or values that share bytes do not fit each other.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
     # The caller's inputs are not ours to write to.
-    fixed_inputs = keep_inputs or io is IoMode.CALLER
+    fixed_inputs = io is IoMode.CALLER or keep_inputs
     for step, prim in enumerate(prim_funcs):
         if prim.in_place is not None and not may_replace(
             function, prim_funcs, step, keep_inputs=fixed_inputs
@@ -220,12 +221,10 @@ def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: s
         raise ValueError(f"{streamed}: a streamed input is read by something else than a block")
 
 
-def _kept(function: Function, keep_inputs: bool) -> frozenset[str]:
+def _kept(function: Function, keep_inputs: Keep) -> frozenset[str]:
     """Values that must be intact when the last step is done."""
-    names = [result.name for result in function.results if isinstance(result, Var)]
-    if keep_inputs:
-        names += [param.name for param in function.params]
-    return frozenset(names)
+    results = frozenset(result.name for result in function.results if isinstance(result, Var))
+    return results | kept_inputs(function, keep_inputs)
 
 
 def _spans(

@@ -171,6 +171,14 @@ class IoTensor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class State:
+    """A pair of tensors of one type, named by field: the output is the input of the next inference."""
+
+    input: str
+    output: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OrderCertificate:
     """What is known of the order of steps. Peaks are live bytes of whole tensors, before blocks."""
 
@@ -233,3 +241,24 @@ class Program:
     constant_costs: ConstantCosts = ConstantCosts()
     constant_pools: tuple[Pool, ...] = ()
     """Where `constants` were linked, best first: what linking several models together needs again."""
+    states: tuple[State, ...] = ()
+    """What lasts from one inference to the next: the last step copies each output over its input."""
+
+    @property
+    def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
+        """Input and output of each state."""
+        inputs = {tensor.field: tensor for tensor in self.inputs}
+        outputs = {tensor.field: tensor for tensor in self.outputs}
+        return tuple((inputs[state.input], outputs[state.output]) for state in self.states)
+
+    @property
+    def given(self) -> tuple[IoTensor, ...]:
+        """The inputs that the application writes: all but state."""
+        own = {state.input for state in self.states}
+        return tuple(tensor for tensor in self.inputs if tensor.field not in own)
+
+    @property
+    def wanted(self) -> tuple[IoTensor, ...]:
+        """The outputs that the application reads: all but state."""
+        own = {state.output for state in self.states}
+        return tuple(tensor for tensor in self.outputs if tensor.field not in own)

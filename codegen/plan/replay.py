@@ -13,6 +13,7 @@ import numpy as np
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.keeping import Keep, kept_inputs
 from codegen.plan.problem import MemoryPlan, Pool, Problem
 from codegen.plan.program import BufferSlice, IoMode, Program, Staged
 
@@ -42,7 +43,7 @@ class _Piece:
 _Pieces = tuple[_Piece, ...]
 
 
-def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
+def replay_program(program: Program, *, keep_inputs: Keep) -> list[str]:
     """`replay` of a whole program."""
     return replay(
         program.function,
@@ -55,6 +56,7 @@ def replay_program(program: Program, *, keep_inputs: bool) -> list[str]:
         keep_inputs=keep_inputs,
         streamed=program.streamed,
         staged=program.staged,
+        states=[(first.value, second.value) for first, second in program.state_tensors],
     )
 
 
@@ -67,14 +69,18 @@ def replay(
     problem: Problem,
     plan: MemoryPlan,
     io: IoMode,
-    keep_inputs: bool,
+    keep_inputs: Keep,
     streamed: str | None = None,
     staged: Sequence[Staged] = (),
+    states: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """What goes wrong when the steps run with these placements, in sentences; empty if nothing does.
 
     Of `problem` only pools and buffer sizes are used. The first step in which a value is found damaged is
     named, with the value that owns its bytes by then.
+
+    `states`: (input, result) whose bytes the last step copies over the input's. With such the steps run twice
+    in a row, and of the second inference the caller writes the other inputs only.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         return ["the PrimFuncs are not the steps of the function, in its order"]
@@ -84,21 +90,46 @@ def replay(
     if places.faults:
         return places.faults
     memory = _Memory(places.extents(problem.pools, staged))
-    found: list[str] = []
-    pieces = {param.name: _own(param) for param in function.params}
     _copy(staged, None, memory)
-    # The caller writes every input before the first step; all must be whole when it begins.
+    for first, _ in states:  # the application's call that sets them to zero
+        memory.write(first, places.values.get(first))
+    results = {result.name: None for result in function.results if isinstance(result, Var)}
+    kept = [*results, *sorted(kept_inputs(function, keep_inputs) - results.keys())]
+    found = _inference(function, prim_funcs, places, memory, staged, states, kept)
+    if states and not found:
+        again = _inference(function, prim_funcs, places, memory, staged, states, kept)
+        found = [f"in the second inference: {text}" for text in again]
+    return found
+
+
+def _inference(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    places: "_Places",
+    memory: "_Memory",
+    staged: Sequence[Staged],
+    states: Sequence[tuple[str, str]],
+    kept: Sequence[str],
+) -> list[str]:
+    """What goes wrong in one inference; states are there already, and `kept` must be there at its end."""
+    found: list[str] = []
+    lasting = {first for first, _ in states}
+    pieces = {param.name: _own(param) for param in function.params}
+    # The caller writes every other input before the first step; all must be whole when it begins.
     for param in function.params:
-        memory.write(param.name, places.values.get(param.name))
+        if param.name not in lasting:
+            memory.write(param.name, places.values.get(param.name))
     for param in function.params:
         found.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
     for step, prim in enumerate(prim_funcs):
         _copy(staged, step, memory)
         faults = [*_step(prim, places, memory, pieces), *_lost_copies(step, prim, staged, memory)]
         found.extend(f"step {step} {prim.let.where}: {text}" for text in faults)
-    kept = [result.name for result in function.results if isinstance(result, Var)]
-    kept += [param.name for param in function.params] if keep_inputs else []
-    for name in dict.fromkeys(kept):
+    for first, second in states:
+        place = places.values.get(second)
+        found.extend(memory.damage(f"state {second}", pieces.get(second), place))
+        memory.write(first, places.values.get(first))
+    for name in kept:
         found.extend(
             f"after the last step: {text}"
             for text in memory.damage(f"value {name}", pieces.get(name), places.values.get(name))

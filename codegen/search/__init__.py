@@ -9,6 +9,7 @@ from codegen.search.schedule import ScheduleMode
 from codegen.search.search import check, curve, search
 from codegen.search.sharing import SharingMode
 from codegen.search.staging import StageMode
+from codegen.search.states import check_single
 
 __all__ = [
     "Choices",
@@ -19,6 +20,7 @@ __all__ = [
     "StageMode",
     "board_pools",
     "check",
+    "check_single",
     "curve",
     "identifier",
     "search",

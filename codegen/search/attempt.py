@@ -9,18 +9,19 @@ from typing import Literal
 
 import numpy as np
 
-from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Var
+from codegen.ir.states import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.access import access_cost, least_access_cost
 from codegen.plan.bounds import covered_bytes, lower_bound
 from codegen.plan.constant_rules import ConstantRule
+from codegen.plan.keeping import Keep
 from codegen.plan.liveness import Liveness, liveness
 from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
-from codegen.search import in_place, lean, views
+from codegen.search import in_place, lean, states, views
 from codegen.search.block_costs import BlockCosts
 from codegen.search.costs import FLASH_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
@@ -53,7 +54,7 @@ class Choices:
     """speed: no blocks unless a limit is missed; balanced: those that lower the peak without an extra
     multiply-accumulate; size: the least peak for `choose.EXTRA_PERCENT` more multiply-accumulates."""
     io: IoMode = IoMode.POOL
-    keep_inputs: bool = False
+    keep_inputs: Keep = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
     schedule: ScheduleMode = "optimal"
@@ -66,6 +67,10 @@ class Choices:
     """Where the user wants constants to lie."""
     stage: StageMode = "auto"
     """Whether constants that are read often are copied to faster memory where that pays."""
+    states: tuple[StateRule, ...] = ()
+    """Outputs that are inputs of the next inference."""
+    state_inputs: frozenset[str] = frozenset()
+    """Those inputs: `search` knows them when it has paired `states`."""
     alone: bool = False
     """No other model runs in the same pools, so that copies made at start-up last."""
     emulated: bool = True
@@ -239,6 +244,7 @@ class Planning:
         others: dict[int, PrimFunc] = {}
         if self._choices.sharing == "overlap":
             others = views.alternatives(function, prims, io=self._choices.io, streamed=self.streamed)
+            others = states.apart(function, prims, others, self._choices.state_inputs)
         if below_bytes is not None:
             ways = self._ways(function, prims, others)
             if all(self.bound_bytes(function, way) >= below_bytes for way in ways):
@@ -355,7 +361,7 @@ class Planning:
         """`prims` with the sharing that the user permits."""
         if self._choices.sharing == "overlap":
             return tuple(prims)
-        fixed = self._choices.keep_inputs or self._choices.io is IoMode.CALLER
+        fixed = self._choices.io is IoMode.CALLER or self._choices.keep_inputs
         return replacing(function, permitted(prims, self._choices.sharing), fixed_inputs=fixed)
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
@@ -367,31 +373,4 @@ class Planning:
             pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self.pools)),
             minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
-        )
-
-
-def check_stream(planning: Planning, function: Function, choices: Choices) -> None:
-    """Raises CodegenError E217 if the input cannot be delivered row by row."""
-    if planning.streamed is None:
-        return
-    readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
-    problem = None
-    if choices.keep_inputs:
-        problem = "--keep-inputs keeps the bytes of an input that has none"
-    elif len(function.params) != 1:
-        problem = f"the model has {len(function.params)} inputs, supported is one"
-    elif not choices.blocks:
-        problem = "rows that arrive one by one need blocks, which --no-blocks excludes"
-    elif not planning.tiler().can_stream:
-        names = ", ".join(let.where for let in readers) or "nothing"
-        problem = f"input {planning.streamed} is read by {names}, which cannot go row by row together"
-    if problem:
-        raise CodegenError(
-            Message(
-                code="E217",
-                where="--stream-input",
-                text=problem,
-                help="an int8 image that convolutions or pools read first can be streamed; a float image can "
-                "with --io-types int8 if the model quantises it first",
-            )
         )

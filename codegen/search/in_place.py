@@ -10,6 +10,7 @@ from codegen.ir import Function, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
+from codegen.plan.keeping import Keep
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
@@ -59,7 +60,7 @@ def alternatives(
     target: Target,
     *,
     optimize: str,
-    keep_inputs: bool,
+    keep_inputs: Keep,
     io: IoMode,
     streamed: str | None,
     best: Callable[[Sequence[PrimFunc]], PrimFunc] = cheapest,
@@ -69,7 +70,7 @@ def alternatives(
     None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
     be taken together, and any part of them. `best` chooses where a step has several.
     """
-    fixed_inputs = keep_inputs or io is IoMode.CALLER
+    fixed_inputs = io is IoMode.CALLER or keep_inputs
     found: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
         for kernel in kernels_for(prim.let.call.op.name):

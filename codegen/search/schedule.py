@@ -12,6 +12,7 @@ from typing import Literal
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bounds import largest_overlap
+from codegen.plan.keeping import Keep, kept_inputs
 from codegen.plan.order import best_order
 from codegen.plan.order_graph import (
     OrderGraph,
@@ -48,7 +49,7 @@ def schedule(
     *,
     mode: ScheduleMode,
     io: IoMode,
-    keep_inputs: bool,
+    keep_inputs: Keep,
     limits: OrderLimits | None = None,
 ) -> Scheduled:
     """`function` and its `prim_funcs` (one a step, in its order), reordered if that lowers the peak.
@@ -66,7 +67,7 @@ def schedule(
 
 
 def order_graph(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, keep_inputs: bool
+    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, keep_inputs: Keep
 ) -> OrderGraph:
     """The steps of `function` as an order graph; raises ValueError if the PrimFuncs do not fit it."""
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
@@ -78,7 +79,7 @@ class _Graph:
     """Variables as (value, byte offset in it), and the steps over them."""
 
     def __init__(
-        self, function: Function, prim_funcs: Sequence[PrimFunc], io: IoMode, keep_inputs: bool
+        self, function: Function, prim_funcs: Sequence[PrimFunc], io: IoMode, keep_inputs: Keep
     ) -> None:
         self._prim_funcs = prim_funcs
         self._step = {prim.let.var.name: step for step, prim in enumerate(prim_funcs)}
@@ -93,7 +94,7 @@ class _Graph:
         inputs = {self._value[param.name] for param in function.params}
         outputs = {self._anchors[r.name][0] for r in function.results if isinstance(r, Var)}
         owned = inputs | outputs if io is IoMode.CALLER else set[int]()
-        kept = outputs | inputs if keep_inputs else outputs
+        kept = outputs | {self._value[name] for name in kept_inputs(function, keep_inputs)}
         self._sizes = [0 if i in owned else var.type.size_bytes for i, var in enumerate(roots)]
         self._values = tuple(
             OrderValue(size_bytes=size, given=index in inputs, kept=index in kept)

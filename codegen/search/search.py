@@ -1,13 +1,15 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.plan import constants as linking
 from codegen.plan import memories, planners, replay, validate
-from codegen.plan.program import IoMode, IoTensor, OrderCertificate, Program
-from codegen.search.attempt import Attempt, Choices, Planning, check_stream
+from codegen.plan.keeping import Keep, keeping
+from codegen.plan.program import IoMode, OrderCertificate, Program, State
+from codegen.search.attempt import Attempt, Choices, Planning
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.constant_pools import constant_pools, placed
@@ -15,7 +17,6 @@ from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
 from codegen.search.fuse import Segment, row_steps
-from codegen.search.names import identifier, unique
 from codegen.search.pools import board_pools
 from codegen.search.recompute import Variant
 from codegen.search.schedule import Scheduled, schedule
@@ -23,6 +24,8 @@ from codegen.search.select import select
 from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted
 from codegen.search.staging import with_staging
+from codegen.search.states import check_apart, io_tensors, paired
+from codegen.search.stream import check_stream
 
 
 def search(
@@ -75,8 +78,10 @@ class _Ready:
         self, module: Module, board: Board, choices: Choices, name: str, *, spare_bytes: int = 0
     ) -> None:
         """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
-        self._board, self._choices, self._name, self._module = board, choices, name, module
         function = module.main
+        self._states = _states(function, choices, name)
+        choices = _lasting(function, choices, self._states)
+        self._board, self._choices, self._name, self._module = board, choices, name, module
         data = {id_: constant.data for id_, constant in module.constants.items()}
         worth = FLASH_WORTH[choices.optimize]
         chosen = select(function, data, board.target, choices.optimize, spare_bytes=spare_bytes)
@@ -126,17 +131,36 @@ class _Ready:
             constants=linking.link(prim_funcs, pools),
             constant_pools=pools,
             io=self._choices.io,
-            inputs=_io("input", best.function.params),
-            outputs=_io("output", _variables(self._ordered.function)),
+            inputs=io_tensors("input", best.function.params),
+            outputs=io_tensors("output", _variables(self._ordered.function)),
+            states=self._states,
             times=best.live.times,
             streamed=self.planning.streamed,
             order=_certificate(self._ordered, best, self._choices),
             metadata=self._module.metadata,
         )
         raised = choices.optimize == "speed" and not within_peaks
+        check_apart(program)
         program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)
         return program
+
+
+def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...]:
+    """The states of model `name`; raises CodegenError as `paired` does."""
+    rules = [rule for rule in choices.states if rule.model in (None, name)]
+    inputs, outputs = io_tensors("input", function.params), io_tensors("output", _variables(function))
+    return paired(rules, inputs, outputs, io=choices.io)
+
+
+def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) -> Choices:
+    """`choices` under which the inputs of `states` keep their bytes."""
+    taken = {state.input for state in states}
+    inputs = io_tensors("input", function.params)
+    names = frozenset(tensor.value for tensor in inputs if tensor.field in taken)
+    if not names:
+        return choices
+    return replace(choices, state_inputs=names, keep_inputs=keeping(choices.keep_inputs, *names))
 
 
 def _owners(function: Function, choices: Choices) -> Owners:
@@ -163,7 +187,7 @@ def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCe
     )
 
 
-def check(program: Program, *, keep_inputs: bool) -> None:
+def check(program: Program, *, keep_inputs: Keep) -> None:
     """All independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
     found = [
         *validate.violations(program.problem, program.plan),
@@ -185,15 +209,3 @@ def _variables(function: Function) -> tuple[Var, ...]:
             )
         )
     return tuple(result for result in function.results if isinstance(result, Var))
-
-
-def _io(kind: str, variables: tuple[Var, ...]) -> tuple[IoTensor, ...]:
-    names = [_field(kind, index, var) for index, var in enumerate(variables)]
-    return tuple(
-        IoTensor(field=field_, origin=var.origin, value=var.name, type=var.type)
-        for field_, var in zip(unique(names), variables, strict=True)
-    )
-
-
-def _field(kind: str, index: int, var: Var) -> str:
-    return identifier(var.origin or var.name, f"{kind}{index}")

@@ -7,6 +7,7 @@ from typing import Literal
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc, Sharing
 from codegen.plan.in_place import may_replace
+from codegen.plan.keeping import Keep
 from codegen.plan.ties import misfits, ties
 
 SharingMode = Literal["none", "in-place", "overlap"]
@@ -36,7 +37,7 @@ def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
 
 
 def replacing(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, fixed_inputs: bool
+    function: Function, prim_funcs: Sequence[PrimFunc], *, fixed_inputs: Keep
 ) -> tuple[PrimFunc, ...]:
     """`prim_funcs`, of which `permitted` left exact sharing, every result in the bytes of the first argument
     that it may replace and that nobody reads any more; apart from all others. `fixed_inputs`: inputs must

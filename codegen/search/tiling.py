@@ -13,6 +13,7 @@ from functools import cache
 from codegen.ir import Function, Var
 from codegen.kernels import fused
 from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.plan.keeping import Keep, kept_inputs
 from codegen.search.block_costs import BlockCosts
 from codegen.search.fuse import Segment, segments
 from codegen.search.recompute import Need
@@ -63,7 +64,7 @@ class Lifetimes:
         prim_funcs: Sequence[PrimFunc],
         *,
         callers: frozenset[str],
-        keep_inputs: bool,
+        keep_inputs: Keep,
     ) -> None:
         """`callers`: names of values that the caller owns (inputs, outputs), which need nothing here."""
         self.roots = {param.name: param.name for param in function.params}
@@ -76,7 +77,7 @@ class Lifetimes:
                     self.deaths[self.roots[arg.name]] = step
             self._bind(prim, step)
         kept = [result.name for result in function.results if isinstance(result, Var)]
-        kept += [param.name for param in function.params] if keep_inputs else []
+        kept += kept_inputs(function, keep_inputs)
         for name in kept:
             self.deaths[self.roots[name]] = len(prim_funcs)
         for name in callers:

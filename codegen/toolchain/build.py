@@ -117,7 +117,9 @@ class _Arm:
 
     def _link_firmware(self, objects: Iterable[Path], script: str) -> Path:
         image = self.place.objects / FIRMWARE_NAME
-        options = ("-nostdlib", "-Wl,--gc-sections", f"-T{script}")
+        # What the test link does not call is measured all the same: its stack, its code.
+        kept = [f"-Wl,-u,{name}" for name in self.sources.other_functions]
+        options = ("-nostdlib", "-Wl,--gc-sections", *kept, f"-T{script}")
         self.compiler.link([*options, *map(str, objects), *_LIBRARIES, "-o", str(image)], self.place)
         return image
 

@@ -3,6 +3,8 @@
 `counter` (int8, three pools of bytes in one): lut0 = x + 2, lut1 = lut0 + 2 (one table for both),
 concat2 = lut0 | lut1, reshape3 a view of it as [2, 4], mean4 the mean of its two rows = x + 3.
 
+`lasting` is `counter` whose lut1 is past + 2, and whose lut0 is the past of the next inference.
+
 `mixed` (float32): add0 = min(a + b, 6), clamp1 = clamp(add0, -1.5, 1e6), scale2 = 0.1f * clamp1,
 quantize3 = nearest(scale2 / 0.5) - 3.
 
@@ -48,9 +50,10 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 from codegen.plan.constants import link
+from codegen.plan.keeping import Keep
 from codegen.plan.liveness import liveness
 from codegen.plan.problem import BufferKind, MemoryPlan, Placement, Pool
-from codegen.plan.program import IoMode, IoTensor, Program
+from codegen.plan.program import IoMode, IoTensor, Program, State
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
@@ -111,7 +114,7 @@ def assemble(
     io: IoMode,
     fields: Mapping[str, str],
     board: Board = HOST,
-    keep_inputs: bool = False,
+    keep_inputs: Keep = False,
 ) -> Program:
     """A program whose buffers lie at `offsets`: buffer -> (pool, offset). `fields`: value -> C field."""
     pools = tuple(
@@ -248,6 +251,29 @@ def counter(
     offsets |= {"mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
     function = Function(name="main", params=(x,), body=steps, results=(mean4.var,))
     return assemble(name, function, prims, offsets, io=io, fields={"x": field, "mean4": "sum"}, board=board)
+
+
+def lasting(name: str = "lasting", *, board: Board = HOST) -> Program:
+    """The int8 program with state: its result is the mean of x + 2 and past + 2, then past = x + 2."""
+    plain = counter(name, board=board)
+    x, past = plain.function.params[0], Var(name="past", type=int8(1, 4), origin="past_in")
+    first, second, *others = plain.function.body
+    second = replace(second, call=replace(second.call, args=(past,)))
+    function = Function(
+        name="main",
+        params=(x, past),
+        body=(first, second, *others),
+        results=(*plain.function.results, first.var),
+    )
+    prims = (plain.prim_funcs[0], _plus_two("lut1", second), *plain.prim_funcs[2:])
+    offsets = {"x": ("sram", 8), "past": ("sram", 0x18), "lut0": ("sram", 0), "lut1": ("sram", 12)}
+    offsets |= {"concat2": ("sram", 0x10), "mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
+    fields = {"x": "x", "past": "past", "mean4": "sum", "lut0": "next"}
+    keep = frozenset({"past"})
+    found = assemble(
+        name, function, prims, offsets, io=IoMode.POOL, fields=fields, board=board, keep_inputs=keep
+    )
+    return replace(found, states=(State(input="past", output="next"),))
 
 
 def bare(name: str = "bare") -> Program:

@@ -40,6 +40,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_owned": lambda: owned(samples.counter()),
     "counter_owned_steps": lambda: owned(samples.counter(), entry=EntryMode.STEPS),
     "counter_external": lambda: owned(samples.counter(io=IoMode.CALLER), pools=PoolOwner.STATIC),
+    "lasting": samples.lasting,
+    "lasting_owned_steps": lambda: owned(samples.lasting(), entry=EntryMode.STEPS),
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
 }
 LONGEST = "m" * 32
@@ -78,6 +80,7 @@ def _owners() -> tuple[Program, ...]:
         owned(samples.counter(LONGEST, field="t" * 32), constants=ConstantsMode.LINKED),
         owned(samples.mixed(), entry=steps),
         owned(samples.mixed(io=IoMode.POOL)),
+        owned(samples.lasting(LONGEST), entry=steps),
     )
 
 
@@ -89,6 +92,7 @@ def _worst() -> tuple[Program, ...]:
         samples.counter(),
         samples.mixed(),
         samples.bare(),
+        samples.lasting(),
         longest,
         pool,
         samples.mixed("floats", io=IoMode.POOL),
@@ -195,6 +199,39 @@ def test_pool_io_computes_with_and_without_pointers(tmp_path: Path, options: tup
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", COUNTER_POOL, *options)
     assert printed == "-125 0 3 103\n" * 4
+
+
+LASTING = """
+#include <stdio.h>
+#include "lasting.h"
+int main(void)
+{
+    static const int8_t x[3][4] = {{11, 21, 31, -127}, {1, 1, 3, 3}, {-7, 5, 7, 125}};
+    int8_t sum[4] = {0};
+    const lasting_outputs outputs = {.sum = sum};
+    cg_status status = CG_OK;
+    for (int turn = 0; turn < 2; turn++) {
+        lasting_reset();
+        for (int i = 0; i < 3; i++) {
+            const lasting_inputs inputs = {.x = x[i]};
+            status |= lasting_run(&inputs, &outputs);
+            printf("%d %d %d %d\\n", sum[0], sum[1], sum[2], sum[3]);
+        }
+    }
+    return (int)status;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [("-O2",), ("-O1", "-fsanitize=address,undefined")], ids=["plain", "asan"]
+)
+def test_state_lasts_until_the_next_inference(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """By hand: the mean of x + 2 and of past + 2, both odd; past is -3 at first, then x + 2."""
+    sources = render(together([samples.lasting()]))
+    write(sources, tmp_path / "out")
+    printed = run_main(sources, tmp_path / "out", LASTING, *options)
+    assert printed == "6 11 16 -63\n9 14 20 -59\n0 6 8 67\n" * 2
 
 
 MIXED_CALLER = """

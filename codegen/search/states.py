@@ -1,0 +1,172 @@
+"""State: which output of a function takes the place of which input, and what keeps that sound.
+
+The input keeps its bytes from the first step to the next inference, so nothing else ever lies in them. The
+output is a value like others; the last step copies it over the input.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from codegen.errors import Messages
+from codegen.ir import Function, Var
+from codegen.ir.states import StateRule
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.program import IoMode, IoTensor, Program, State
+from codegen.plan.ties import ties
+from codegen.search.names import identifier, unique
+
+
+def io_tensors(kind: str, variables: Sequence[Var]) -> tuple[IoTensor, ...]:
+    """Graph inputs or outputs as firmware sees them; `kind`: `input` or `output`."""
+    names = [identifier(var.origin or var.name, f"{kind}{index}") for index, var in enumerate(variables)]
+    return tuple(
+        IoTensor(field=field_, origin=var.origin, value=var.name, type=var.type)
+        for field_, var in zip(unique(names), variables, strict=True)
+    )
+
+
+def paired(
+    rules: Sequence[StateRule], inputs: Sequence[IoTensor], outputs: Sequence[IoTensor], *, io: IoMode
+) -> tuple[State, ...]:
+    """The states that `rules` declare of a model with these inputs and outputs.
+
+    Raises CodegenError with all that is wrong: E263, E264 for names that there are not, E265 for a pair that
+    is not of one type or has no one zero, E266 for what is in two states, E268 where the caller owns inputs
+    and outputs or would be left without.
+    """
+    messages = Messages()
+    found: list[State] = []
+    taken: dict[tuple[str, str], str] = {}
+    for rule in rules:
+        first = _named("input", rule.input, inputs, rule.who, messages)
+        second = _named("output", rule.output, outputs, rule.who, messages)
+        for kind, tensor in (("input", first), ("output", second)):
+            if tensor is None:
+                continue
+            other = taken.setdefault((kind, tensor.field), rule.who)
+            if other != rule.who:
+                messages.add(
+                    "E266",
+                    f"{kind} {tensor.field} is in {other} already",
+                    where=rule.who,
+                    help="an input takes one output, an output goes to one input",
+                )
+        if first is not None and second is not None:
+            fault = _misfit(first, second)
+            if fault:
+                help_ = "train or convert the model so that both tensors are alike"
+                messages.add("E265", fault, where=rule.who, help=help_)
+            found.append(State(input=first.field, output=second.field))
+    if rules:
+        _check_callers(rules, found, inputs, outputs, io, messages)
+    messages.raise_if_any()
+    return tuple(found)
+
+
+def _named(
+    kind: str, name: str, tensors: Sequence[IoTensor], who: str, messages: Messages
+) -> IoTensor | None:
+    """The tensor that the file calls `name`, else the one with that C field."""
+    for names in ([tensor.origin for tensor in tensors], [tensor.field for tensor in tensors]):
+        if name in names:
+            return tensors[names.index(name)]
+    code = "E263" if kind == "input" else "E264"
+    known = ", ".join(tensor.origin or tensor.field for tensor in tensors)
+    messages.add(code, f"the model has no {kind} {name}", where=who, help=f"its {kind}s are {known}")
+    return None
+
+
+def _misfit(first: IoTensor, second: IoTensor) -> str | None:
+    """Why the bytes of `second` do not mean the same as those of `first`, or cannot be set to zero."""
+    one, other = first.type, second.type
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return f"input {first.field} is {one}, output {second.field} {other}"
+    if one.quantization != other.quantization:
+        scales = [_quantised(tensor) for tensor in (first, second)]
+        return f"input {first.field} has {scales[0]}, output {second.field} {scales[1]}"
+    if one.quantization is not None and one.quantization.axis is not None:
+        return f"input {first.field} is quantised per channel: it has no one zero"
+    if one.zero_point and one.dtype.size_bytes > 1:
+        return f"input {first.field} is {one.dtype.value} with zero point {one.zero_point}, supported is 0"
+    return None
+
+
+def _quantised(tensor: IoTensor) -> str:
+    found = tensor.type.quantization
+    if found is None:
+        return "no quantisation"
+    if found.axis is not None:
+        return f"{len(found.scales)} scales"
+    return f"scale {found.scale:.9g} and zero point {found.zero_point}"
+
+
+def _check_callers(
+    rules: Sequence[StateRule],
+    found: Sequence[State],
+    inputs: Sequence[IoTensor],
+    outputs: Sequence[IoTensor],
+    io: IoMode,
+    messages: Messages,
+) -> None:
+    who = ", ".join(rule.who for rule in rules)
+    if io is IoMode.CALLER:
+        help_ = "use --io pool"
+        messages.add("E268", "with --io caller no input or output is the model's own", where=who, help=help_)
+    for kind, tensors, taken in (
+        ("input", inputs, {state.input for state in found}),
+        ("output", outputs, {state.output for state in found}),
+    ):
+        if taken >= {tensor.field for tensor in tensors}:
+            help_ = f"leave at least one {kind} to the application"
+            messages.add("E268", f"every {kind} of the model is state", where=who, help=help_)
+
+
+def apart(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    others: Mapping[int, PrimFunc],
+    states: frozenset[str],
+) -> dict[int, PrimFunc]:
+    """Those of `others` that make no value lie in the bytes of the inputs `states`, nor these in a value's:
+    what shares bytes with state would change when the new one is copied over it."""
+    anchors = ties(function, prim_funcs).anchors
+    return {
+        step: prim
+        for step, prim in others.items()
+        if not any(isinstance(arg, Var) and anchors[arg.name][0] in states for arg in prim.let.call.args)
+    }
+
+
+def check_apart(program: Program) -> None:
+    """Raise CodegenError E267 naming every output that lies in bytes of a state."""
+    messages = Messages()
+    fields = {tensor.field: tensor for tensor in program.inputs}
+    for state in program.states:
+        held = program.slices[fields[state.input].value].buffer
+        for output in program.outputs:
+            if program.slices[output.value].buffer == held:
+                messages.add(
+                    "E267",
+                    f"it is state {state.input} itself, under another name or shape",
+                    where=f"output {output.field}",
+                    help="take it out of the model's outputs: the application knows nothing by it, and the "
+                    "state would never change",
+                )
+    messages.raise_if_any()
+
+
+def check_single(rules: Sequence[StateRule], models: Sequence[str]) -> None:
+    """Raise CodegenError naming every state of a build of several models: E269, or E244 where it is of none
+    of them."""
+    messages = Messages()
+    for rule in rules if len(models) > 1 else ():
+        if rule.model is not None and rule.model not in models:
+            help_ = f"models of this build are {', '.join(models)}"
+            messages.add("E244", f"no model is called {rule.model}", where=rule.who, help=help_)
+        else:
+            messages.add(
+                "E269",
+                f"models that are built together ({', '.join(models)}) share pools, in which no state lasts",
+                where=rule.who,
+                help="build the model with state by itself",
+            )
+    messages.raise_if_any()

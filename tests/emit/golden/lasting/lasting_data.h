@@ -1,0 +1,34 @@
+/*
+ * lasting_data.h -- generated; do not edit. Private to this model.
+ *
+ * Constant pool "flash": 264 bytes, read only, alignment 16,
+ * section .rodata.cg.flash.
+ * Equal constants were merged, which saved 256 bytes.
+ */
+#ifndef LASTING_DATA_H
+#define LASTING_DATA_H
+
+#include <stdint.h>
+
+#include "lasting.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern uint8_t lasting_sram_pool[LASTING_SRAM_POOL_SIZE];
+extern uint8_t lasting_ccm_pool[LASTING_CCM_POOL_SIZE];
+
+/* Members are in offset order, so the compiler lays the pool out exactly as planned. */
+typedef struct {
+    int32_t concat2_row_bytes[2]; /* 0x000 */
+    int8_t lut0_table[256];       /* 0x008  shared: lut0, lut1 */
+} lasting_flash_pool_layout;
+
+extern const lasting_flash_pool_layout lasting_flash_pool;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LASTING_DATA_H */

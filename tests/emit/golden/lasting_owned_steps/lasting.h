@@ -1,0 +1,152 @@
+/*
+ * lasting.h -- generated; do not edit.
+ *
+ * Model      lasting.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)               28            12   .bss.cg.sram
+ *   ccm (rw)                16             0   .bss.cg.ccm
+ *   flash (ro)             264           264   .rodata.cg.flash
+ */
+#ifndef LASTING_H
+#define LASTING_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "x" (in the file "serving_default_x:0"), int8, shape 1x4, scale 0.5, zero point -3 */
+#define LASTING_X_SIZE       4u
+#define LASTING_X_ELEMENTS   4u
+#define LASTING_X_RANK       2u
+#define LASTING_X_SHAPE      1, 4
+#define LASTING_X_SCALE      0.5f
+#define LASTING_X_ZERO_POINT (-3)
+
+/* output "sum", int8, shape 4, scale 0.5, zero point -3 */
+#define LASTING_SUM_SIZE       4u
+#define LASTING_SUM_ELEMENTS   4u
+#define LASTING_SUM_RANK       1u
+#define LASTING_SUM_SHAPE      4
+#define LASTING_SUM_SCALE      0.5f
+#define LASTING_SUM_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define LASTING_SRAM_POOL_SIZE  32u
+#define LASTING_CCM_POOL_SIZE   16u
+#define LASTING_FLASH_POOL_SIZE 264u
+
+typedef struct {
+    const int8_t *x; /* LASTING_X_SIZE bytes */
+} lasting_inputs;
+
+typedef struct {
+    int8_t *sum; /* LASTING_SUM_SIZE bytes */
+} lasting_outputs;
+
+/* Of the image of constants, lasting_constants.bin. */
+#define LASTING_CONSTANTS_SIZE 296u
+
+/* Bytes of which the address of each pool is a multiple. */
+#define LASTING_SRAM_POOL_ALIGNMENT 16u
+#define LASTING_CCM_POOL_ALIGNMENT  16u
+
+struct lasting_constants_image;
+
+/*
+ * The memory of one instance of the model, yours: bytes that nothing else uses while it runs, none
+ * in two pools. Pools of the sections that the header of this file names are in the memories that
+ * the plan counts on.
+ */
+typedef struct {
+    uint8_t *sram;                                   /* a multiple of LASTING_SRAM_POOL_ALIGNMENT */
+    uint32_t sram_size_bytes;                        /* at least LASTING_SRAM_POOL_SIZE */
+    uint8_t *ccm;                                    /* a multiple of LASTING_CCM_POOL_ALIGNMENT */
+    uint32_t ccm_size_bytes;                         /* at least LASTING_CCM_POOL_SIZE */
+    const struct lasting_constants_image *constants; /* NULL until lasting_set_constants */
+} lasting_workspace_pools;
+
+/*
+ * Takes the constants: an image as in lasting_constants.bin, LASTING_CONSTANTS_SIZE bytes, aligned
+ * to 16, which stays where it is and as it is while the model uses it. Every byte is looked at
+ * once.
+ *
+ * Returns CG_OK, or CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, CG_ERR_CONSTANTS_SIZE,
+ * CG_ERR_CONSTANTS_FORMAT, CG_ERR_CONSTANTS_ABI, CG_ERR_CONSTANTS_LAYOUT or
+ * CG_ERR_CONSTANTS_CONTENT; the image accepted before then stays.
+ */
+CG_CHECK_RESULT cg_status lasting_set_constants(lasting_workspace_pools *pools, const void *image,
+                                                uint32_t size_bytes);
+
+/*
+ * Inputs and outputs live in the pools; these say where. An input whose bytes other tensors take
+ * over during the run must be written again before the next one:
+ *   x: overwritten from step 4 (mean4) on
+ * Outputs stay until an input is written or the next run begins, whichever comes first.
+ */
+int8_t *lasting_input_x(const lasting_workspace_pools *pools);
+const int8_t *lasting_output_sum(const lasting_workspace_pools *pools);
+
+/*
+ * Sets the state to zero. Call it before the first inference, and whenever a new sequence begins:
+ * lasting_run takes every state as the inference before left it. Nothing else may write to its
+ * bytes, not even between inferences.
+ *   output "next" is input "past_in" of the next inference: 4 bytes
+ *
+ * Returns CG_OK, or CG_ERR_NULL_POINTER, CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT before anything
+ * has been written.
+ */
+CG_CHECK_RESULT cg_status lasting_reset(const lasting_workspace_pools *pools);
+
+/*
+ * Runs one inference. A pointer to an input is copied from before the first step, a pointer to an
+ * output is copied to after the last. A NULL pointer means that the input is already in its place,
+ * or that the output may stay there; NULL instead of a struct means NULL for all in it.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT or CG_ERR_CONSTANTS_MISSING
+ * before anything has been written.
+ */
+CG_CHECK_RESULT cg_status lasting_run(const lasting_workspace_pools *pools,
+                                      const lasting_inputs *inputs, const lasting_outputs *outputs);
+
+/* Steps of one inference, numbered from 0: the rows of the memory map in lasting.c. */
+#define LASTING_STEPS 5u
+
+/*
+ * Runs one step. An inference is the inputs written to their places, then every step from 0 on,
+ * each once, in order; then the outputs are in theirs. In between anything else may run, as long as
+ * nobody writes to the pools. lasting_run does the same with copies of inputs and outputs around
+ * it.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT or CG_ERR_CONSTANTS_MISSING
+ * before anything has been written. CG_ERR_STEP for a step that there is not.
+ */
+CG_CHECK_RESULT cg_status lasting_step(uint32_t step, const lasting_workspace_pools *pools);
+
+/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+static inline int8_t lasting_quantize_x(float value)
+{
+    return (int8_t)cg_quantize(value, LASTING_X_SCALE, LASTING_X_ZERO_POINT, -128, 127);
+}
+
+/* The real number that an element of the output stands for. */
+static inline float lasting_dequantize_sum(int8_t stored)
+{
+    return cg_dequantize(stored, LASTING_SUM_SCALE, LASTING_SUM_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LASTING_H */

@@ -1,0 +1,167 @@
+"""State: pairs that cannot be, and plans in which nothing but state lies in the bytes of state."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen.driver.build import build, plan_model
+from codegen.driver.options import Options
+from codegen.errors import CodegenError
+from codegen.importers.tflite.writer import ModelBuilder
+from codegen.ir.states import StateRule
+from codegen.plan import replay, validate
+from codegen.plan.problem import Placement
+from codegen.plan.program import IoMode, Program
+from tests.e2e.streaming import FRAMES, STATES, streaming
+
+PAST, MEAN = STATES
+
+
+def _program(folder: Path, states: tuple[StateRule, ...] = STATES, **settings: object) -> Program:
+    options = replace(Options(board="mps2-an386", states=states), **settings)
+    return plan_model(streaming(folder), boards.load_board("mps2-an386"), options, emulated=True).program
+
+
+def _texts(caught: pytest.ExceptionInfo[CodegenError]) -> list[str]:
+    return [f"{message.code} {message.where}: {message.text}" for message in caught.value.messages]
+
+
+def test_names_that_there_are_not(tmp_path: Path) -> None:
+    rules = (replace(PAST, input="past/out"), replace(MEAN, output="nothing"))
+    with pytest.raises(CodegenError) as caught:
+        _program(tmp_path, rules)
+    assert _texts(caught) == [
+        "E263 codegen.toml, state 1: the model has no input past/out",
+        "E264 codegen.toml, state 2: the model has no output nothing",
+    ]
+    assert [message.help for message in caught.value.messages] == [
+        "its inputs are frame, past/in, mean_in",
+        "its outputs are y, past/out, mean_out",
+    ]
+
+
+def test_the_names_of_c_fields_do(tmp_path: Path) -> None:
+    fields = (replace(PAST, input="past_in", output="past_out"), MEAN)
+    assert _program(tmp_path, fields).states == _program(tmp_path).states
+
+
+def test_pairs_that_are_not_alike(tmp_path: Path) -> None:
+    """All at once; the shape of one, both ends of another taken twice."""
+    rules = (replace(PAST, output="mean_out"), MEAN, replace(MEAN, who="codegen.toml, state 3"))
+    with pytest.raises(CodegenError) as caught:
+        _program(tmp_path, rules)
+    assert _texts(caught) == [
+        f"E265 codegen.toml, state 1: input past_in is int8[1,{FRAMES},6], output mean_out int8[1,8]",
+        "E266 codegen.toml, state 2: output mean_out is in codegen.toml, state 1 already",
+        "E266 codegen.toml, state 3: input mean_in is in codegen.toml, state 2 already",
+        "E266 codegen.toml, state 3: output mean_out is in codegen.toml, state 1 already",
+    ]
+
+
+def test_pairs_of_two_scales(tmp_path: Path) -> None:
+    path = streaming(tmp_path, mean_scale=0.06)
+    options = Options(board="mps2-an386", states=(MEAN,))
+    with pytest.raises(CodegenError) as caught:
+        plan_model(path, boards.load_board("mps2-an386"), options)
+    assert _texts(caught) == [
+        "E265 codegen.toml, state 2: input mean_in has scale 0.0500000007 and zero point 3, "
+        "output mean_out scale 0.0599999987 and zero point 3"
+    ]
+
+
+def _renamed(folder: Path) -> Path:
+    """A model that gives its state back under another shape, and as it is to be: old and new are one."""
+    model = ModelBuilder()
+    x, past = (model.tensor(name, (1, 6), "int8", scale=0.5, zero_point=0) for name in ("x", "past"))
+    seen = model.tensor("seen", (6, 1), "int8", scale=0.5, zero_point=0)
+    total = model.tensor("sum", (1, 6), "int8", scale=0.5, zero_point=0)
+    model.op("RESHAPE", [past, model.constant("shape", [6, 1])], [seen])
+    model.op("ADD", [x, past], [total])
+    model.inputs(x, past)
+    model.outputs(total, seen)
+    path = folder / "renamed.tflite"
+    path.write_bytes(model.build())
+    return path
+
+
+def test_an_output_that_is_the_state_itself(tmp_path: Path) -> None:
+    options = Options(board="mps2-an386", states=(StateRule(who="state 1", input="past", output="sum"),))
+    with pytest.raises(CodegenError) as caught:
+        plan_model(_renamed(tmp_path), boards.load_board("mps2-an386"), options)
+    assert _texts(caught) == ["E267 output seen: it is state past itself, under another name or shape"]
+
+
+def test_the_application_has_to_have_inputs_and_outputs(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as caught:
+        _program(tmp_path, io=IoMode.CALLER)
+    who = "codegen.toml, state 1, codegen.toml, state 2"
+    assert _texts(caught) == [f"E268 {who}: with --io caller no input or output is the model's own"]
+    options = Options(
+        board="mps2-an386",
+        states=(
+            StateRule(who="state 1", input="x", output="sum"),
+            StateRule(who="state 2", input="past", output="seen"),
+        ),
+    )
+    with pytest.raises(CodegenError) as caught:
+        plan_model(_renamed(tmp_path), boards.load_board("mps2-an386"), options)
+    assert _texts(caught)[1:] == [
+        "E268 state 1, state 2: every input of the model is state",
+        "E268 state 1, state 2: every output of the model is state",
+    ]
+
+
+def test_several_models_have_no_state(tmp_path: Path) -> None:
+    first = streaming(tmp_path)
+    second = tmp_path / "other.tflite"
+    second.write_bytes(first.read_bytes())
+    rules = (replace(PAST, model="other"), replace(MEAN, model="nobody"))
+    with pytest.raises(CodegenError) as caught:
+        build([first, second], Options(board="mps2-an386", states=rules), tmp_path / "build")
+    assert _texts(caught) == [
+        "E269 codegen.toml, state 1: models that are built together (stream, other) share pools, in which "
+        "no state lasts",
+        "E244 codegen.toml, state 2: no model is called nobody",
+    ]
+
+
+@pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
+@pytest.mark.parametrize("sharing", ["none", "in-place", "overlap"])
+@pytest.mark.parametrize("keep_inputs", [False, True])
+def test_nothing_else_ever_lies_in_the_bytes_of_state(
+    optimize: str, sharing: str, keep_inputs: bool, tmp_path: Path
+) -> None:
+    program = _program(tmp_path, optimize=optimize, sharing=sharing, keep_inputs=keep_inputs)
+    assert [(state.input, state.output) for state in program.states] == [
+        ("past_in", "past_out"),
+        ("mean_in", "mean_out"),
+    ]
+    sizes = {buffer.id: buffer.size_bytes for buffer in program.problem.buffers}
+    for first, second in program.state_tensors:
+        held = program.slices[first.value].buffer
+        assert program.slices[second.value].buffer != held
+        mine = program.plan.placements[held]
+        for other, place in program.plan.placements.items():
+            ends = (mine.offset + sizes[held], place.offset + sizes[other])
+            apart = ends[0] <= place.offset or ends[1] <= mine.offset or mine.pool != place.pool
+            assert apart or other == held, f"{other} lies in {held}"
+
+
+def test_state_of_another_model_changes_nothing(tmp_path: Path) -> None:
+    other = _program(tmp_path, (replace(PAST, model="other"),))
+    assert not other.states
+    assert other.plan.placements == _program(tmp_path, ()).plan.placements
+
+
+@pytest.mark.parametrize("guest", ["frame", "concat0", "fc5"])
+def test_both_checkers_see_what_is_laid_over_state(guest: str, tmp_path: Path) -> None:
+    program = _program(tmp_path, optimize="speed")
+    placements = dict(program.plan.placements)
+    state = placements["past_in"]
+    placements[guest] = Placement(pool=state.pool, offset=state.offset)
+    moved = replace(program, plan=replace(program.plan, placements=placements))
+    assert any("past_in" in text for text in replay.replay_program(moved, keep_inputs=False))
+    assert any("past_in" in text for text in validate.violations(moved.problem, moved.plan))
+    assert not replay.replay_program(program, keep_inputs=False)
