@@ -86,7 +86,7 @@ def settings(folder: Path | None = None) -> Settings:
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
     states = declared_states(document.pop("state", []), path.name, messages)
-    rules = constant_rules(document.pop("constants", []), path, messages)
+    rules = constant_rules(document.pop("constant", []), path, messages)
     for key, value in document.items():
         kind = _KNOWN.get(key)
         if kind is None:
@@ -94,7 +94,7 @@ def settings(folder: Path | None = None) -> Settings:
                 "E202",
                 f"unknown key {key!r}",
                 where=FILE,
-                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, state, constants",
+                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, state, constant",
             )
         elif not isinstance(value, (int, float) if kind is float else kind) or (
             kind is list and not _are_groups(cast(object, value))

@@ -1,4 +1,4 @@
-"""`[[constants]]` tables of codegen.toml: in which memory constants lie."""
+"""`[[constant]]` tables of codegen.toml: in which memory constants lie."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,13 +13,13 @@ _HELP = "see docs/configuration.md"
 
 
 def constant_rules(value: object, file: Path, messages: Messages) -> tuple[ConstantRule, ...]:
-    """The rules that `value`, the key `constants` of `file`, states. Every mistake goes to `messages` (E202);
+    """The rules that `value`, the key `constant` of `file`, states. Every mistake goes to `messages` (E202);
     a table with one gives no rule."""
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
-        messages.add("E202", "constants must be tables: [[constants]]", where=file.name, help=_HELP)
+        messages.add("E202", "constant must be tables: [[constant]]", where=file.name, help=_HELP)
         return ()
     tables = cast("list[dict[str, object]]", value)
-    found = [_rule(table, f"{file.name}, constants {i}", messages) for i, table in enumerate(tables, 1)]
+    found = [_rule(table, f"{file.name}, constant {i}", messages) for i, table in enumerate(tables, 1)]
     return tuple(rule for rule in found if rule is not None)
 
 

@@ -139,9 +139,9 @@ def _flags() -> list[Callable[..., Any]]:
         flag(
             "--stage",
             type=click.Choice(["off", "use", "auto"]),
-            default=None,
-            help="Copy constants that are read often to faster memory where the board's costs say it pays.  "
-            "[default: auto]",
+            default="auto",
+            show_default=True,
+            help="Copy constants that are read often to faster memory where the board's costs say it pays.",
         ),
         flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."

@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
-from codegen.driver.interface import check_interface, stage_mode
+from codegen.driver.interface import check_interface, check_rules, stage_mode
 from codegen.driver.joint import check_groups, joined
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
@@ -71,16 +71,17 @@ def plan_model(
     emulated: bool = False,
     limits: Mapping[str, int] | None = None,
     alone: bool = False,
+    among_others: bool = False,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
     `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `alone`:
-    no other model runs in its pools.
+    no other model runs in its pools. `among_others`: rules for constants may be meant for another model.
     """
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
-    choices = replace(choices, alone=alone)
+    choices = replace(choices, alone=alone, among_others=among_others)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     program = search(ready.module, board, choices, name=name or model_name(path))
@@ -165,9 +166,11 @@ def build(
             emulated=emulated,
             limits=limits,
             alone=len(files) == 1,
+            among_others=len(files) > 1,
         )
 
     models, bundle = joined([planned(name) for name in files], options, planned)
+    check_rules(options.constant_rules, bundle.programs)
     progress("write C")
     check_interface(bundle)
     sources = emit.render(bundle)

@@ -60,6 +60,10 @@ def with_pools(board: Board, pools: Sequence[DeclaredPool]) -> Board:
     return replace(board, regions=tuple(regions))
 
 
+LINKER_WORDS = frozenset(("origin", "length", "memory", "sections", "align", "assert", "include", "entry"))
+"""Names of pools in upper case name regions in a linker script, where these are words of its own."""
+
+
 def _is_sound(
     board: Board,
     pool: DeclaredPool,
@@ -74,7 +78,12 @@ def _is_sound(
         help_ = "take another name, in lower case"
         text = f"a pool cannot be called {pool.name}: it is taken, or not lower case"
         messages.add("E258", text, where=where, help=help_)
-    if pool.size_bytes <= 0 or pool.address % step or pool.end % step:
+    if pool.name in LINKER_WORDS:
+        text = f"a pool cannot be called {pool.name}: linker scripts have another use for the word"
+        messages.add("E258", text, where=where, help="take another name")
+    if pool.size_bytes <= 0:
+        messages.add("E258", "has no bytes", where=where, help="give it some, or leave it out")
+    elif pool.address % step or pool.end % step:
         text = f"does not begin and end at multiples of {step} bytes"
         messages.add("E258", text, where=where, help="round address and size")
     if any(pool.address < other.end and other.address < pool.end for other in others):

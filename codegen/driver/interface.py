@@ -1,10 +1,13 @@
 """Whether firmware can call a model in the way that was asked for."""
 
+from collections.abc import Sequence
+
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.bundle import Bundle, own_pools
-from codegen.plan.program import Interface
-from codegen.search import StageMode
+from codegen.plan.constant_rules import ConstantRule
+from codegen.plan.program import Interface, Program
+from codegen.search import StageMode, report_unused
 
 
 def check_interface(bundle: Bundle) -> None:
@@ -39,16 +42,23 @@ def check_interface(bundle: Bundle) -> None:
     messages.raise_if_any()
 
 
+def check_rules(rules: Sequence[ConstantRule], programs: Sequence[Program]) -> None:
+    """Raise CodegenError E245 for rules that apply to no constant of any model."""
+    messages = Messages()
+    report_unused(rules, [prim for program in programs for prim in program.prim_funcs], messages)
+    messages.raise_if_any()
+
+
 def stage_mode(options: Options) -> StageMode:
     """Where copies of constants may go: as asked for, else wherever they can.
 
     They lie at addresses that the linker knows, and the entry function makes them. Raises CodegenError E247
-    if they were asked for where firmware calls the model in another way.
+    for `use` where firmware calls the model in another way.
     """
     interface = options.interface
     if interface == Interface():
-        return options.stage or "auto"
-    if options.stage in (None, "off"):
+        return options.stage
+    if options.stage != "use":
         return "off"
     ways = [
         ("--pools caller", interface.caller_pools),

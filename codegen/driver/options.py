@@ -47,9 +47,9 @@ class Options:
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
     constant_rules: tuple[ConstantRule, ...] = ()
     """Where constants lie, from codegen.toml."""
-    stage: StageMode | None = None
+    stage: StageMode = "auto"
     """Copy constants that are read often to faster memory where the board's access costs say that it pays;
-    None: `auto`, or `off` where the way that firmware calls the model excludes copies."""
+    `auto` copies nothing where the way that firmware calls the model excludes it."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
@@ -71,7 +71,7 @@ class Options:
             (not self.blocks, "--no-blocks"),
             (self.sharing != "overlap", f"--sharing {self.sharing}"),
             (not self.reduce, "--no-reduce"),
-            (self.stage is not None, f"--stage {self.stage}"),
+            (self.stage != "auto", f"--stage {self.stage}"),
             (self.sandbox, "--sandbox"),
             (self.seed != 0, f"--seed {self.seed}"),
         )

@@ -7,6 +7,7 @@ from codegen import board as boards
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.declared import option_board
 from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Region
 from codegen.plan import files, planners, validate
 from codegen.plan.budget import Budgets, smallest_budgets
@@ -28,6 +29,15 @@ def plan_only(path: Path, options: Options) -> Planned:
 
 def planning_board(options: Options) -> Board:
     """The board that was named; if none was, `stm32` with one roomy pool. Raises CodegenError E25x."""
+    if options.pools and not options.board:
+        raise CodegenError(
+            Message(
+                code="E258",
+                where=f"--pool {options.pools[0]}",
+                text="there is no board in whose memory it could lie",
+                help="name one with --board",
+            )
+        )
     return option_board(options.board, options.pools) if options.board else _roomy(boards.load_board("stm32"))
 
 

@@ -1,4 +1,4 @@
-"""What users say of where constants lie: `[[constants]]` of codegen.toml."""
+"""What users say of where constants lie: `[[constant]]` of codegen.toml."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -2,6 +2,7 @@
 
 from codegen.search.attempt import Choices
 from codegen.search.choose import Progress as CurveProgress
+from codegen.search.constant_pools import report_unused
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
 from codegen.search.pools import board_pools
@@ -23,5 +24,6 @@ __all__ = [
     "check_single",
     "curve",
     "identifier",
+    "report_unused",
     "search",
 ]

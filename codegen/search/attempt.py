@@ -64,6 +64,8 @@ class Choices:
     """Off: no blocks, every value lies in memory whole."""
     sharing: SharingMode = "overlap"
     constant_rules: tuple[ConstantRule, ...] = ()
+    among_others: bool = False
+    """Other models are built too: a rule that applies to nothing here may be for one of them."""
     """Where the user wants constants to lie."""
     stage: StageMode = "auto"
     """Whether constants that are read often are copied to faster memory where that pays."""

@@ -58,11 +58,16 @@ def code_room_bytes(prim_funcs: Sequence[PrimFunc]) -> int:
 
 
 def placed(
-    prim_funcs: Sequence[PrimFunc], rules: Sequence[ConstantRule], pools: Sequence[Pool]
+    prim_funcs: Sequence[PrimFunc],
+    rules: Sequence[ConstantRule],
+    pools: Sequence[Pool],
+    *,
+    all_apply: bool = True,
 ) -> tuple[PrimFunc, ...]:
     """`prim_funcs` with reads for every constant, and a memory scope where a rule gives one.
 
-    Raises CodegenError E245 for rules that apply to nothing and E246 for memories that are no constant pool,
+    Raises CodegenError E245 for rules that apply to nothing (unless not `all_apply`: they may be for another
+    model) and E246 for memories that are no constant pool,
     all at once.
     """
     names = [pool.name for pool in pools]
@@ -75,6 +80,14 @@ def placed(
                 where=rule.where,
                 help=f"constant pools are {', '.join(names)}",
             )
+    if all_apply:
+        report_unused(rules, prim_funcs, messages)
+    messages.raise_if_any()
+    return tuple(replace(each, constants=with_scopes(each, rules)) for each in map(with_reads, prim_funcs))
+
+
+def report_unused(rules: Sequence[ConstantRule], prim_funcs: Sequence[PrimFunc], messages: Messages) -> None:
+    """E245 for every rule that applies to none of the constants of `prim_funcs`."""
     for rule in unused(rules, prim_funcs):
         steps = ", ".join(prim.name for prim in prim_funcs if prim.constants)
         messages.add(
@@ -83,5 +96,3 @@ def placed(
             where=rule.where,
             help=f"steps with constants are {steps or 'none'}",
         )
-    messages.raise_if_any()
-    return tuple(replace(each, constants=with_scopes(each, rules)) for each in map(with_reads, prim_funcs))

@@ -118,7 +118,7 @@ class _Ready:
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
         pools = constant_pools(self._board, choices.pool_limits, prim_funcs, emulated=choices.emulated)
-        prim_funcs = placed(prim_funcs, choices.constant_rules, pools)
+        prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
         program = Program(
             name=self._name,
             function=best.function,

@@ -45,7 +45,11 @@ def free_ranges(path: Path, board: Board) -> tuple[FreeRange, ...]:
     unknown size, E273 with sections outside all regions of the board.
     """
     _check_machine(path, board)
-    linked = elf.read(path)
+    try:
+        linked = elf.read(path)
+    except CodegenError as error:
+        text = f"is damaged: {error.messages[0].text}"
+        raise _wrong("E270", path, text, "link the application again") from error
     sections = [s for s in linked.sections if s.size_bytes and not s.name.startswith(_OWN_SECTIONS)]
     _check_regions(path, sections, board)
     taken = [(s.address, s.address + s.size_bytes) for s in sections]
@@ -56,6 +60,8 @@ def free_ranges(path: Path, board: Board) -> tuple[FreeRange, ...]:
 
 
 def _check_machine(path: Path, board: Board) -> None:
+    if not path.is_file():
+        raise _wrong("E204", path, "no such file", "name the application's linked .elf")
     try:
         with path.open("rb") as file:
             header = ELFFile(file)

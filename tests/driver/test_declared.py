@@ -12,6 +12,7 @@ from codegen.driver.build import build
 from codegen.driver.cases import pattern_case
 from codegen.driver.declared import DeclaredPool, with_pools
 from codegen.driver.options import Options
+from codegen.driver.planning import planning_board
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from tests.testdata import model_path
@@ -51,6 +52,12 @@ def test_a_part_of_a_region_becomes_a_pool_behind_it() -> None:
         ([_pool("spare", 0x08010000)], "E258", "is no part of a memory of netduinoplus2"),
         ([_pool("ccm", 0x20010000)], "E258", "a pool cannot be called ccm: it is taken, or not lower case"),
         ([_pool("A", 0x20010000)], "E258", "a pool cannot be called A: it is taken, or not lower case"),
+        (
+            [_pool("length", 0x20010000)],
+            "E258",
+            "a pool cannot be called length: linker scripts have another use for the word",
+        ),
+        ([_pool("a", 0x20010000, 0)], "E258", "has no bytes"),
         ([_pool("a", 0x20010008)], "E258", "does not begin and end at multiples of 16 bytes"),
         ([_pool("a", 0x20010000), _pool("b", 0x20010800)], "E258", "overlaps another declared pool"),
         (
@@ -103,3 +110,10 @@ def test_a_model_runs_in_a_declared_pool(board: str, tmp_path: Path) -> None:
     cases = [pattern_case([tensor.type for tensor in program.inputs], 3)]
     measured = execute(built, cases)
     assert not complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)
+
+
+def test_a_pool_needs_a_board() -> None:
+    with pytest.raises(
+        CodegenError, match=r"E258\] --pool a=4096@0x20010000: there is no board in whose memory"
+    ):
+        planning_board(Options(board="", pools=(_pool("a", 0x20010000),)))

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.driver.interface import check_interface, stage_mode
+from codegen.driver.interface import check_interface, check_rules, stage_mode
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.bundle import together
+from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import ConstantsMode, Interface, PoolOwner, Program
 from tests.emit import samples
 
@@ -46,8 +47,18 @@ def test_copies_of_constants_are_not_left_out_silently() -> None:
     assert stage_mode(Options(stage="use")) == "use"
     assert stage_mode(Options(interface=OWNED)) == "off"
     assert stage_mode(Options(interface=OWNED, stage="off")) == "off"
+    assert stage_mode(Options(interface=OWNED, stage="auto")) == "off"
     with pytest.raises(CodegenError) as caught:
         stage_mode(Options(interface=OWNED, stage="use"))
     assert str(caught.value).startswith(
         "error[E247] --stage use: constants cannot be copied with --pools caller"
     )
+
+
+def test_a_rule_for_constants_may_be_for_one_of_several_models() -> None:
+    programs = [samples.counter(), samples.mixed()]
+    first, second = ({prim.name for prim in each.prim_funcs if prim.constants} for each in programs)
+    for name in (min(first - second), min(second - first)):
+        check_rules([ConstantRule(memory="flash", name=name)], programs)
+    with pytest.raises(CodegenError, match=r"E245\] rule 1: applies to no constant: name = 'nothing'"):
+        check_rules([ConstantRule(memory="flash", name="nothing", where="rule 1")], programs)

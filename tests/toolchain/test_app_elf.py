@@ -128,6 +128,11 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     subprocess.run(["gcc", str(source), "-o", str(other)], check=True)
     code, text = _error(other)
     assert code == "E271" and text.endswith("bits; netduinoplus2 has a cortex-m4")
+    assert _error(tmp_path / "nowhere.elf") == ("E204", "no such file")
+    whole = _link(tmp_path).read_bytes()
+    other.write_bytes(whole[: len(whole) // 3])
+    code, text = _error(other)
+    assert code == "E270" and "damaged" in text
 
 
 def _plan(*words: str) -> int:
