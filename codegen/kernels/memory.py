@@ -26,11 +26,6 @@ class MemoryDemand:
             raise ValueError(f"a demand of one thing, for some memory: {self}")
 
     @property
-    def is_result(self) -> bool:
-        """Whether it is about the result."""
-        return self.argument is None and self.workspace is None
-
-    @property
     def what(self) -> str:
         """How messages name what it is about."""
         if self.argument is not None:
