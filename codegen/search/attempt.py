@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
-
 from codegen.ir import Board, Function, Var
 from codegen.ir.states import StateRule
 from codegen.kernels.primfunc import PrimFunc
@@ -22,6 +20,7 @@ from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, 
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import in_place, lean, states, views
+from codegen.search.binding import Binder
 from codegen.search.block_costs import BlockCosts
 from codegen.search.costs import FLASH_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
@@ -108,6 +107,11 @@ class Attempt:
         """Multiply-accumulates executed."""
         return sum(prim.macs for prim in self.prim_funcs)
 
+    @property
+    def block_steps(self) -> int:
+        """Steps that run as stages of blocks."""
+        return sum(len(prim.block.stages) for prim in self.prim_funcs if prim.block is not None)
+
 
 class Planning:
     """One function with everything that is the same in all attempts."""
@@ -115,7 +119,7 @@ class Planning:
     def __init__(
         self,
         variant: Variant,
-        data: Mapping[str, np.ndarray],
+        binder: Binder,
         *,
         board: Board,
         pools: Sequence[Pool],
@@ -123,13 +127,12 @@ class Planning:
         choices: Choices,
         freely: bool = False,
     ) -> None:
-        """`data`: values of the constants. `freely`: kernels that replace their argument may take any
+        """`freely`: kernels that replace their argument may take any
         workspace and time, as a limit that is missed demands."""
-        self._variant, self._data, self._costs = variant, data, BlockCosts()
+        self._variant, self._binder, self._costs = variant, binder, BlockCosts()
         self._board, self.pools, self._planner, self._choices = board, tuple(pools), planner, choices
         self._freely = freely
         self._variants: dict[Grouping, tuple[Variant, ...]] = {}
-        self._bindings = lean.Bindings(data, board.target)
         self._flash_worth = FLASH_WORTH[choices.optimize]
         params = variant.function.params
         self.streamed = params[0].name if choices.stream_input and params else None
@@ -188,14 +191,14 @@ class Planning:
         """A copy that knows what this one knows of blocks and variants, which no limit decides."""
         other = Planning(
             variant or self._variant,
-            self._data,
+            self._binder,
             board=self._board,
             pools=self.pools if pools is None else pools,
             planner=self._planner,
             choices=self._choices,
             freely=self._freely if freely is None else freely,
         )
-        other._costs, other._variants, other._bindings = self._costs, self._variants, self._bindings
+        other._costs, other._variants = self._costs, self._variants
         return other
 
     def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
@@ -302,7 +305,7 @@ class Planning:
             return lean.leanest(found, slower_percent=slower, flash_worth=worth)
 
         worth = self._flash_worth
-        others = lean.alternatives(prims, self._bindings, slower_percent=slower, flash_worth=worth)
+        others = lean.alternatives(prims, self._binder, slower_percent=slower, flash_worth=worth)
         apart = in_place.replaced(prims, others)
         replacing = self._replacing(function, apart, least)
         return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
@@ -319,8 +322,7 @@ class Planning:
         return in_place.alternatives(
             function,
             prims,
-            self._data,
-            self._board.target,
+            self._binder,
             optimize="size" if self._freely else self._choices.optimize,
             keep_inputs=self._choices.keep_inputs,
             io=self._choices.io,

@@ -51,9 +51,14 @@ def _fitting(planning: Planning, optimize: str) -> Attempt | DoesNotFit:
 
 
 def _asked_for(planning: Planning, optimize: str) -> Iterator[Way]:
-    yield from whole(planning)
+    """Blocks come first where they are looked for: what they need often shows by its bound alone that values
+    in memory whole are not worth planning."""
+    if optimize == "speed":
+        yield from whole(planning)
     if optimize != "speed" or planning.streamed is not None:
         yield from lines(planning)
+    if optimize != "speed":
+        yield from whole(planning)
     if optimize == "size":
         yield from capped(planning, planning.macs * EXTRA_PERCENT // 100)
 
@@ -66,7 +71,7 @@ def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
     least = min(attempt.peak_bytes for attempt in cheap)
     percent = NEAR_PERCENT if optimize == "size" else 0
     near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= least * (100 + percent)]
-    return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes))
+    return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes, attempt.block_steps))
 
 
 class _Tried:
@@ -82,8 +87,12 @@ class _Tried:
         if (way.planning, way.segments) in self._seen:
             return False
         self._seen.add((way.planning, way.segments))
-        # Whoever must use dear pools can be beaten by a plan that is no lower.
-        useful = [each.peak_bytes for each in self.found if each.macs <= way.macs and not each.extra_cost]
+        # Whoever must use dear pools can be beaten by a plan that is no lower, blocks by one without any.
+        useful = [
+            each.peak_bytes + (each.block_steps > 0 and not way.segments)
+            for each in self.found
+            if each.macs <= way.macs and not each.extra_cost
+        ]
         if self._failed:
             # One failure is told well enough; what cannot fit need not be planned to see it.
             useful.append(sum(pool.limit_bytes for pool in way.planning.pools) + 1)

@@ -1,15 +1,13 @@
 """Rewrites runs of consecutive steps to one step each: FUSED, bound as a block that goes row by row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from codegen.ir import Call, Function, Let, Source, Target
+from codegen.ir import Call, Function, Let, Source
 from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import kernels_for
+from codegen.search.binding import Binder
 from codegen.search.settle import settled
 
 
@@ -27,13 +25,10 @@ class Segment:
 
 
 def row_steps(
-    prim_funcs: Sequence[PrimFunc],
-    constants: Mapping[str, np.ndarray],
-    target: Target,
-    flash_worth: int = 0,
+    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
 ) -> tuple[PrimFunc | None, ...]:
     """Per step the kernel that a block can run, `settled` among all there are, None where there is none."""
-    candidates = [_row_candidates(prim, constants, target) for prim in prim_funcs]
+    candidates = [_row_candidates(prim, binder) for prim in prim_funcs]
     chosen = iter(settled([each for each in candidates if each], flash_worth))
     return tuple(
         replace(next(chosen), let=prim.let) if each else None
@@ -41,15 +36,13 @@ def row_steps(
     )
 
 
-def _row_candidates(prim: PrimFunc, constants: Mapping[str, np.ndarray], target: Target) -> list[PrimFunc]:
+def _row_candidates(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:
     if can_fuse(prim):
         return [prim]
     if prim.memory or not prim.device.is_free:
         return []
-    able = [
-        kernel for kernel in kernels_for(prim.let.call.op.name) if kernel.refusal(prim.let, target) is None
-    ]
-    bound = [kernel.bind(prim.let, constants, prim.name) for kernel in able]
+    able = [*binder.able(prim.let), *binder.able(prim.let, in_place=True)]
+    bound = [binder.bind(kernel, prim.let, prim.name) for kernel in able]
     return [other for other in bound if can_fuse(other)]
 
 

@@ -4,18 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-
-from codegen.ir import Function, Target
+from codegen.ir import Function
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import kernels_for
 from codegen.plan.in_place import may_replace
 from codegen.plan.keeping import Keep
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
+from codegen.search.binding import Binder
 from codegen.search.costs import cheapest
-from codegen.search.rebind import rebound
 
 BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
@@ -56,8 +53,7 @@ class Planner(Generic[P]):
 def alternatives(
     function: Function,
     prim_funcs: Sequence[PrimFunc],
-    constants: Mapping[str, np.ndarray],
-    target: Target,
+    binder: Binder,
     *,
     optimize: str,
     keep_inputs: Keep,
@@ -73,21 +69,18 @@ def alternatives(
     fixed_inputs = io is IoMode.CALLER or keep_inputs
     found: dict[int, PrimFunc] = {}
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
-        for kernel in kernels_for(prim.let.call.op.name):
-            if kernel.is_in_place and kernel.refusal(prim.let, target) is None:
-                # Devices are planned already, the binding has them from the let.
-                bound = rebound(kernel, prim, constants)
-                if bound is None:
-                    continue
-                most = max((space.size_bytes for space in bound.workspaces), default=0)
-                legal = may_replace(
-                    function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs
-                )
-                if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
-                    chosen = best([found[step], bound] if step in found else [bound])
-                    prims = replaced(prim_funcs, {**found, step: chosen})
-                    if not broken(function, prims, io=io, streamed=streamed):
-                        found[step] = chosen
+        for kernel in binder.able(prim.let, in_place=True):
+            # Devices are planned already, the binding has them from the let.
+            bound = binder.rebound(kernel, prim)
+            if bound is None:
+                continue
+            most = max((space.size_bytes for space in bound.workspaces), default=0)
+            legal = may_replace(function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs)
+            if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
+                chosen = best([found[step], bound] if step in found else [bound])
+                prims = replaced(prim_funcs, {**found, step: chosen})
+                if not broken(function, prims, io=io, streamed=streamed):
+                    found[step] = chosen
     return found
 
 

@@ -1,49 +1,19 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from codegen.ir import Target
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import kernels_for
 from codegen.plan.shortage import DoesNotFit
+from codegen.search.binding import Binder
 from codegen.search.costs import cheapest, cost
 from codegen.search.in_place import P, Planner, replaced
-from codegen.search.rebind import rebound
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
 
 
-class Bindings:
-    """Every other kernel that can run a step, bound; found once for a step, whatever the attempt."""
-
-    def __init__(self, constants: Mapping[str, np.ndarray], target: Target) -> None:
-        """`constants`: data by ConstRef id."""
-        self._constants, self._target = constants, target
-        self._found: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
-
-    def others(self, prim: PrimFunc) -> tuple[PrimFunc, ...]:
-        """The step of `prim` bound to the kernels it does not have, in place excepted."""
-        # By identity: comparing packed weights costs more than binding. The key's owner is kept, so no other
-        # PrimFunc can get its number.
-        if id(prim) not in self._found:
-            self._found[id(prim)] = prim, tuple(self._bound(prim))
-        return self._found[id(prim)][1]
-
-    def _bound(self, prim: PrimFunc) -> Iterator[PrimFunc]:
-        for kernel in kernels_for(prim.let.call.op.name):
-            if kernel.is_in_place or kernel.name == prim.kernel:
-                continue
-            if kernel.refusal(prim.let, self._target) is None:
-                bound = rebound(kernel, prim, self._constants)
-                if bound is not None:
-                    yield bound
-
-
 def alternatives(
-    prim_funcs: Sequence[PrimFunc], bindings: Bindings, *, slower_percent: int | None, flash_worth: int
+    prim_funcs: Sequence[PrimFunc], binder: Binder, *, slower_percent: int | None, flash_worth: int
 ) -> dict[int, PrimFunc]:
     """By step: the kernel that works in the fewest bytes, of those the one whose result may overlap its
     argument on both sides, of those the `cheapest`; where that is not the kernel the step has.
@@ -55,7 +25,7 @@ def alternatives(
     for step, prim in enumerate(prim_funcs):
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
-        able = (prim, *bindings.others(prim))
+        able = (prim, *binder.others(prim))
         least = leanest(able, slower_percent=slower_percent, flash_worth=flash_worth)
         if least is not prim:
             found[step] = least

@@ -10,6 +10,7 @@ from codegen.plan import memories, planners, replay, validate
 from codegen.plan.keeping import Keep, keeping
 from codegen.plan.program import IoMode, OrderCertificate, Program, State
 from codegen.search.attempt import Attempt, Choices, Planning
+from codegen.search.binding import Binder
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.constant_pools import constant_pools, placed
@@ -41,14 +42,15 @@ def search(
     Raises CodegenError: no kernel (E31x), contradicting devices (E32x), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
-    ready = _Ready(module, board, choices, name)
+    binder = _binder(module, board)
+    ready = _Ready(module, board, choices, name, binder)
     if blocks is not None:
         return ready.program(ready.planning.attempt(blocks))
     best = best_attempt(ready.planning, choices.optimize)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
     if limit is not None and used_bytes > limit:
         # Kernels that save RAM brought code of their own: the others get what is left.
-        tighter = _Ready(module, board, choices, name, spare_bytes=used_bytes - ready.code_bytes)
+        tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
         other = best_attempt(tighter.planning, choices.optimize)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter.program(other)
@@ -67,7 +69,7 @@ def curve(
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
-    ready = _Ready(module, board, choices, name)
+    ready = _Ready(module, board, choices, name, _binder(module, board))
     return tuple(ready.program(attempt, within_peaks=True) for attempt in frontier(ready.planning, progress))
 
 
@@ -75,16 +77,22 @@ class _Ready:
     """A module whose kernels, devices and order are chosen."""
 
     def __init__(
-        self, module: Module, board: Board, choices: Choices, name: str, *, spare_bytes: int = 0
+        self,
+        module: Module,
+        board: Board,
+        choices: Choices,
+        name: str,
+        binder: Binder,
+        *,
+        spare_bytes: int = 0,
     ) -> None:
         """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
         function = module.main
         self._states = _states(function, choices, name)
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
-        data = {id_: constant.data for id_, constant in module.constants.items()}
         worth = FLASH_WORTH[choices.optimize]
-        chosen = select(function, data, board.target, choices.optimize, spare_bytes=spare_bytes)
+        chosen = select(function, binder, choices.optimize, spare_bytes=spare_bytes)
         self.code_bytes = used_code_bytes(chosen)
         pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
         function, prim_funcs = plan_devices(
@@ -98,10 +106,10 @@ class _Ready:
             function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
         )
         function, prim_funcs = self._ordered.function, self._ordered.prim_funcs
-        steps = row_steps(prim_funcs, data, board.target, worth)
+        steps = row_steps(prim_funcs, binder, worth)
         self.planning = Planning(
             Variant(function=function, prim_funcs=prim_funcs, steps=steps),
-            data,
+            binder,
             board=board,
             pools=pools,
             planner=planners.find(choices.planner),
@@ -144,6 +152,10 @@ class _Ready:
         program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)
         return program
+
+
+def _binder(module: Module, board: Board) -> Binder:
+    return Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...]:

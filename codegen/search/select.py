@@ -1,49 +1,45 @@
 """Kernel selection: every step gets the cheapest kernel that runs it, or all reasons why none does."""
 
-from collections.abc import Mapping
-
-import numpy as np
-
 from codegen.errors import Messages
-from codegen.ir import Function, Let, Target
+from codegen.ir import Function, Let
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
+from codegen.search.binding import Binder
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.settle import settled
 
 
 def select(
     function: Function,
-    constants: Mapping[str, np.ndarray],
-    target: Target,
+    binder: Binder,
     optimize: str = "speed",
     *,
     spare_bytes: int = 0,
 ) -> tuple[PrimFunc, ...]:
     """The PrimFunc of every step, in order: `settled` among all that can run it.
 
-    `constants` holds data by ConstRef id; `spare_bytes` of the code that they may take are left.
+    `spare_bytes` of the code that they may take are left.
 
     Raises CodegenError (E310, E311) naming every step that no kernel can run.
     """
     messages = Messages()
     candidates: list[list[PrimFunc]] = []
     for let in function.body:
-        kernels = _able(let, target, messages)
-        candidates.append([kernel.bind(let, constants, let.var.name) for kernel in kernels])
+        kernels = _able(let, binder, messages)
+        candidates.append([binder.bind(kernel, let, let.var.name) for kernel in kernels])
     messages.raise_if_any()
     limit = code_limit(optimize, len(candidates))
     return settled(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
 
 
-def _able(let: Let, target: Target, messages: Messages) -> list[Kernel]:
+def _able(let: Let, binder: Binder, messages: Messages) -> list[Kernel]:
     """The kernels that can run `let`; a message saying all reasons if none can."""
     reasons: list[str] = []
     found: list[Kernel] = []
     for kernel in kernels_for(let.call.op.name):
         if kernel.is_in_place:
             continue
-        refusal = kernel.refusal(let, target)
+        refusal = binder.refusal(kernel, let)
         if refusal is None:
             found.append(kernel)
         elif refusal not in reasons:

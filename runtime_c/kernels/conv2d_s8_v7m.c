@@ -198,9 +198,13 @@ static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int3
             const int32_t offset = (column - row->rows.x_origin) * window->in.c;
             pack_windows(layer, &row->rows, &row->rows.first[offset], count, pixels);
         } else {
-            const cg_tap_rows rows = {.step = cg_patch_line_v7m(window, count),
-                                      .wrap = window->kernel_h};
             const int8_t *const patch = copy_patch(layer, row, column, count);
+            const cg_tap_rows rows = {.first = patch,
+                                      .x_origin = column,
+                                      .channels = window->in.c,
+                                      .step = cg_patch_line_v7m(window, count),
+                                      .ring_bytes = 0,
+                                      .wrap = window->kernel_h};
             pack_windows(layer, &rows, patch, count, pixels);
         }
         run_tile(layer, output, count);

@@ -25,6 +25,7 @@ from codegen.plan.bundle import together
 from codegen.plan.image import RunResult
 from codegen.plan.program import IoMode, Program
 from codegen.search import Choices, Segment, search
+from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps, segments
 from codegen.search.select import select
 from tests.e2e.models import build_model, golden_cases
@@ -38,7 +39,8 @@ BATCH = 40
 def _grouping(module: Module, rng: np.random.Generator) -> list[Segment]:
     """Random disjoint blocks, most of them long, some in stripes."""
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    steps = row_steps(select(module.main, data, HOST.target), data, HOST.target)
+    binder = Binder(data, HOST.target)
+    steps = row_steps(select(module.main, binder), binder)
     possible = [pair for pair in segments(module.main, steps) if pair[1] - pair[0] > 1]
     rng.shuffle(possible)
     possible.sort(key=lambda pair: pair[0] - pair[1] + 3 * rng.random())

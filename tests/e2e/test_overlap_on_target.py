@@ -23,6 +23,7 @@ from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bundle import together
 from codegen.plan.problem import Placement
+from codegen.search.binding import Binder
 from codegen.search.select import select
 
 BASE = 4096
@@ -114,7 +115,7 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
         path.write_bytes(model_of(shape))
         planned = plan_model(path, board, Options(board=board.name, optimize="speed"), emulated=True)
         constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
-        [prim] = select(planned.module.main, constants, board.target)
+        [prim] = select(planned.module.main, Binder(constants, board.target))
         [rule] = prim.sharing
         assert rule.below is not None
         element = np.dtype(shape.dtype).itemsize

@@ -18,6 +18,7 @@ from codegen.ir.verify import problems
 from codegen.kernels import kernels_for
 from codegen.kernels.memory import MemoryDemand
 from codegen.passes import FoldConstants, run_passes
+from codegen.search.binding import Binder
 from codegen.search.select import select
 from codegen.toolchain import gcc
 from tests.kernels.calling import RUNTIME, WARNINGS
@@ -133,7 +134,7 @@ def test_demands_of_a_declared_kernel() -> None:
     module = _calling(KERNEL, 3)
     assert parse_module(print_module(module)) == module
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    [prim] = select(module.main, data, load_board("host").target)
+    [prim] = select(module.main, Binder(data, load_board("host").target))
     assert prim.memory == (
         MemoryDemand(scopes=("dma",), argument=0),
         MemoryDemand(scopes=("dma",), argument=2),

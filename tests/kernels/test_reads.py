@@ -6,6 +6,7 @@ import pytest
 from codegen import board as boards
 from codegen.ir import DType, Var
 from codegen.kernels.primfunc import PrimFunc
+from codegen.search.binding import Binder
 from codegen.search.fuse import Segment, apply, row_steps, segments
 from codegen.search.select import select
 from tests.kernels.access import events
@@ -61,8 +62,9 @@ def test_a_block_loads_what_its_layers_load() -> None:
     for seed in range(40):
         module = random_chain(seed, 4)
         data = {id_: constant.data for id_, constant in module.constants.items()}
-        prims = select(module.main, data, HOST.target)
-        steps = row_steps(prims, data, HOST.target)
+        binder = Binder(data, HOST.target)
+        prims = select(module.main, binder)
+        steps = row_steps(prims, binder)
         for start, stop in segments(module.main, steps):
             inner = list(prims[start:stop])
             _, plain = apply(module.main, prims, steps, [Segment(start=start, stop=stop)])

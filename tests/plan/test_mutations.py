@@ -20,6 +20,7 @@ from codegen.plan.hill_climb import hill_climb
 from codegen.plan.planners import Planner
 from codegen.plan.program import IoMode
 from codegen.plan.validate import violations
+from codegen.search.binding import Binder
 from codegen.search.select import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
 from tests.plan import mutants
@@ -58,7 +59,7 @@ def real_cases() -> tuple[Case, ...]:
         planned = plan_model(model_path(key), BOARD, options)
         constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
         # As bound, before a plan chose their direction: mutants are planned anew.
-        bound = {prim.name: prim for prim in select(planned.module.main, constants, BOARD.target)}
+        bound = {prim.name: prim for prim in select(planned.module.main, Binder(constants, BOARD.target))}
         prims = tuple(
             prim if prim.in_place is not None or prim.block is not None else bound[prim.name]
             for prim in planned.program.prim_funcs

@@ -7,7 +7,7 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import plan_model
-from codegen.driver.options import Options
+from codegen.driver.options import Optimize, Options
 from codegen.driver.planning import plan_only
 from codegen.plan.bounds import alive_at
 from codegen.plan.problem import peak_bytes
@@ -55,6 +55,19 @@ def test_size_pays_no_more_than_its_share() -> None:
     tight = _plan(RESNET, optimize="size", pool_limits={"sram": _peak(small) - 1000})
     assert _macs(tight) > own * (100 + EXTRA_PERCENT) / 100
     assert _peak(tight) <= _peak(small) - 1000
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("optimize", ["balanced", "size"])
+def test_blocks_are_taken_only_for_what_whole_values_do_not_reach(seed: int, optimize: Optimize) -> None:
+    """Blocks are tried first: a plan without any wins ties all the same."""
+    module = random_chain(seed, 3 + seed % 5)
+    choices = Choices(planner="optimal", optimize=optimize)
+    taken = search(module, HOST, choices, name="model")
+    whole = search(module, HOST, choices, name="model", blocks=())
+    has_blocks = any(prim.block is not None for prim in taken.prim_funcs)
+    assert _peak(taken) <= _peak(whole) * (100 + NEAR_PERCENT) / 100
+    assert has_blocks == (_peak(taken) < _peak(whole) or _macs(taken) < _macs(whole))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -11,6 +11,7 @@ from codegen.driver.options import Optimize, Options
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.problem import peak_bytes
 from codegen.search import lean
+from codegen.search.binding import Binder
 from tests.testdata import model_path
 
 
@@ -63,8 +64,8 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
     key, board = "mlperf_tiny/kws_ref_model", load_board("netduinoplus2")
     steps = _planned(key, "speed").program.prim_funcs
     module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
-    bindings = lean.Bindings({id_: constant.data for id_, constant in module.constants.items()}, board.target)
-    found = lean.alternatives(steps, bindings, slower_percent=None, flash_worth=0)
+    binder = Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
+    found = lean.alternatives(steps, binder, slower_percent=None, flash_worth=0)
     assert found
     for step, other in found.items():
         assert (_workspaces(other), _is_one_sided(other)) < (
@@ -74,7 +75,7 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
     assert (
         lean.alternatives(
             [found.get(step, prim) for step, prim in enumerate(steps)],
-            bindings,
+            binder,
             slower_percent=None,
             flash_worth=0,
         )

@@ -17,6 +17,7 @@ from codegen.plan.problem import Pool, peak_bytes
 from codegen.plan.program import IoMode, Program
 from codegen.search import Choices
 from codegen.search.attempt import Attempt, Grouping, Planning
+from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.select import select
@@ -33,15 +34,18 @@ FIRST_CONV_MACS = 32 * 32 * 16 * 3 * 3 * 3
 
 def first_variant(module: Module) -> Variant:
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    prims = select(module.main, data, HOST.target)
-    return Variant(function=module.main, prim_funcs=prims, steps=row_steps(prims, data, HOST.target))
+    binder = Binder(data, HOST.target)
+    prims = select(module.main, binder)
+    return Variant(function=module.main, prim_funcs=prims, steps=row_steps(prims, binder))
 
 
 def planning(variant: Variant, module: Module, **choices: object) -> Planning:
     made = replace(Choices(planner="greedy_by_size"), **choices)  # pyright: ignore[reportArgumentType]
     data = {id_: constant.data for id_, constant in module.constants.items()}
     planner = planners.find("greedy_by_size")
-    return Planning(variant, data, board=HOST, pools=(POOL,), planner=planner, choices=made)
+    return Planning(
+        variant, Binder(data, HOST.target), board=HOST, pools=(POOL,), planner=planner, choices=made
+    )
 
 
 def check(module: Module, attempt: Attempt) -> None:

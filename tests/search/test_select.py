@@ -6,6 +6,7 @@ import numpy as np
 
 from codegen.ir import Target
 from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.search.binding import Binder
 from codegen.search.costs import cheapest
 from codegen.search.select import select
 from tests.search.chains import Chain
@@ -14,7 +15,7 @@ from tests.search.chains import Chain
 def bound(instructions: int | None, kernel: str) -> PrimFunc:
     module = Chain(np.random.default_rng(1)).module(1)
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    (prim,) = select(module.main, data, Target(cpu="cortex-m3"))
+    (prim,) = select(module.main, Binder(data, Target(cpu="cortex-m3")))
     return replace(prim, instructions=instructions, kernel=kernel)
 
 

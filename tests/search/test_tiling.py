@@ -18,6 +18,7 @@ from codegen.plan.problem import BufferKind, Pool, peak_bytes
 from codegen.plan.program import IoMode, Program
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import Choices, search
+from codegen.search.binding import Binder
 from codegen.search.fuse import Segment, apply, row_steps, segments
 from codegen.search.select import select
 from codegen.search.tiling import Lifetimes, Tiler
@@ -35,8 +36,9 @@ class _Case:
         module = random_chain(seed, 2 + seed % 5)
         data = {id_: constant.data for id_, constant in module.constants.items()}
         self.function = module.main
-        self.prims = select(self.function, data, HOST.target)
-        self.steps = row_steps(self.prims, data, HOST.target)
+        binder = Binder(data, HOST.target)
+        self.prims = select(self.function, binder)
+        self.steps = row_steps(self.prims, binder)
         lives = Lifetimes(self.function, self.prims, callers=frozenset(), keep_inputs=False)
         self.tiler = Tiler(self.function, self.prims, self.steps, lives)
 

@@ -24,6 +24,7 @@ from codegen.plan.replay import replay_program
 from codegen.plan.ties import broken
 from codegen.search import in_place, views
 from codegen.search.attempt import Choices
+from codegen.search.binding import Binder
 from codegen.search.search import search
 from codegen.search.select import select
 from tests.search.rows import Net, check
@@ -212,8 +213,7 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     others = in_place.alternatives(
         program.function,
         taken,
-        {id_: constant.data for id_, constant in module.constants.items()},
-        BOARD.target,
+        Binder({id_: constant.data for id_, constant in module.constants.items()}, BOARD.target),
         optimize="size",
         keep_inputs=False,
         io=IoMode.POOL,
@@ -227,7 +227,7 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
 
 def _bound(module: Module) -> tuple[PrimFunc, ...]:
     data = {id_: constant.data for id_, constant in module.constants.items()}
-    return select(module.main, data, BOARD.target)
+    return select(module.main, Binder(data, BOARD.target))
 
 
 def test_wrong_offsets_in_a_join_are_rejected() -> None:

@@ -14,6 +14,7 @@ from codegen.driver.build import Planned
 from codegen.errors import CodegenError
 from codegen.ir import DType
 from codegen.search import Segment
+from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps, segments
 from codegen.search.select import select
 from tests.kernels.armv7m.running import BOARD, only, planned, run
@@ -100,7 +101,8 @@ def test_rows_in_blocks(tmp_path: Path) -> None:
     for seed in range(CHAINS):
         module = random_chain(seed, 2 + seed % 7)
         data = {id_: constant.data for id_, constant in module.constants.items()}
-        steps = row_steps(select(module.main, data, board.target), data, board.target)
+        binder = Binder(data, board.target)
+        steps = row_steps(select(module.main, binder), binder)
         possible = sorted(segments(module.main, steps), key=lambda pair: pair[0] - pair[1])
         if possible and possible[0][1] - possible[0][0] > 1:
             start, stop = possible[0]

@@ -1,0 +1,66 @@
+"""Binds steps to kernels, each once for a whole search: packing weights is much of what planning takes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import Kernel, kernels_for
+
+
+class Binder:
+    """Kernels of one target, bound to the steps of one model."""
+
+    def __init__(self, constants: Mapping[str, np.ndarray], target: Target) -> None:
+        """`constants`: data by ConstRef id."""
+        self._constants, self._target = constants, target
+        self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
+        self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
+
+    def refusal(self, kernel: Kernel, let: Let) -> str | None:
+        """Why `kernel` cannot run `let`, or None if it can."""
+        return kernel.refusal(let, self._target)
+
+    def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
+        """The kernels that can run `let`: those that replace an argument, or all others."""
+        return [
+            kernel
+            for kernel in kernels_for(let.call.op.name)
+            if kernel.is_in_place == in_place and self.refusal(kernel, let) is None
+        ]
+
+    def bind(self, kernel: Kernel, let: Let, name: str) -> PrimFunc:
+        """`let` bound to `kernel`, which can run it, under this C name."""
+        key = kernel.name, name
+        if key not in self._bound or self._bound[key][0] != let:
+            self._bound[key] = let, kernel.bind(let, self._constants, name)
+        return self._bound[key][1]
+
+    def rebound(self, kernel: Kernel, prim: PrimFunc) -> PrimFunc | None:
+        """The step of `prim` bound to `kernel`, with the demands that `prim` has, which are planned already.
+
+        None where the two differ in demands: a kernel's own would come too late, one on a workspace is about
+        bytes that another kernel has not, and a kernel that drives a device is the only one that does.
+        """
+        if not prim.device.is_free or any(demand.workspace is not None for demand in prim.memory):
+            return None
+        bound = self.bind(kernel, prim.let, prim.name)
+        if bound.memory or not bound.device.is_free:
+            return None
+        return replace(bound, memory=prim.memory) if prim.memory else bound
+
+    def others(self, prim: PrimFunc) -> tuple[PrimFunc, ...]:
+        """The step of `prim` bound to the kernels it does not have, in place excepted."""
+        # By identity: comparing packed weights costs more than binding. The key's owner is kept, so no other
+        # PrimFunc can get its number.
+        if id(prim) not in self._others:
+            self._others[id(prim)] = prim, tuple(self._rebound(prim))
+        return self._others[id(prim)][1]
+
+    def _rebound(self, prim: PrimFunc) -> Iterator[PrimFunc]:
+        for kernel in self.able(prim.let):
+            bound = None if kernel.name == prim.kernel else self.rebound(kernel, prim)
+            if bound is not None:
+                yield bound
