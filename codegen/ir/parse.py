@@ -29,16 +29,19 @@ class _Tokens:
 
     def __init__(self, text: str) -> None:
         self._items: list[tuple[str, int]] = []
-        position = 0
+        position, line = 0, 1
         text = text.rstrip()
         while position < len(text):
             match = _TOKEN.match(text, position)
             if match is None:
                 rest = text[position:].lstrip()
-                line = text.count("\n", 0, len(text) - len(rest)) + 1
+                line += text.count("\n", position, len(text) - len(rest))
                 raise ValueError(f"line {line}: cannot read {rest[:20]!r}")
             token = match.group().strip()
-            self._items.append((token, text.count("\n", 0, match.end() - len(token)) + 1))
+            # Counted on from the token before: from the first line on it took a minute for a large model.
+            line += text.count("\n", position, match.end() - len(token))
+            self._items.append((token, line))
+            line += token.count("\n")
             position = match.end()
         self._next = 0
 
