@@ -6,15 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from codegen import importers
 from codegen.board import load_board
 from codegen.errors import CodegenError
+from codegen.ir import ConstRef
 from codegen.kernels.code_sizes import recorded
 from codegen.kernels.constant_reads import constant_reads
 from codegen.kernels.primfunc import LinkedConstant, PrimFunc
 from codegen.plan.constant_rules import ConstantRule
+from codegen.search.binding import Binder
 from codegen.search.constant_pools import FIRMWARE_BYTES, constant_pools, placed
 from codegen.search.pools import board_pools
 from tests.plan.build import prim, var
+from tests.testdata import model_path
 
 AN547 = load_board("mps3-an547")
 
@@ -108,3 +112,26 @@ def test_reads_are_those_of_the_weights_over_the_pixels_of_a_tile() -> None:
     weights = constant("w", 12)
     assert constant_reads(step("a", weights), weights) == 1.0
     assert constant_reads(step("a", weights), replace(weights, reads=3.0)) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "pixels"),
+    [
+        ("CONV_2D", "conv_2d_s8_mve_pointwise", 3),
+        ("DEPTHWISE_CONV_2D", "depthwise_conv_2d_s8_mve_small", 5),
+        ("DEPTHWISE_CONV_2D", "depthwise_conv_2d_s8_mve_in_place", 5),
+        ("DEPTHWISE_CONV_2D", "depthwise_conv_2d_s8_mve", 1),
+    ],
+)
+def test_kernels_on_helium_read_a_weight_for_several_pixels(op: str, kernel: str, pixels: int) -> None:
+    """They were taken to read every weight for every pixel, so staging seemed to pay where it did not: three
+    pixels of a product, or a stripe of one row (5 columns here) of a depthwise layer, share a reading."""
+    module = importers.load(model_path("mlperf_tiny/kws_ref_model"))
+    let = [let for let in module.main.body if let.call.op.name == op][-1]
+    assert let.var.type.shape[2] == 5
+    binder = Binder({id_: each.data for id_, each in module.constants.items()}, AN547.target)
+    able = [*binder.able(let), *binder.able(let, in_place=True)]
+    [bound] = [binder.bind(each, let, "step") for each in able if each.name == kernel]
+    weights = let.call.args[1]
+    assert isinstance(weights, ConstRef)
+    assert constant_reads(bound, bound.constants[0]) == bound.macs / weights.type.elements / pixels

@@ -290,6 +290,7 @@ class Pointwise(_Product):
         return replace(
             prim,
             sharing=sharing,
+            pixels_at_once=GROUP,
             reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
             instructions=pointwise_instructions(window, self.rounding(let)),
             rows=_pointwise_rows(let, window),
@@ -318,6 +319,7 @@ class Windows(_Product):
             prim,
             workspaces=(space,),
             sharing=sharing,
+            pixels_at_once=GROUP,
             reverse=reverse_of(prim, sharing, "cg_conv2d_reverse_s8_mve"),
             instructions=windows_instructions(window, self.rounding(let)),
             rows=_rows(let, window),

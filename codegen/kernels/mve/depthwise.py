@@ -63,6 +63,7 @@ class Packed:
     sharing: tuple[Sharing, ...]
     instructions: int
     image_reads: float
+    pixels_at_once: int = 1
     reads_row_last: bool = False
 
 
@@ -106,6 +107,7 @@ class _Depthwise(Kernel):
             sharing=packed.sharing,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=packed.instructions,
+            pixels_at_once=packed.pixels_at_once,
         )
         rows = row_kernel(let, f"{prim.symbol}_row", window)
         if rows is not None:
@@ -174,6 +176,7 @@ class DepthwiseSmall(_Depthwise):
             sharing=striped_sharing(let, window, stripe),
             instructions=small_instructions(window, stripe, _rounding(let)),
             image_reads=_column_reads(window, stripe),
+            pixels_at_once=stripe,
             reads_row_last=True,
         )
         blocks = window.result[0] * window.result[1] * -(-window.result[3] // CHUNK)
@@ -220,6 +223,7 @@ class DepthwiseInPlaceMve(_Depthwise):
             sharing=(),
             instructions=in_place_instructions(window, _rounding(let)),
             image_reads=1.0,
+            pixels_at_once=width,
         )
         blocks = batch * -(-depth // CHUNK)
         taken = (height + window.window[0] - 1 - window.padding.top) * width / columns
