@@ -46,12 +46,14 @@ def show_curve(found: Curve) -> None:
             f"{point.macs:,}",
             f"+{point.extra_percent:.1f}",
             "yes" if program.plan.proved_optimal else "no",
-            ways_text(program),
+            f"{'lean kernels, ' if point.is_lean else ''}{ways_text(program)}",
         ]
         for program, point in zip(found.programs, found.points, strict=True)
     ]
     columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "how"]
     table("", columns, rows)
+    if found.found.lean:
+        click.echo("\nlean kernels need fewer bytes and run longer: what a --pool limit may lead to")
 
 
 def show_lines(lines: Sequence[str]) -> None:

@@ -10,23 +10,33 @@ from codegen.driver.planning import planning_board
 from codegen.plan.curve_picture import CurvePoint
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
-from codegen.search import CurveProgress, board_pools, curve
+from codegen.search import CurveProgress, Frontier, board_pools, curve
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
     """Programs from the least work to the least memory; all have passed both checkers."""
 
-    programs: tuple[Program, ...]
+    found: Frontier
     macs: int
     """Multiply-accumulates of the model after the passes, each layer once."""
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Those with fast kernels, then those with lean ones."""
+        return (*self.found.fast, *self.found.lean)
 
     @property
     def points(self) -> tuple[CurvePoint, ...]:
         """Bytes of all pools together, and work beyond the model's own, of each program."""
         return tuple(
-            CurvePoint(peak_bytes=_peak(each), macs=_macs(each), extra_macs=max(_macs(each) - self.macs, 0))
-            for each in self.programs
+            CurvePoint(
+                peak_bytes=_peak(each),
+                macs=_macs(each),
+                extra_macs=max(_macs(each) - self.macs, 0),
+                is_lean=index >= len(self.found.fast),
+            )
+            for index, each in enumerate(self.programs)
         )
 
 
@@ -39,8 +49,8 @@ def plan_curve(path: Path, options: Options, name: str, progress: CurveProgress)
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=False)]
     ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
-    programs = curve(ready.module, board, choices, name=name, progress=progress)
-    return Curve(programs=programs, macs=macs_of(ready.module))
+    found = curve(ready.module, board, choices, name=name, progress=progress)
+    return Curve(found=found, macs=macs_of(ready.module))
 
 
 def curve_report(found: Curve, requested: str) -> dict[str, object]:
@@ -71,6 +81,7 @@ def _point(program: Program, point: CurvePoint) -> dict[str, object]:
         "macs_executed": point.macs,
         "extra_macs": point.extra_macs,
         "extra_percent": round(point.extra_percent, 2),
+        "kernels": "lean" if point.is_lean else "fast",
         "proved_optimal": program.plan.proved_optimal,
         "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
         "again": again(program),

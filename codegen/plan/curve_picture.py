@@ -8,6 +8,8 @@ _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 56, 64
 _FONT = 11
+_FAST, _LEAN = "#c0392b", "#2e7d32"
+"""Colours of points."""
 _ROW = 15
 """Pixels between two labels that would touch."""
 
@@ -19,6 +21,8 @@ class CurvePoint:
     peak_bytes: int
     macs: int
     extra_macs: int
+    is_lean: bool = False
+    """Its kernels are those that need least bytes, not the fast ones."""
 
     @property
     def extra_percent(self) -> float:
@@ -42,7 +46,8 @@ class _Scale:
 
 
 def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
-    """An SVG document; the same points give the same text. `points`: by falling peak, rising work."""
+    """An SVG document; the same points give the same text. `points`: those with fast kernels, then those
+    with lean ones, each by falling peak, rising work."""
     most = max(point.extra_percent for point in points)
     fullest = max(point.peak_bytes for point in points)
     x_ticks, y_ticks = _ticks(most or 1.0), _ticks(fullest)
@@ -60,8 +65,9 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
             "RAM against extra work</text>",
             f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="#f6f6f6"/>',
             *_axes(x, y, x_ticks, y_ticks),
-            _steps(x, y, points),
+            *(_steps(x, y, part, colour) for part, colour in _parts(points)),
             *_dots(x, y, points),
+            *_legend(points),
             "</svg>",
             "",
         ]
@@ -102,12 +108,31 @@ def _axes(x: _Scale, y: _Scale, x_ticks: Sequence[float], y_ticks: Sequence[floa
     return found
 
 
-def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> str:
+def _parts(points: Sequence[CurvePoint]) -> list[tuple[list[CurvePoint], str]]:
+    """Points with fast kernels and with lean ones, each with its colour, where there are any."""
+    fast = [point for point in points if not point.is_lean]
+    lean = [point for point in points if point.is_lean]
+    return [part for part in ((fast, _FAST), (lean, _LEAN)) if part[0]]
+
+
+def _legend(points: Sequence[CurvePoint]) -> list[str]:
+    """What the colours say, where there are two."""
+    if len(_parts(points)) == 1:
+        return []
+    names = ((_FAST, "fast kernels"), (_LEAN, "kernels that need least bytes, slower"))
+    return [
+        f'<circle cx="{_LEFT + 300 + 100 * index}" cy="42" r="4" fill="{colour}"/>'
+        f'<text x="{_LEFT + 308 + 100 * index}" y="46">{name}</text>'
+        for index, (colour, name) in enumerate(names)
+    ]
+
+
+def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint], colour: str) -> str:
     """What is had for at most so much extra work: level up to the next point, then down to it."""
     first, *rest = points
     path = f"M{x.at(first.extra_percent):.1f} {y.at(first.peak_bytes):.1f}"
     path += "".join(f"H{x.at(each.extra_percent):.1f}V{y.at(each.peak_bytes):.1f}" for each in rest)
-    return f'<path d="{path}" fill="none" stroke="#7aa6da" stroke-width="1.5"/>'
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
 
 
 def _dots(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> list[str]:
@@ -118,8 +143,9 @@ def _dots(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> list[str]:
         at_x, at_y = x.at(point.extra_percent), y.at(point.peak_bytes)
         text = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %"
         told = f"{text}: {point.macs:,} multiply-accumulates"
+        colour = _LEAN if point.is_lean else _FAST
         found.append(
-            f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="4" fill="#c0392b" stroke="#ffffff">'
+            f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="4" fill="{colour}" stroke="#ffffff">'
             f"<title>{escape(told)}</title></circle>"
         )
         name_x, name_y = at_x + 10, at_y - 8

@@ -7,7 +7,7 @@ from codegen.search.fuse import Segment
 from codegen.search.names import identifier
 from codegen.search.pools import board_pools
 from codegen.search.schedule import ScheduleMode
-from codegen.search.search import check, curve, search
+from codegen.search.search import Frontier, check, curve, search
 from codegen.search.sharing import SharingMode
 from codegen.search.staging import StageMode
 from codegen.search.states import check_single
@@ -15,6 +15,7 @@ from codegen.search.states import check_single
 __all__ = [
     "Choices",
     "CurveProgress",
+    "Frontier",
     "ScheduleMode",
     "Segment",
     "SharingMode",

@@ -19,7 +19,7 @@ from codegen.plan.planners import Planner
 from codegen.plan.problem import BufferKind, Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
-from codegen.search import in_place, lean, states, views
+from codegen.search import fuse, in_place, lean, states, views
 from codegen.search.binding import Binder
 from codegen.search.block_costs import BlockCosts
 from codegen.search.costs import FLASH_WORTH, cheapest
@@ -32,6 +32,11 @@ from codegen.search.tiling import Lifetimes, Tiler
 
 Grouping = Literal["whole", "blocks"]
 """Every value lies in memory whole, or steps run in the blocks that need least."""
+
+Reach = Literal["chosen", "replacing", "least"]
+"""chosen: kernels as `--optimize` has them. replacing: those that replace their argument may take any
+workspace and time, and where nothing fits, those that need fewer bytes any time. least: these wherever they
+lower the peak, too."""
 
 _WEIGHED_SHARE = 100
 """An attempt that is weighed against others gets the planner's effort divided by this: one tenth of a second
@@ -125,13 +130,11 @@ class Planning:
         pools: Sequence[Pool],
         planner: Planner,
         choices: Choices,
-        freely: bool = False,
+        reach: Reach = "chosen",
     ) -> None:
-        """`freely`: kernels that replace their argument may take any
-        workspace and time, as a limit that is missed demands."""
         self._variant, self._binder, self._costs = variant, binder, BlockCosts()
         self._board, self.pools, self._planner, self._choices = board, tuple(pools), planner, choices
-        self._freely = freely
+        self._reach: Reach = reach
         self._variants: dict[Grouping, tuple[Variant, ...]] = {}
         self._flash_worth = FLASH_WORTH[choices.optimize]
         params = variant.function.params
@@ -157,9 +160,19 @@ class Planning:
         pools = [replace(pool, limit_bytes=limits.get(pool.name, pool.limit_bytes)) for pool in self.pools]
         return self._like(pools=pools)
 
-    def freed(self) -> "Planning":
-        """The same, `freely`."""
-        return self._like(freely=True)
+    def reaching(self, reach: Reach) -> "Planning":
+        """The same with kernels so chosen."""
+        return self._like(reach=reach)
+
+    def lean_rows(self) -> "Planning | None":
+        """The same that reaches for the `least`, its blocks of the kernels that need the fewest bytes; None
+        if they are that already."""
+        steps = fuse.lean_row_steps(self._variant.prim_funcs, self._binder, self._flash_worth)
+        if all(_kernel(lean) == _kernel(step) for lean, step in zip(steps, self._variant.steps, strict=True)):
+            return None
+        other = self._of(replace(self._variant, steps=steps))
+        other._reach = "least"
+        return other
 
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
         """The same with some steps run twice: each needs less than the one before if its steps are grouped
@@ -186,7 +199,7 @@ class Planning:
         *,
         variant: Variant | None = None,
         pools: Sequence[Pool] | None = None,
-        freely: bool | None = None,
+        reach: Reach | None = None,
     ) -> "Planning":
         """A copy that knows what this one knows of blocks and variants, which no limit decides."""
         other = Planning(
@@ -196,7 +209,7 @@ class Planning:
             pools=self.pools if pools is None else pools,
             planner=self._planner,
             choices=self._choices,
-            freely=self._freely if freely is None else freely,
+            reach=reach or self._reach,
         )
         other._costs, other._variants = self._costs, self._variants
         return other
@@ -276,7 +289,7 @@ class Planning:
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
         )
-        eager = self._choices.optimize == "speed" and not self._freely
+        eager = self._choices.optimize == "speed" and self._reach == "chosen"
         try:
             first = views.choose(prims, others, planner, eager=eager)
             prims = first.prim_funcs
@@ -289,7 +302,7 @@ class Planning:
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
             # The peaks' sum is lower because dear pools hold more.
             lower = first
-        if self._choices.optimize != "size":
+        if self._choices.optimize != "size" and self._reach != "least":
             return lower
         other = lean.lowest(prims, lower, self._leanest(function, prims), planner)
         return other if other.extra_cost <= lower.extra_cost else lower
@@ -297,9 +310,9 @@ class Planning:
     def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
         """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
         before RAM."""
-        if self._choices.optimize != "size" and not self._freely:
+        if self._choices.optimize != "size" and self._reach == "chosen":
             return []
-        slower = None if self._freely else lean.SLOWER_PERCENT
+        slower = lean.SLOWER_PERCENT if self._reach == "chosen" else None
 
         def least(found: Sequence[PrimFunc]) -> PrimFunc:
             return lean.leanest(found, slower_percent=slower, flash_worth=worth)
@@ -323,7 +336,7 @@ class Planning:
             function,
             prims,
             self._binder,
-            optimize="size" if self._freely else self._choices.optimize,
+            optimize=self._choices.optimize if self._reach == "chosen" else "size",
             keep_inputs=self._choices.keep_inputs,
             io=self._choices.io,
             streamed=self.streamed,
@@ -378,3 +391,7 @@ class Planning:
             minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
+
+
+def _kernel(step: PrimFunc | None) -> str | None:
+    return None if step is None else step.kernel

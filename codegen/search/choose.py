@@ -43,11 +43,19 @@ def _fitting(planning: Planning, optimize: str) -> Attempt | DoesNotFit:
             break
     if tried.found:
         return _preferred(tried.found, optimize)
-    free = planning.freed()
-    for way in within(free, sum(pool.limit_bytes for pool in planning.pools)):
-        if tried.add(way):
-            return tried.found[-1]
+    for free in _freed(planning):
+        for way in within(free, sum(pool.limit_bytes for pool in planning.pools)):
+            if tried.add(way):
+                return tried.found[-1]
     return tried.nearest()
+
+
+def _freed(planning: Planning) -> Iterator[Planning]:
+    """What a missed limit may demand: any kernel, the fast ones in blocks before those that need least."""
+    yield planning.reaching("least")
+    lean = planning.lean_rows()
+    if lean is not None:
+        yield lean
 
 
 def _asked_for(planning: Planning, optimize: str) -> Iterator[Way]:
@@ -111,20 +119,32 @@ class _Tried:
         return min(self._failed, key=lambda error: error.missing_bytes)
 
 
-def frontier(planning: Planning, progress: Progress) -> list[Attempt]:
-    """Attempts of which none needs fewer bytes and no more work than another, the least work first.
+def frontier(planning: Planning, progress: Progress) -> tuple[list[Attempt], list[Attempt]]:
+    """Attempts of which none needs fewer bytes and no more multiply-accumulates than another, the least work
+    first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
+    however slow, all that need fewer than any of the first for as much work.
 
     Raises DoesNotFit if none is within the limits.
     """
-    ways = list(within(planning.freed(), None, _CURVE_POINTS))
-    tried = _Tried()
-    for index, way in enumerate(ways):
-        progress(index, len(ways))
-        tried.add(way)
-    progress(len(ways), len(ways))
-    if not tried.found:
+    fast = list(within(planning.reaching("replacing"), None, _CURVE_POINTS))
+    lean = [way for free in _freed(planning) for way in within(free, None, _CURVE_POINTS)]
+    tried, leaner = _Tried(), _Tried()
+    for index, way in enumerate((*fast, *lean)):
+        progress(index, len(fast) + len(lean))
+        (tried if index < len(fast) else leaner).add(way)
+    progress(len(fast) + len(lean), len(fast) + len(lean))
+    if not tried.found and not leaner.found:
         raise tried.nearest()
-    return _undominated([planning.finished(point) for point in _undominated(tried.found)])
+    points, others = _finished(planning, tried.found), _finished(planning, leaner.found)
+    return points, [other for other in others if not any(_is_no_worse(point, other) for point in points)]
+
+
+def _finished(planning: Planning, found: Sequence[Attempt]) -> list[Attempt]:
+    return _undominated([planning.finished(point) for point in _undominated(found)])
+
+
+def _is_no_worse(point: Attempt, other: Attempt) -> bool:
+    return point.macs <= other.macs and point.peak_bytes <= other.peak_bytes
 
 
 def _undominated(attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -150,8 +170,9 @@ def _smallest(planning: Planning, optimize: str, missed: DoesNotFit) -> Attempt:
         return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in pools}
 
     tried = _Tried()
-    for way in within(planning.limited(dict.fromkeys(pools, _NO_LIMIT)).freed(), None):
-        tried.add(way)
+    for free in _freed(planning.limited(dict.fromkeys(pools, _NO_LIMIT))):
+        for way in within(free, None):
+            tried.add(way)
     if not tried.found:
         raise missed
     least = min(tried.found, key=lambda attempt: (attempt.peak_bytes, attempt.macs))

@@ -8,6 +8,7 @@ from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.binding import Binder
+from codegen.search.costs import cost
 from codegen.search.settle import settled
 
 
@@ -36,8 +37,26 @@ def row_steps(
     )
 
 
-def _row_candidates(prim: PrimFunc, binder: Binder) -> list[PrimFunc]:
-    if can_fuse(prim):
+def lean_row_steps(
+    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
+) -> tuple[PrimFunc | None, ...]:
+    """As `row_steps`, each with the kernel that works in the fewest bytes, of those the `cheapest`."""
+    return tuple(
+        replace(min(able, key=lambda other: (_row_bytes(other), cost(other, flash_worth))), let=prim.let)
+        if (able := _row_candidates(prim, binder, every=True))
+        else None
+        for prim in prim_funcs
+    )
+
+
+def _row_bytes(prim: PrimFunc) -> int:
+    space = prim.rows.workspace if prim.rows else None
+    return space.size_bytes if space else 0
+
+
+def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> list[PrimFunc]:
+    """Kernels that a block can run; the step's own alone if it is one, unless `every` one is asked for."""
+    if can_fuse(prim) and not every:
         return [prim]
     if prim.memory or not prim.device.is_free:
         return []

@@ -1,7 +1,7 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
@@ -61,16 +61,28 @@ def _is_as_good(other: Attempt, best: Attempt) -> bool:
     return (other.extra_cost, other.peak_bytes, other.macs) <= (best.extra_cost, best.peak_bytes, best.macs)
 
 
-def curve(
-    module: Module, board: Board, choices: Choices, *, name: str, progress: Progress
-) -> tuple[Program, ...]:
-    """Programs of `module` between the least work and the least memory: none needs as few bytes as one before
-    it, none executes as few multiply-accumulates as one behind it. Every one has passed both checkers.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Frontier:
+    """Programs between the least work and the least memory, the least work first. Of each part none needs as
+    few bytes as one before it, none executes as few multiply-accumulates as one behind it."""
+
+    fast: tuple[Program, ...]
+    """Kernels are the fast ones."""
+    lean: tuple[Program, ...]
+    """Kernels are those that need least bytes; every program needs fewer than `fast` for as much work."""
+
+
+def curve(module: Module, board: Board, choices: Choices, *, name: str, progress: Progress) -> Frontier:
+    """The curve of `module`; every program has passed both checkers.
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
     ready = _Ready(module, board, choices, name, _binder(module, board))
-    return tuple(ready.program(attempt, within_peaks=True) for attempt in frontier(ready.planning, progress))
+    fast, lean = (
+        tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
+        for attempts in frontier(ready.planning, progress)
+    )
+    return Frontier(fast=fast, lean=lean)
 
 
 class _Ready:

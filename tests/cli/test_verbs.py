@@ -339,6 +339,7 @@ def test_the_curve_is_a_table_a_document_and_a_picture(capsys: pytest.CaptureFix
     points = document["pareto"]
     assert points[0]["extra_macs"] == 0
     assert len(points) >= 4
+    assert {point["kernels"] for point in points} == {"fast"}, "on the host no kernel has a workspace"
     for one, other in itertools.pairwise(points):
         assert one["peak_bytes"] > other["peak_bytes"]
         assert one["macs_executed"] < other["macs_executed"]

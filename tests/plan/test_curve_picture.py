@@ -1,5 +1,6 @@
 """The curve as a picture: well-formed, every point where its figures say, labels apart."""
 
+from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -51,3 +52,15 @@ def test_a_model_without_work_has_no_percent() -> None:
     (point,) = _points([(100, 0)], 0)
     assert point.extra_percent == 0
     assert "100 bytes, +0.0 %" in curve_picture("none", [point])
+
+
+def test_lean_kernels_have_a_colour_and_a_line_of_their_own() -> None:
+    fast = _points([(1000, 0), (500, 50)], 100)
+    lean = [replace(point, is_lean=True) for point in _points([(400, 0), (300, 50)], 100)]
+    text = curve_picture("both", [*fast, *lean])
+    circles = list(ElementTree.fromstring(text).iter(f"{SVG}circle"))
+    colours = [circle.get("fill") for circle in circles]
+    assert len(circles) == 6  # two of them in the legend
+    assert len(set(colours)) == 2
+    assert "kernels that need least bytes" in text
+    assert "kernels that need least bytes" not in curve_picture("fast alone", fast)
