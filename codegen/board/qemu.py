@@ -8,15 +8,18 @@ import subprocess
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from codegen.board.debugger import Debugger
 from codegen.board.ports import SerialPort
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 
 PROGRAM = "qemu-system-arm"
 _ADDRESS = re.compile(r"tcp:(?P<host>[\d.]+):(?P<port>\d+)")
+_SOCKET = "host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
 _GREETING_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 _SHOWN_BYTES = 2000
@@ -30,11 +33,11 @@ def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str
     if board.uart is None or board.qemu_machine is None:
         raise ValueError(f"board {board.name} does not run on QEMU")
     silent = [word for _ in range(board.uart.qemu_serial) for word in ("-serial", "null")]
-    link = "socket,id=link,host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
+    link, debug = (f"socket,id={name},{_SOCKET}" for name in ("link", "debug"))
     counted = ("-plugin", plugin) if plugin else ()
     return [
         PROGRAM, "-M", board.qemu_machine, "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
-        "-chardev", link, *silent, "-serial", "chardev:link",
+        "-chardev", link, *silent, "-serial", "chardev:link", "-chardev", debug, "-gdb", "chardev:debug",
         "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags, *counted,
     ]  # fmt: skip
 
@@ -45,9 +48,17 @@ def _dying_with_parent() -> tuple[str, ...]:
     return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Emulator:
+    """A running QEMU: the port of the test link, and the machine's memory."""
+
+    port: SerialPort
+    memory: Debugger
+
+
 @contextmanager
-def running(board: Board, firmware: Path, plugin: str | None = None) -> Generator[SerialPort, None, None]:
-    """QEMU executing `firmware`; yields the port of the test link.
+def running(board: Board, firmware: Path, plugin: str | None = None) -> Generator[Emulator, None, None]:
+    """QEMU executing `firmware`.
 
     An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
     not start or dies.
@@ -69,19 +80,20 @@ def running(board: Board, firmware: Path, plugin: str | None = None) -> Generato
             start_new_session=True,
         )
         try:
-            port = _connect(child, board)
+            emulator = _connect(child, board)
             try:
-                yield port
+                yield emulator
             finally:
-                port.close()
+                emulator.memory.close()
+                emulator.port.close()
         except CodegenError as error:
             raise _with_reason(error, child, said, board) from error
         finally:
             _stop(child)
 
 
-def _connect(child: "subprocess.Popen[bytes]", board: Board) -> SerialPort:
-    """Learn the socket's number over QMP, connect, then let the machine run: nothing it says is lost.
+def _connect(child: "subprocess.Popen[bytes]", board: Board) -> Emulator:
+    """Learn the sockets' numbers over QMP, connect, then let the machine run: nothing it says is lost.
 
     Until the firmware enables them, the UARTs of CMSDK and nRF51 take no byte, and QEMU's main loop does
     not look at the socket again by itself: so wait for the greeting, then give the loop something to do.
@@ -90,21 +102,37 @@ def _connect(child: "subprocess.Popen[bytes]", board: Board) -> SerialPort:
         _receive(child)
         _execute(child, "qmp_capabilities")
         devices: list[dict[str, Any]] = _execute(child, "query-chardev")
-        name = next(str(device["filename"]) for device in devices if device.get("label") == "link")
-        match = _ADDRESS.search(name)
-        if match is None:
-            raise _failed(f"it has no socket for the UART of {board.name}: {name}")
-        port = SerialPort(f"socket://{match['host']}:{match['port']}", 115200, name=f"QEMU ({board.name})")
+        host, number = _address(devices, "debug")
+        memory = Debugger(host, number, name=f"QEMU ({board.name})")
         try:
-            _execute(child, "cont")
-            port.read(_GREETING_SECONDS)
-            _execute(child, "query-status")
+            port = _greeted(child, _address(devices, "link"), board)
         except BaseException:
-            port.close()
+            memory.close()
             raise
-        return port
+        return Emulator(port=port, memory=memory)
     except (OSError, ValueError, KeyError, StopIteration) as error:
         raise _failed("it did not start") from error
+
+
+def _address(devices: list[dict[str, Any]], label: str) -> tuple[str, int]:
+    """Host and port of the socket of a chardev."""
+    name = next(str(device["filename"]) for device in devices if device.get("label") == label)
+    match = _ADDRESS.search(name)
+    if match is None:
+        raise _failed(f"it has no socket named {label}: {name}")
+    return match["host"], int(match["port"])
+
+
+def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: Board) -> SerialPort:
+    port = SerialPort(f"socket://{address[0]}:{address[1]}", 115200, name=f"QEMU ({board.name})")
+    try:
+        _execute(child, "cont")
+        port.read(_GREETING_SECONDS)
+        _execute(child, "query-status")
+    except BaseException:
+        port.close()
+        raise
+    return port
 
 
 def _execute(child: "subprocess.Popen[bytes]", name: str) -> Any:

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from codegen.board.faults import link_fault, model_fault, refusal
 from codegen.board.link import PATIENT, Broken, Link, Patience
@@ -29,7 +30,17 @@ RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
 
 _COUNTER_TOLERANCE = 0.02
+_KEPT = "__cg__free_start"
+"""Where the test firmware keeps inputs, in the linker script."""
 _REBUILD = "build and load the firmware again"
+
+
+class Memory(Protocol):
+    """The target's memory, reached past the link."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write `data` from `address` on. Raises CodegenError E601."""
+        ...
 
 
 @contextmanager
@@ -48,7 +59,8 @@ def target_session(
     if port is None:
         with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
-            yield Target(Link(qemu, patience=greeted), image, board, runner="qemu")
+            link = Link(qemu.port, patience=greeted)
+            yield Target(link, image, board, runner="qemu", memory=qemu.memory)
         return
     if board.uart is None:
         raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
@@ -69,9 +81,12 @@ class _Painted:
 class Target:
     """Executes requests. What it finds wrong is a CodegenError; a fault of one model leaves it usable."""
 
-    def __init__(self, link: Link, image: Image, board: Board, *, runner: str) -> None:
-        """Identify the target; raises CodegenError E602, E606, E607."""
-        self._link = link
+    def __init__(
+        self, link: Link, image: Image, board: Board, *, runner: str, memory: Memory | None = None
+    ) -> None:
+        """Identify the target; raises CodegenError E602, E606, E607. `memory`: a shorter way than the link
+        for inputs that the target keeps."""
+        self._link, self._memory = link, memory
         self._image = image
         self._board = board
         self._runner = runner
@@ -113,7 +128,7 @@ class Target:
         that does not fit the image.
         """
         try:
-            model = _Model(self._link, self._image, request, self.identity)
+            model = _Model(self._link, self._image, request, self.identity, self._memory)
             cases = tuple(
                 self._case(model, inputs, first=index == 0) for index, inputs in enumerate(request.cases)
             )
@@ -172,8 +187,10 @@ class Target:
 class _Model:
     """One model of the image, as a request speaks of it."""
 
-    def __init__(self, link: Link, image: Image, request: RunRequest, identity: Identity) -> None:
-        self._link = link
+    def __init__(
+        self, link: Link, image: Image, request: RunRequest, identity: Identity, memory: Memory | None
+    ) -> None:
+        self._link, self._memory = link, memory
         self._image = image
         self.request = request
         if request.model >= identity.models:
@@ -213,7 +230,10 @@ class _Model:
 
     def keep(self, inputs: Sequence[bytes]) -> None:
         """Send the inputs once for several inferences, where the target has memory to keep them."""
-        if self.info.kept_bytes:
+        if self.info.kept_bytes and self._memory:
+            address, _ = self._image.symbols[_KEPT]
+            self._memory.write(address, b"".join(inputs))
+        elif self.info.kept_bytes:
             for offset, chunk in _chunks(b"".join(inputs), self._payload_bytes - 8):
                 self._link.request(Kind.KEEP, self.request.model, offset, data=chunk)
 

@@ -195,8 +195,8 @@ def without_counts(result: RunResult) -> RunResult:
 
 @pytest.mark.parametrize("bench", ["netduinoplus2", "mps2-an386"], indirect=True)
 def test_spoiled_bytes_change_nothing(bench: Bench) -> None:
-    with running(bench.board, bench.image.path) as port:
-        noisy = Noisy(port, mean=400)
+    with running(bench.board, bench.image.path) as emulator:
+        noisy = Noisy(emulator.port, mean=400)
         target = Target(Link(noisy, patience=HURRIED), bench.image, bench.board, runner="qemu")
         quiet, spoiled = (
             each.run(bench.request("none", trace=Trace.RESULTS)) for each in (bench.target, target)
@@ -242,7 +242,7 @@ def test_pools_outside_the_data_region(name: str, pool: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
 def test_through_a_port_as_on_a_real_board(bench: Bench) -> None:
     """A TCP port in front of QEMU's stands for the serial port."""
-    with running(bench.board, bench.image.path) as port, forwarding(port) as url:
+    with running(bench.board, bench.image.path) as emulator, forwarding(emulator.port) as url:
         result = run(bench.image, bench.board, bench.request("none"), port=url)
     assert result.runner == "serial"
     assert result.cases[0].outputs == (probe.flipped(probe.case("none")),)
