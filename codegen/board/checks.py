@@ -104,12 +104,16 @@ def _check_sizes(board: Board, where: str, messages: Messages) -> None:
     if board.stack_bytes < _LEAST_STACK_BYTES or board.stack_bytes % 32:
         text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {board.stack_bytes}"
         messages.add(CODE, text, where=f"{where}: stack_bytes")
-    least = board.stack_bytes + _BESIDE_STACK_BYTES
+    second = board.second_core
+    if second is not None and (second.stack_bytes < _LEAST_STACK_BYTES or second.stack_bytes % 32):
+        text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {second.stack_bytes}"
+        messages.add(CODE, text, where=f"{where}: second_core.stack_bytes")
+    least = board.stack_bytes + (second.stack_bytes if second else 0) + _BESIDE_STACK_BYTES
     size = next((region.size_bytes for region in board.regions if region.name == board.data_region), None)
     if board.reserved_bytes < least or (size is not None and board.reserved_bytes > size):
         text = (
-            f"must be at least {least} (stack and test link) and fit the data region, "
-            f"got {board.reserved_bytes}"
+            f"must be at least {least} ({'stacks' if second else 'stack'} and test link) and fit the data "
+            f"region, got {board.reserved_bytes}"
         )
         messages.add(CODE, text, where=f"{where}: reserved_bytes")
     for index, hole in enumerate(board.holes):
@@ -139,6 +143,7 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         ("counter.driver", "counter", board.counter and board.counter.driver),
         ("mpu", "mpu", board.mpu),
         ("startup", "setup", board.startup),
+        ("second_core.driver", "core1", board.second_core and board.second_core.driver),
     )
     for field, prefix, driver in drivers:
         known = _drivers(prefix)

@@ -4,7 +4,7 @@ import enum
 import struct
 from dataclasses import dataclass
 
-VERSION = 2
+VERSION = 3
 NO_STEP = 0xFFFF_FFFF
 
 
@@ -199,14 +199,16 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Marks:
-    """What one pool and the stack look like after a run under a paint."""
+    """What one pool and the stacks look like after a run under a paint."""
 
     peak_bytes: int
     intact: bool
     stack_peak_bytes: int
+    core1_stack_peak_bytes: int
+    """0 where the firmware does not start core 1."""
 
     @classmethod
     def parse(cls, payload: bytes) -> "Marks":
         """Raises struct.error for a payload that is too short."""
-        peak, intact, stack = struct.unpack_from("<3I", payload)
-        return cls(peak_bytes=peak, intact=bool(intact), stack_peak_bytes=stack)
+        peak, intact, stack, core1 = struct.unpack_from("<4I", payload)
+        return cls(peak_bytes=peak, intact=bool(intact), stack_peak_bytes=stack, core1_stack_peak_bytes=core1)

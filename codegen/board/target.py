@@ -148,6 +148,7 @@ class Target:
         ticks = None if sandboxed else model.finish(inputs) if first else painted[-1].ticks
         marks = [run.marks for run in painted]
         stacks = [each.stack_peak_bytes for run in marks for each in run]
+        core1 = max((each.core1_stack_peak_bytes for run in marks for each in run), default=0)
         counter, instructions = self._board.counter, self._instructions(ticks)
         return CaseResult(
             outputs=painted[0].outputs,
@@ -160,6 +161,7 @@ class Target:
             if counter and instructions is not None
             else None,
             cycles=self._cycles(ticks),
+            core1_stack_peak_bytes=core1 if core1 and not sandboxed else None,
         )
 
     def _trace(self, model: "_Model", inputs: Sequence[bytes]) -> Iterator[StepTrace]:

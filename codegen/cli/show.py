@@ -18,6 +18,7 @@ from codegen.driver.run import StepCheck, used_pools
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.bundle import Bundle
+from codegen.plan.cores import second_core_steps
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import ConstantPool, Program
@@ -103,6 +104,12 @@ def _show_run(
     if first.stack_peak_bytes is not None:
         bound = built.image.sizes.stack_bound_bytes
         click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
+    if first.core1_stack_peak_bytes is not None:
+        bound, steps = built.image.sizes.core1_stack_bound_bytes, len(second_core_steps(program))
+        click.echo(
+            f"core 1    {steps} of {len(program.prim_funcs)} steps, "
+            f"stack {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}"
+        )
     if first.instructions is not None:
         per_mac = (
             f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""

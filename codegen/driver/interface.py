@@ -6,13 +6,15 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.bundle import Bundle, own_pools
 from codegen.plan.constant_rules import ConstantRule
+from codegen.plan.cores import second_core_steps, uses_second_core
 from codegen.plan.program import Interface, Program
 from codegen.search import StageMode, report_unused
 
 
 def check_interface(bundle: Bundle) -> None:
-    """Raise CodegenError for several models with the caller's pools or external constants (E260), and for a
-    model that has no constants to hand over (E261) or no pools to own (E262)."""
+    """Raise CodegenError for several models with the caller's pools or external constants (E260), for a model
+    that has no constants to hand over (E261) or no pools to own (E262), and for steps on core 1 of models that
+    may run at the same time (E248) or that would call the application from there (E249)."""
     interface = bundle.programs[0].interface
     messages = Messages()
     wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
@@ -39,7 +41,45 @@ def check_interface(bundle: Bundle) -> None:
                 where=program.name,
                 help="leave out --pools caller",
             )
+    _check_second_core(bundle, messages)
     messages.raise_if_any()
+
+
+def _check_second_core(bundle: Bundle, messages: Messages) -> None:
+    """Core 1 does what one context of core 0 posts, one step after the other."""
+    beside = [name for group in bundle.concurrent for name in group]
+    for program in bundle.programs:
+        steps = [program.prim_funcs[step] for step in second_core_steps(program)]
+        if steps and program.name in beside:
+            messages.add(
+                "E248",
+                f"has steps on core 1, which serves one model at a time, and may run beside another "
+                f"(--concurrent): {', '.join(prim.name for prim in steps)}",
+                where=program.name,
+                help="leave it out of --concurrent, or its device_id out of codegen.toml",
+            )
+        for prim in steps:
+            if prim.block is not None and prim.block.streamed:
+                messages.add(
+                    "E249",
+                    "takes the input row by row (--stream-input), so the application's function would be "
+                    "called on core 1",
+                    where=prim.let.where,
+                    help="leave out --stream-input, or the step's device_id",
+                )
+
+
+def check_port(bundle: Bundle, port: str | None) -> None:
+    """Raise CodegenError E608 for steps on core 1 of a board behind `port`: only QEMU's has been started."""
+    if port is not None and uses_second_core(bundle.programs):
+        raise CodegenError(
+            Message(
+                code="E608",
+                where=bundle.programs[0].board.name,
+                text="steps on core 1 run on QEMU only: no real second core has been tried",
+                help="leave --port out; `codegen build` makes the firmware",
+            )
+        )
 
 
 def check_rules(rules: Sequence[ConstantRule], programs: Sequence[Program]) -> None:

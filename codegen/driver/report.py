@@ -11,6 +11,7 @@ from codegen.driver.reduction import reduction_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.access import access_cost, pool_access_cost
+from codegen.plan.cores import core_of
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.plan.problem import Buffer, BufferKind, peak_bytes, pool_alignment
 from codegen.plan.program import Program
@@ -170,6 +171,7 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
         "bss_bytes": sizes.bss_bytes,
         "model_code_bytes": sizes.model_code_bytes,
         "stack_bound_bytes": sizes.stack_bound_bytes,
+        "core1_stack_bound_bytes": sizes.core1_stack_bound_bytes,
     }
 
 
@@ -188,6 +190,7 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
         "op": operator_name(prim.let.call),
         "name": prim.name,
         "kernel": prim.kernel,
+        "core": core_of(prim),
         "macs": prim.macs,
         "workspace_bytes": _workspace_bytes(program, prim.name),
         "constant_bytes": prim.constant_bytes,
@@ -235,6 +238,9 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         "guards_intact": all(case.guards_intact for case in cases),
         "stack_peak_bytes": _largest(
             [case.stack_peak_bytes for case in cases if case.stack_peak_bytes is not None]
+        ),
+        "core1_stack_peak_bytes": _largest(
+            [case.core1_stack_peak_bytes for case in cases if case.core1_stack_peak_bytes is not None]
         ),
         "instructions": cases[0].instructions,
         "instructions_resolution": cases[0].counter_resolution,

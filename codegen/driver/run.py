@@ -9,6 +9,7 @@ from codegen import board as boards
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
 from codegen.driver.compare import Comparison, array, compare
+from codegen.driver.interface import check_port
 from codegen.driver.report import Measured
 from codegen.errors import Message, Messages
 from codegen.ir import Let, Var
@@ -86,6 +87,7 @@ def execute(
     """
     planned = built.models[model]
     check_reference(planned, cases)
+    check_port(built.bundle, port)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed)
     return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
 
@@ -101,6 +103,7 @@ def execute_all(
     """`execute` of every model, one after the other in one boot; `cases` by model."""
     for planned, own in zip(built.models, cases, strict=True):
         check_reference(planned, own)
+    check_port(built.bundle, port)
     found: list[Measured] = []
     with boards.session(built.image, built.board, port=port) as target:
         for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
@@ -126,9 +129,13 @@ def _compare(program: Program, expected: Sequence[np.ndarray], got: CaseResult) 
 
 
 def complaints(
-    planned: Planned, cases: Sequence[Case], measured: Measured, stack_bound: int | None
+    planned: Planned,
+    cases: Sequence[Case],
+    measured: Measured,
+    stack_bound: int | None,
+    core1_stack_bound: int | None = None,
 ) -> list[Message]:
-    """Everything that does not hold: outputs (E701, E702), peaks, guards, stack (E80x); empty if all does."""
+    """Everything that does not hold: outputs (E701, E702), peaks, guards, stacks (E80x)."""
     program = planned.program
     found: list[Message] = []
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
@@ -142,7 +149,18 @@ def complaints(
                     help="a kernel reads bytes that nothing wrote: please report this model",
                 )
             )
-        found += _peak_complaints(program, case, got, stack_bound)
+        found += _peak_complaints(program, case, got)
+        stacks = (
+            ("stack", got.stack_peak_bytes, stack_bound),
+            ("core 1: stack", got.core1_stack_peak_bytes, core1_stack_bound),
+        )
+        found += (
+            Message(
+                code="E803", where=f"case {case.name}", text=f"{what} peak {peak} bytes, static bound {bound}"
+            )
+            for what, peak, bound in stacks
+            if bound is not None and peak is not None and peak > bound
+        )
     return found
 
 
@@ -152,7 +170,8 @@ def all_complaints(
     """`complaints` of every model, which are named where there are several."""
     found: list[Message] = []
     for planned, own, one in zip(built.models, cases, measured, strict=True):
-        messages = complaints(planned, own, one, built.image.sizes.stack_bound_bytes)
+        sizes = built.image.sizes
+        messages = complaints(planned, own, one, sizes.stack_bound_bytes, sizes.core1_stack_bound_bytes)
         name = "" if built.bundle.is_single else f"{planned.program.name}, "
         found += [replace(message, where=f"{name}{message.where}") for message in messages]
     return found
@@ -170,9 +189,7 @@ def _output_complaints(program: Program, case: Case, comparisons: Sequence[Compa
             )
 
 
-def _peak_complaints(
-    program: Program, case: Case, got: CaseResult, stack_bound: int | None
-) -> Iterator[Message]:
+def _peak_complaints(program: Program, case: Case, got: CaseResult) -> Iterator[Message]:
     where = f"case {case.name}"
     for name in used_pools(program):
         planned, measured = peak_bytes(program.problem, program.plan, name), got.pool_peaks[name]
@@ -184,12 +201,6 @@ def _peak_complaints(
             )
     if not got.guards_intact:
         yield Message(code="E802", where=where, text="bytes behind a pool were written")
-    if stack_bound is not None and got.stack_peak_bytes is not None and got.stack_peak_bytes > stack_bound:
-        yield Message(
-            code="E803",
-            where=where,
-            text=f"stack peak {got.stack_peak_bytes} bytes, static bound {stack_bound}",
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from codegen.emit.text import COLUMNS
 from codegen.ir import Var
 from codegen.kernels.primfunc import ArrayArg, PrimFunc, ResultArg, ValueArg
+from codegen.plan.cores import core_of
 from codegen.plan.program import Program
 
 
@@ -26,8 +27,8 @@ def address_array(name: str, addresses: list[str]) -> str:
 
 
 def used(program: Program) -> Iterator[str]:
-    """Variables that a call names."""
-    for prim in program.prim_funcs:
+    """Variables that a call on core 0 names: the others have functions of their own."""
+    for prim in (prim for prim in program.prim_funcs if core_of(prim) == 0):
         if ResultArg() in prim.call_args:
             yield prim.let.var.name
         yield from (var.name for var in named(prim))

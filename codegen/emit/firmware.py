@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 from codegen import resources
 from codegen.emit.environment import fill
-from codegen.ir import Board, CacheKind, Region
+from codegen.ir import Board, CacheKind, Region, SecondCore
+from codegen.plan.cores import uses_second_core
 from codegen.plan.program import Program
 
 GUARD_BYTES = 32
@@ -25,6 +26,7 @@ _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 """(least bytes of data region, payload bytes of a frame)."""
 
 _BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
+_CORE1 = ("bench/core1.c", "bench/core1.h")
 _NO_SYSTEM_CONTROL = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m1"})
 """Cores without VTOR that matters here, fault registers and configurable faults (Armv6-M)."""
 
@@ -38,17 +40,25 @@ def payload_bytes(board: Board) -> int:
 def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, str]:
     """Path -> text of `firmware/startup.c`, `firmware/link.ld`, `firmware/bench/*`, `firmware/port/*.c`.
 
-    Every `.c` file among them is to be compiled. The same for all programs of a board: models are
-    found through `cg_bench_models`. Raises ValueError for a board without counter (`host`).
+    Every `.c` file among them is to be compiled. The same for all programs of a board, but for the second
+    core, which is started where one has steps on it: models are found through `cg_bench_models`. Raises
+    ValueError for a board without counter (`host`), or without the core that a program needs.
     """
-    del programs
-    views = _views(board)
+    core1 = _second_core(board) if uses_second_core(programs) else None
+    views = _views(board, core1)
+    second = () if core1 is None else (*_CORE1, f"port/core1_{core1.driver}.c")
     return {
         "firmware/link.ld": fill("board/link.ld.j2", **views),
         "firmware/startup.c": fill("board/startup.c.j2", **views),
         **{f"firmware/bench/{name}": _runtime(f"bench/{name}") for name in _BENCH},
-        **{f"firmware/{name}": _runtime(name) for name in port_files(board)},
+        **{f"firmware/{name}": _runtime(name) for name in (*port_files(board), *second)},
     }
+
+
+def _second_core(board: Board) -> SecondCore:
+    if board.second_core is None:
+        raise ValueError(f"board {board.name} has no second core: devices were not planned for it")
+    return board.second_core
 
 
 def port_files(board: Board) -> tuple[str, ...]:
@@ -73,7 +83,7 @@ def _runtime(name: str) -> str:
     return resources.folder("runtime_c").joinpath(*PurePosixPath(name).parts).read_text(encoding="utf-8")
 
 
-def _views(board: Board) -> Mapping[str, object]:
+def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
     if board.counter is None:
         raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
     data, code = board.region(board.data_region), board.region(board.code_region)
@@ -81,6 +91,7 @@ def _views(board: Board) -> Mapping[str, object]:
     constants = [region for region in board.regions if not region.writable and region != code]
     return {
         "board": board,
+        "core1": core1,
         "regions": board.regions,
         "pool_regions": pools,
         "constant_regions": constants,
@@ -107,7 +118,7 @@ def _views(board: Board) -> Mapping[str, object]:
             (f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end")
             for region in (code, *constants)
         ],
-        "symbols": _symbols(pools, (code, *constants)),
+        "symbols": [*_symbols(pools, (code, *constants)), *(["__cg__core1_stack_end"] if core1 else [])],
     }
 
 

@@ -8,6 +8,7 @@ import codegen
 from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
 from codegen.emit.constants import constant_views, pool_definition, table_rows
+from codegen.emit.core1 import core1_functions
 from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
@@ -75,6 +76,7 @@ def render(bundle: Bundle) -> Sources:
             *(f"{name}_set_constants" for name in names if interface.external),
             *(reset_function(program) for program in programs if program.states),
         ),
+        core1_functions=tuple(name for program in programs for name in core1_functions(program)),
         binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
         prefix=bundle.prefix,

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from codegen import resources
+from codegen.emit.core1 import CORE1_HEADER, CORE1_SOURCE
 from codegen.emit.ownership import CHECK_SOURCE
-from codegen.emit.staging import STAGE_SOURCE
+from codegen.emit.staging import STAGE_HEADER, STAGE_SOURCE
+from codegen.plan.cores import uses_second_core
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -23,8 +25,17 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
     names |= {STAGE_SOURCE for program in programs if program.staged}
+    names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
     return {**ours, **_user_files(programs)}
+
+
+def kernel_headers(program: Program) -> tuple[str, ...]:
+    """The runtime's headers that a model's source includes for what its steps call."""
+    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STAGE_HEADER} if program.staged else set[str]()
+    headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()
+    return tuple(sorted(headers))
 
 
 def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from codegen.emit.arguments import address_array, named, used
 from codegen.emit.blocks import block_text, function_name
+from codegen.emit.core1 import CORE1_WORDS, core1_function, core1_given, core1_post, core1_text, name_of
 from codegen.emit.header import HeaderView
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.names import Taken, c_name
@@ -17,8 +18,8 @@ from codegen.emit.ownership import (
     pools_type,
 )
 from codegen.emit.places import CallerBytes, Places, PoolBytes
+from codegen.emit.runtime import kernel_headers
 from codegen.emit.staging import (
-    STAGE_HEADER,
     staged_addresses,
     staging_call,
     start_function,
@@ -27,7 +28,7 @@ from codegen.emit.staging import (
 )
 from codegen.emit.state import state_copies
 from codegen.emit.structs import constant_addresses, local_structs, struct_text
-from codegen.emit.tensors import TensorView, dimensions
+from codegen.emit.tensors import TensorView, dimensions, direction
 from codegen.emit.text import (
     assignment,
     block_comment,
@@ -52,15 +53,11 @@ from codegen.kernels.primfunc import (
     ValueArg,
     WorkspaceArg,
 )
+from codegen.plan.cores import core_of, uses_second_core
 from codegen.plan.program import Interface, IoMode, Program, Staged
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""
-
-
-def name_of(parameter: str) -> str:
-    """The name in a parameter's declaration."""
-    return parameter.replace("*", " ").split()[-1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +72,8 @@ class StepView:
     """The call; empty where no code runs."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
+    core1: str
+    """The C function that the call posts to core 1; empty where core 0 does the step itself."""
     function: str
     """The C function of this step alone, up to its brace; empty where the entry function has all steps."""
     case: str
@@ -105,6 +104,8 @@ class EntryView:
     needs_math: bool
     kernel_headers: tuple[str, ...]
     """The runtime's headers that declare the kernels called."""
+    core1_given: str
+    """The type of what steps on core 1 get of the caller's; empty if they need nothing."""
     user_kernels: tuple[str, ...]
     """C functions that users wrote, by name."""
     start: str
@@ -129,6 +130,7 @@ class _Entry:
         self.constants = {**self.linked, **staged_addresses(program, places)}
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
         own = ["context", "status"] if program.streamed else []
+        own += CORE1_WORDS if uses_second_core([program]) else ()
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
@@ -170,7 +172,10 @@ class _Entry:
             ),
             steps_call=self._steps_call(header) if self.stepwise else "",
             needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
-            kernel_headers=_kernel_headers(self.program),
+            kernel_headers=kernel_headers(self.program),
+            core1_given=core1_given(
+                self.program.name, [self._parameters(prim) for prim in prims if core_of(prim) == 1]
+            ),
             start=start_text(self.program, self.places, self.linked),
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
         )
@@ -179,9 +184,7 @@ class _Entry:
         """One copy a tensor that lives in a pool."""
         pools = "pools" if self.program.interface.caller_pools else ""
         return tuple(
-            wrapped(
-                "        copy_tensor(", [*_direction(tensor, struct, pools), f"{tensor.macro}_SIZE"], ");"
-            )
+            wrapped("        copy_tensor(", [*direction(tensor, struct, pools), f"{tensor.macro}_SIZE"], ");")
             for tensor in tensors
             if tensor.pointer
         )
@@ -213,16 +216,17 @@ class _Entry:
     # ---- steps --------------------------------------------------------------------------
 
     def _step(self, index: int, prim: PrimFunc) -> StepView:
-        lines = [self._declare(var) for var in self._declared(prim)]
+        apart = self.stepwise or core_of(prim) == 1  # a function of its own, that declares all it names
+        lines = [self._declare(var) for var in self._declared(prim, apart)]
         for space in prim.workspaces:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
                 lines.append(assignment(f"    void *const {name}", address))
-        call, after = "", ()
+        call, after, core1 = "", (), ""
         if prim.symbol:
             structs = () if prim.block else self._local_structs(prim)
-            inner = "" if self.stepwise or not structs else "    "
+            inner = "" if apart or not structs else "    "
             arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
             if prim.block and self.external and self.program.interface.caller_pools:
                 arguments.insert(0, self._base)
@@ -236,6 +240,12 @@ class _Entry:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
                 lines += texts
+        if core_of(prim) == 1:
+            model, given = self.program.name, self._parameters(prim)
+            function = core1_function(model, index, prim)
+            core1 = core1_text(model, function, given, lines, call)
+            call = core1_post(model, function, given, self.taken.take(f"{prim.name}_given"))
+            lines = [] if self.stepwise else [self._declare(var) for var in self._declared(prim, False)]
         last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
         call = "\n".join([*self._stagings(index), *([call] if call else []), *last])
         name = f"step_{index}_{prim.name}"
@@ -249,22 +259,23 @@ class _Entry:
             lines=tuple(lines),
             call=call,
             after=after,
+            core1=core1,
             function=wrapped(f"{head} {name}(", parameters or ["void"], ")") if self.stepwise else "",
             case=f"        return {call_back}" if streams else f"        {call_back}\n        break;",
         )
 
-    def _declared(self, prim: PrimFunc) -> list[Var]:
+    def _declared(self, prim: PrimFunc, apart: bool) -> list[Var]:
         """Values that get a local pointer in front of a call: of the entry function those that are new,
-        of a function for one step all that it names."""
+        of a function for one step (`apart`) all that it names."""
         result = prim.let.var
-        if not self.stepwise:
+        if not apart:
             return [result] if result.name in self.used else []
         found = [*named(prim), *([result] if ResultArg() in prim.call_args else [])]
         return list({var.name: var for var in found}.values())
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
         """What the function of one step is called with: the caller's structs that it reaches into."""
-        places = [self.places.value(var.name) for var in self._declared(prim)]
+        places = [self.places.value(var.name) for var in self._declared(prim, True)]
         structs = {place.struct for place in places if isinstance(place, CallerBytes)}
         name = self.program.name
         found = [f"const {name}_{struct} *{struct}" for struct in ("inputs", "outputs") if struct in structs]
@@ -373,6 +384,7 @@ class _Entry:
         under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
         over = [name for name in under if name not in joined]
         where += f", over {', '.join(over)}" if over else ""
+        where += "; on core 1" if core_of(prim) == 1 else ""
         return where + (f"; {', '.join(joined)} there already" if joined else "")
 
     def _arguments(self, prim: PrimFunc) -> Iterator[tuple[str, PoolBytes]]:
@@ -380,15 +392,3 @@ class _Entry:
             place = self.places.value(arg.name) if isinstance(arg, Var) else None
             if isinstance(arg, Var) and isinstance(place, PoolBytes):
                 yield self.locals[arg.name], place
-
-
-def _kernel_headers(program: Program) -> tuple[str, ...]:
-    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
-    headers |= {STAGE_HEADER} if program.staged else set[str]()
-    return tuple(sorted(headers))
-
-
-def _direction(tensor: TensorView, struct: str, pools: str) -> tuple[str, str]:
-    """Where a copy goes to and comes from; `pools`: what accessors are called with."""
-    place, caller = f"{tensor.accessor}({pools})", f"{struct}->{tensor.field}"
-    return (place, caller) if struct == "inputs" else (caller, place)

@@ -161,3 +161,9 @@ def _lifetime(program: Program, places: Places, tensor: IoTensor) -> str:
     if step is None:
         return "nothing overwrites it"
     return f"overwritten from step {step} ({program.prim_funcs[step].name}) on"
+
+
+def direction(tensor: TensorView, struct: str, pools: str) -> tuple[str, str]:
+    """Where a copy goes to and comes from; `pools`: what accessors are called with."""
+    place, caller = f"{tensor.accessor}({pools})", f"{struct}->{tensor.field}"
+    return (place, caller) if struct == "inputs" else (caller, place)

@@ -12,6 +12,7 @@ from codegen.ir.target import (
     Region,
     RegisterWrite,
     Runner,
+    SecondCore,
     Target,
     Uart,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "Region",
     "RegisterWrite",
     "Runner",
+    "SecondCore",
     "Source",
     "Target",
     "TensorType",

@@ -146,6 +146,19 @@ class MemoryHole:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SecondCore:
+    """A core beside the first one: device 1. It runs the same code, so `Board.target` is what both have; it
+    is held after reset until the first core starts it."""
+
+    driver: str
+    """How it is started: file in runtime_c/port."""
+    address: int
+    """Of the registers that start it."""
+    stack_bytes: int
+    """Its stack in the test firmware, of `Board.reserved_bytes`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Board:
     """A board: one TOML file in `boards/`. Sizes in bytes; regions in order of preference."""
 
@@ -189,6 +202,7 @@ class Board:
     boot_words: tuple[int, ...] = ()
     """Words behind the vector table that the chip's boot ROM looks for."""
     holes: tuple[MemoryHole, ...] = ()
+    second_core: SecondCore | None = None
 
     def region(self, name: str) -> Region:
         """The region called `name` (upper case); raises KeyError if there is none."""

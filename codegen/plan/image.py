@@ -27,6 +27,8 @@ class Sources:
     """Functions that an application defines and the entry functions call (the test link has its own)."""
     other_functions: tuple[str, ...] = ()
     """Functions of the product beside them that an application calls and no entry function does."""
+    core1_functions: tuple[str, ...] = ()
+    """Functions that core 1 runs when an entry function posts them."""
     binaries: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Files that hold no text: path -> content."""
     prefix: str
@@ -51,6 +53,8 @@ class ElfSizes:
     model_code_bytes: int
     stack_bound_bytes: int | None
     """Static bound of the entry function's call tree; None where the host's compiler is used."""
+    core1_stack_bound_bytes: int | None = None
+    """That of what runs on core 1; None where nothing does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +85,8 @@ class CaseResult:
     """Instructions per counter tick: the granularity of `instructions`."""
     cycles: int | None = None
     """Of the second inference, from a real board's counter; None elsewhere."""
+    core1_stack_peak_bytes: int | None = None
+    """Of core 1's stack; None where the firmware does not start it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

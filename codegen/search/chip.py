@@ -24,7 +24,9 @@ class Chip:
     dma_constants: bool
     """Whether DMA reaches all of those."""
     core: VirtualDevice
-    """Target and device id of the core that calls run on."""
+    """Target and device id of the core that calls run on, unless their results are another's."""
+    second_core: VirtualDevice | None = None
+    """Those of the board's other core, on which calls run whose results have its device id."""
 
 
 def chip(board: Board, pools: Sequence[str]) -> Chip:
@@ -38,6 +40,7 @@ def chip(board: Board, pools: Sequence[str]) -> Chip:
         constants=(code.pool_name,),
         dma_constants=code.dma,
         core=VirtualDevice(target=board.target.cpu, device_id=0),
+        second_core=VirtualDevice(target=board.target.cpu, device_id=1) if board.second_core else None,
     )
 
 
@@ -158,23 +161,32 @@ def driven(prim: PrimFunc, board: Chip, owners: Owners, messages: Messages) -> P
 def check_known(
     function: Function, prims: Sequence[PrimFunc], board: Chip, owners: Owners, messages: Messages
 ) -> None:
-    """Every call runs on the core or on what its kernel drives; whatever else a value names is not there."""
+    """Every call runs on one of the cores or on what its kernel drives; whatever else a value names is not
+    there."""
     drives = {prim.let.var.name: prim.device for prim in prims}
+    wheres = {prim.let.var.name: prim.let.where for prim in prims}
+    cores = [core for core in (board.core, board.second_core) if core is not None]
+    have = " and ".join(_spelled(core) for core in cores)
     for var in function.variables():
-        mine = drives.get(var.name, VirtualDevice())
-        able = board.core if mine.is_free else mine
-        try:
-            _runs(var.device).unify(able)
-        except DeviceConflict:
-            if mine.is_free:
-                wheres = [prim.let.where for prim in prims if prim.let.var.name == var.name]
-                messages.add(
-                    "E322",
-                    f"{who(var, owners, _spelled(_runs(var.device)))}, but {board.name} has only its core, "
-                    f"{_spelled(board.core)}, and no kernel of this step drives another device",
-                    where=wheres[0] if wheres else f"input {var.name}",
-                    help="leave target and device_id out, or declare a [[kernel]] that has them",
-                )
+        device = _runs(var.device)
+        if not drives.get(var.name, VirtualDevice()).is_free or any(_agree(device, core) for core in cores):
+            continue
+        messages.add(
+            "E322",
+            f"{who(var, owners, _spelled(device))}, but {board.name} has only its "
+            f"{'core' if len(cores) == 1 else 'cores'}, {have}, and no kernel of this step drives another "
+            "device",
+            where=wheres.get(var.name, f"input {var.name}"),
+            help="leave target and device_id out, or declare a [[kernel]] that has them",
+        )
+
+
+def _agree(one: VirtualDevice, other: VirtualDevice) -> bool:
+    try:
+        one.unify(other)
+    except DeviceConflict:
+        return False
+    return True
 
 
 def who(var: Var, owners: Owners, where: str) -> str:

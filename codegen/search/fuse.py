@@ -67,8 +67,8 @@ def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> l
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
     """Every [start, stop) that may become a block: no inner value is used outside or has a device (only its
-    last rows would lie there), and every step leads to the last one. A single step is one too: it is of use
-    where its argument is streamed."""
+    last rows would lie there), no last one of several is on another core than the first, and every step leads
+    to the last one. A single step is one too: it is of use where its argument is streamed."""
     uses = function.uses()
     last_use = [max(uses[let.var.name], default=-1) for let in function.body]
     found: list[tuple[int, int]] = []
@@ -78,7 +78,8 @@ def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple
         for stop in range(start + 1, len(steps) + 1):
             if steps[stop - 1] is None:
                 break
-            if open_until == stop - 1:
+            alone = start == stop - 1 or not function.body[stop - 1].var.device.device_id
+            if open_until == stop - 1 and alone:
                 found.append((start, stop))
             if last_use[stop - 1] in (-1, len(steps)) or not function.body[stop - 1].var.device.is_free:
                 break

@@ -17,6 +17,8 @@ LEVELS: Mapping[Optimize, str] = {"speed": "-O3", "balanced": "-O2", "size": "-O
 """Optimisation of the product's files; the rest of the test firmware is always built for size."""
 
 FIRMWARE_NAME = "firmware.elf"
+CORE1_MAIN = "cg_core1_main"
+"""Where the second core waits for `Sources.core1_functions`."""
 HOOK_FUNCTIONS = ("cg_step_begin", "cg_step_end")
 
 _OPTIONS = (
@@ -82,13 +84,15 @@ class _Arm:
         image = self._link_firmware(firmware, self.sources.linker_script)
         linked = elf.read(image)
         self._check(linked)
+        stacks = self._stack_bounds(image, linked)
         sizes = ElfSizes(
             text_bytes=linked.text_bytes,
             rodata_bytes=linked.rodata_bytes,
             data_bytes=linked.data_bytes,
             bss_bytes=linked.bss_bytes,
             model_code_bytes=self._model_code_bytes(product),
-            stack_bound_bytes=self._stack_bound_bytes(image, linked),
+            stack_bound_bytes=stacks[0],
+            core1_stack_bound_bytes=stacks[1],
         )
         path = publish(image, self.place.folder / FIRMWARE_NAME)
         return Image(path=path, sizes=sizes, symbols=linked.symbol_map(), sections=linked.section_map())
@@ -134,18 +138,27 @@ class _Arm:
         """
         image = self.place.objects / "product.elf"
         entries = (*self.sources.entry_functions, *self.sources.other_functions)
+        if self.sources.core1_functions:
+            entries = (*entries, CORE1_MAIN)
         roots = (f"-Wl,-e,{entries[0]}", *(f"-Wl,-u,{entry}" for entry in entries))
         # What an application has to define stands for nothing here: it is no code of the model.
         stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
         options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
         self.compiler.link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
         functions = callgraph.read(image, elf.read(image))
+        entries = (*entries, *self.sources.core1_functions)
         return callgraph.code_bytes(functions, entries, without=HOOK_FUNCTIONS)
 
-    def _stack_bound_bytes(self, image: Path, linked: elf.Elf) -> int:
-        """Largest bound of all entry functions: they never run at once."""
+    def _stack_bounds(self, image: Path, linked: elf.Elf) -> tuple[int, int | None]:
+        """Largest bound of all entry functions, which never run at once; that of core 1, None where no step
+        runs there."""
         functions = callgraph.read(image, linked)
         compiled = stack.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
         entries = (*self.sources.entry_functions, *self.sources.other_functions)
         bounds = (stack.bound(entry, functions, compiled, linked) for entry in entries)
-        return max(bound.size_bytes for bound in bounds)
+        largest = max(bound.size_bytes for bound in bounds)
+        posted = self.sources.core1_functions
+        if not posted:
+            return largest, None
+        core1 = stack.bound(CORE1_MAIN, functions, compiled, linked, pointed={CORE1_MAIN: posted})
+        return largest, core1.size_bytes

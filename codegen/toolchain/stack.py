@@ -7,7 +7,7 @@ of the tree and of the bound, because they are part of what a target measures; a
 hooks needs at most this much.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.errors import Messages
@@ -61,8 +61,16 @@ def _base(name: str) -> str:
     return name.split(".")[0]
 
 
-def bound(entry: str, functions: Mapping[int, Code], compiled: Mapping[str, Frame], elf: Elf) -> StackBound:
-    """The deepest path below function `entry`.
+def bound(
+    entry: str,
+    functions: Mapping[int, Code],
+    compiled: Mapping[str, Frame],
+    elf: Elf,
+    *,
+    pointed: Mapping[str, Sequence[str]] | None = None,
+) -> StackBound:
+    """The deepest path below function `entry`. `pointed`: function -> all that its calls through pointers
+    can lead to.
 
     Raises CodegenError with all reasons why there is none: E504 recursion, E505 an indirect call or
     a frame whose size nothing states; ValueError if the image has no function `entry`.
@@ -75,7 +83,9 @@ def bound(entry: str, functions: Mapping[int, Code], compiled: Mapping[str, Fram
         for symbol in elf.symbols
         if symbol.section is None and symbol.name.startswith(FRAME_SYMBOL_PREFIX)
     }
-    walk = _Walk(functions, compiled, declared)
+    addresses = {code.name: code.address for code in functions.values()}
+    known = {name: tuple(addresses[each] for each in found) for name, found in (pointed or {}).items()}
+    walk = _Walk(functions, compiled, declared, known)
     deepest = walk.deepest(root, ())
     walk.messages.raise_if_any()
     return StackBound(path=deepest)
@@ -85,12 +95,17 @@ class _Walk:
     """One depth-first walk; keeps the deepest path below each function already seen."""
 
     def __init__(
-        self, functions: Mapping[int, Code], compiled: Mapping[str, Frame], declared: Mapping[str, int]
+        self,
+        functions: Mapping[int, Code],
+        compiled: Mapping[str, Frame],
+        declared: Mapping[str, int],
+        pointed: Mapping[str, tuple[int, ...]],
     ) -> None:
         self.messages = Messages()
         self._functions = functions
         self._compiled = compiled
         self._declared = declared
+        self._pointed = pointed
         self._known: dict[int, tuple[tuple[str, int], ...]] = {}
 
     def deepest(self, address: int, above: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
@@ -101,8 +116,9 @@ class _Walk:
         if address not in self._known:
             code = self._functions[address]
             trail = (*above, address)
-            below = [self.deepest(call, trail) for call in sorted(code.calls) if call in self._functions]
-            if code.indirect:
+            calls = {*code.calls, *self._pointed.get(code.name, ())}
+            below = [self.deepest(call, trail) for call in sorted(calls) if call in self._functions]
+            if code.indirect and code.name not in self._pointed:
                 self._complain("E505", trail, "a call through a pointer, so there is no bound on the stack")
             longest = max(below, key=lambda path: sum(size for _, size in path), default=())
             self._known[address] = ((code.name, self._frame_bytes(code, trail)), *longest)

@@ -194,6 +194,9 @@ static void run_model(void)
         cg_counter_bits == 64u ? ~UINT64_C(0) : (UINT64_C(1) << cg_counter_bits) - 1u;
     const uint64_t ticks = (cg_counter_read() - start) & mask;
     cg_event.ticks = ticks > overhead ? ticks - overhead : 0;
+    if (cg_board.core1 != NULL && cg_event.fault.exception == 0) {
+        cg_event.fault = *cg_board.core1->fault;
+    }
     const bool faulted = cg_event.fault.exception != 0;
     cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
     cg_event.status = cg_model_event[1];
@@ -220,6 +223,9 @@ void cg_context_start(cg_status (*run)(void), uint32_t flags)
     cg_model_event[1] = 0;
     cg_bench_stack = NULL;
     current_step = CG_LINK_NO_STEP;
+    if (cg_board.core1 != NULL) {
+        cg_board.core1->fault->exception = 0;
+    }
     run_flags = flags;
     run_model();
 }
@@ -243,7 +249,7 @@ uint32_t cg_context_paused(void)
 
 #define CFSR_STACKING 0x00101010u /* STKOF, STKERR, MSTKERR: the exception frame is not there */
 
-static void record(cg_link_fault *fault, uint32_t sp)
+void cg_fault_record(cg_link_fault *fault, uint32_t sp)
 {
     *fault = (cg_link_fault){.sp = sp};
     uint32_t exception;
@@ -271,7 +277,7 @@ void cg_fault_taken(uint32_t exc_return, uint32_t psp, uint32_t msp);
 __attribute__((used)) void cg_fault_taken(uint32_t exc_return, uint32_t psp, uint32_t msp)
 {
     const bool model = (exc_return & EXC_RETURN_PSP) != 0 && (exc_return & EXC_RETURN_THREAD) != 0;
-    record(&cg_event.fault, model ? psp : msp);
+    cg_fault_record(&cg_event.fault, model ? psp : msp);
     if (model) {
         give_up_model();
     }

@@ -102,8 +102,11 @@ static bool untouched(byte_range range, uint8_t paint)
     return highest_use(range, paint) == range.start;
 }
 
+static uint8_t last_paint;
+
 void cg_measure_paint(const cg_bench_model *model, uint8_t paint)
 {
+    last_paint = paint;
     for (uint32_t i = 0; i < model->pool_count; i++) {
         const cg_bench_pool *const pool = &model->pools[i];
         fill((byte_range){bytes_before(pool).start, bytes_behind(pool).end}, paint);
@@ -124,6 +127,15 @@ uint32_t cg_measure_stack(uint8_t paint)
 {
     uint8_t *const top = cg_bench_stack != NULL ? cg_bench_stack : cg_context_stack_top();
     return (uint32_t)(top - lowest_use((byte_range){cg_board.stack_start, top}, paint));
+}
+
+uint32_t cg_measure_core1_stack(uint8_t paint)
+{
+    if (cg_board.core1 == NULL) {
+        return 0;
+    }
+    const byte_range range = {cg_board.core1->stack_start, cg_board.core1->stack_top()};
+    return (uint32_t)(cg_board.core1->stack_end - lowest_use(range, paint));
 }
 
 #define LINK_STACK_PAINT 0xA5u
@@ -204,9 +216,20 @@ static void open_for(const cg_bench_model *model)
     cg_mpu_limit_stack(address_of(cg_board.stack_start));
 }
 
+/* The same on core 1, whose stack is painted last: what it did just now left marks there. */
+static void protect_core1(void)
+{
+    if (cg_board.core1 != NULL) {
+        cg_board.core1->follow();
+        uint8_t *const top = cg_board.core1->stack_top();
+        fill((byte_range){cg_board.core1->stack_start, top}, last_paint);
+    }
+}
+
 void cg_measure_protect(const cg_bench_model *model)
 {
     open_for(model);
+    protect_core1();
 }
 
 static cg_mpu_range touched_range(const cg_bench_model *model, uint32_t index)
@@ -241,5 +264,6 @@ uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step)
             return CG_LINK_NO_REGION;
         }
     }
+    protect_core1();
     return 0;
 }

@@ -16,6 +16,8 @@ void cg_measure_paint(const cg_bench_model *model, uint8_t paint);
 cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint);
 /* Bytes of stack the last run used, from the stack pointer at the call. */
 uint32_t cg_measure_stack(uint8_t paint);
+/* The same of core 1, from where it waits for steps and with that; 0 where it does not run. */
+uint32_t cg_measure_core1_stack(uint8_t paint);
 /* The link's own stack: painted once, at start; then how many bytes were never used. */
 void cg_measure_paint_link_stack(void);
 uint32_t cg_measure_link_stack(void);

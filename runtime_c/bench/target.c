@@ -348,6 +348,7 @@ static uint32_t marks(void)
     put(found.peak_bytes);
     put(found.intact);
     put(cg_measure_stack(value));
+    put(cg_measure_core1_stack(value));
     return CG_LINK_OK;
 }
 

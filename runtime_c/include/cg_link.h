@@ -15,7 +15,7 @@
 
 #include "cg_runtime.h"
 
-#define CG_LINK_VERSION      2u
+#define CG_LINK_VERSION      3u
 #define CG_LINK_HEADER_BYTES 4u
 #define CG_LINK_CRC_BYTES    4u
 
@@ -33,7 +33,7 @@ enum {
         7, /* model, flags, paint -> state, cg_status, step, ticks u64, and if it faulted: fault */
     CG_LINK_CONTINUE = 8, /* -> as RUN */
     CG_LINK_READ = 9,     /* model, table, index, offset, count -> bytes */
-    CG_LINK_MARKS = 10,   /* model, pool, paint -> peak, intact, stack peak */
+    CG_LINK_MARKS = 10,   /* model, pool, paint -> peak, intact, stack peak, core 1's */
     CG_LINK_COUNTER = 11, /* -> ticks u64 */
     CG_LINK_GARBLED = 0xFF
 };
@@ -113,6 +113,19 @@ uint8_t *cg_context_stack_top(void);
 void cg_context_calibrate(void);
 extern uint32_t cg_calibration_ticks;
 extern uint32_t cg_calibration_instructions;
+
+/* Keeps why the core that runs faulted, `sp` being where the exception frame is, and clears it. */
+void cg_fault_record(cg_link_fault *fault, uint32_t sp);
+
+/* The second core, where a model has steps on it (core1.c); cg_board.core1 is NULL elsewhere. */
+struct cg_core1 {
+    uint32_t registers; /* which start it */
+    uint8_t *stack_start;
+    uint8_t *stack_end;
+    void (*follow)(void);        /* has its MPU open what core 0's opens to the model, no more */
+    uint8_t *(*stack_top)(void); /* its stack pointer while it waits for steps */
+    cg_link_fault *fault;        /* the first since `exception` was set to 0 */
+};
 
 /* Handlers for the vector table, and the link itself. */
 void cg_svc_handler(void);

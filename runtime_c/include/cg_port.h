@@ -70,6 +70,7 @@ typedef struct {
     uint32_t frame_bytes;
     cg_mpu_range *ranges; /* room for all that the MPU is to be told of */
     uint32_t range_count;
+    const struct cg_core1 *core1; /* cg_link.h; NULL: core 0 runs every step */
 } cg_board_info;
 
 extern const cg_board_info cg_board;

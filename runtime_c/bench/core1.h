@@ -1,0 +1,25 @@
+/*
+ * core1.h -- the second core in the test firmware of models with steps on it.
+ */
+#ifndef CG_BENCH_CORE1_H
+#define CG_BENCH_CORE1_H
+
+#include <stdint.h>
+
+#include "cg_link.h"
+
+/* core1.c: has core 1 begin to wait for steps. */
+void cg_core1_start(void);
+/* What cg_board.core1 leads to. */
+void cg_core1_follow(void);
+uint8_t *cg_core1_stack_top(void);
+extern cg_link_fault cg_core1_fault;
+
+/* port/core1_*.c: lets core 1 go from its reset on, with `vectors`. */
+void cg_core1_release(uint32_t registers, uint32_t vectors);
+/* On core 0: notes what the MPU opens to the model. */
+void cg_core1_see_mpu(void);
+/* On core 1: opens that, and nothing else, to all that runs there. */
+void cg_core1_follow_mpu(const void *given);
+
+#endif /* CG_BENCH_CORE1_H */
