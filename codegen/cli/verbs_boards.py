@@ -105,6 +105,7 @@ def _facts(board: Board) -> Iterable[tuple[str, str]]:
     yield "board", ", ".join((board.name, *board.aliases))
     yield "what", board.title
     yield "core", f"{board.target.cpu} ({', '.join(sorted(board.target.features)) or 'no extensions'})"
+    yield "second core", "device 1 of [[place]]: runs what is placed there" if board.second_core else ""
     yield "clock", _clock(board)
     yield "caches", ", ".join(_cache(cache) for cache in board.caches)
     yield (

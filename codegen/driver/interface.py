@@ -13,8 +13,8 @@ from codegen.search import StageMode, report_unused
 
 def check_interface(bundle: Bundle) -> None:
     """Raise CodegenError for several models with the caller's pools or external constants (E260), for a model
-    that has no constants to hand over (E261) or no pools to own (E262), and for steps on core 1 of models that
-    may run at the same time (E248) or that would call the application from there (E249)."""
+    that has no constants to hand over (E261) or no pools to own (E262), and for steps on core 1 of models
+    that may run at the same time (E248) or that would call the application from there (E249)."""
     interface = bundle.programs[0].interface
     messages = Messages()
     wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]

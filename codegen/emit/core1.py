@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from codegen.emit.text import assignment, members
+from codegen.emit.text import assignment
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.cores import second_core_steps
 from codegen.plan.program import Program
@@ -35,7 +35,7 @@ def core1_given(model: str, parameters: Iterable[Sequence[str]]) -> str:
     found = dict.fromkeys(each for one in parameters for each in one)
     if not found:
         return ""
-    return "\n".join(["typedef struct {", members([(each, "") for each in found]), f"}} {_type(model)};"])
+    return "\n".join(["typedef struct {", *(f"    {each};" for each in found), f"}} {_type(model)};"])
 
 
 def core1_text(model: str, function: str, parameters: Sequence[str], lines: list[str], call: str) -> str:

@@ -1,4 +1,5 @@
-"""Third checker: walks every value and every use of a planned program and says which lie in the wrong memory.
+"""Third checker: walks every value and every use of a planned program and says which lie in the wrong memory,
+and every call that nothing runs.
 
 It starts from devices, demands and placements alone. How devices were planned, and liveness, are unknown to
 it: a demand that either of them lost on the way shows here.
@@ -6,7 +7,7 @@ it: a demand that either of them lost on the way shows here.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from codegen.ir import Function, Var
+from codegen.ir import Board, Function, Var
 from codegen.ir.ops import DEVICE_COPY
 from codegen.ir.ops.fused import FusedAttrs
 from codegen.kernels.memory import MemoryDemand
@@ -24,7 +25,18 @@ def misplaced_program(program: Program) -> list[str]:
     where = {buffer: place.pool for buffer, place in program.plan.placements.items()}
     values = {name: where[part.buffer] for name, part in program.slices.items()}
     workspaces = {key: where[buffer] for key, buffer in program.workspaces.items()}
-    return misplaced(program.function, program.prim_funcs, values, workspaces)
+    faults = misplaced(program.function, program.prim_funcs, values, workspaces)
+    return [*faults, *_coreless(program.prim_funcs, program.board)]
+
+
+def _coreless(prim_funcs: Sequence[PrimFunc], board: Board) -> Iterator[str]:
+    """Calls that neither a core of the board nor a device of their kernel's runs."""
+    last_core = 0 if board.second_core is None else 1
+    for step, prim in enumerate(prim_funcs):
+        target, core = prim.let.var.device.target, prim.let.var.device.device_id
+        known = target in (None, board.target.cpu) and (core or 0) <= last_core
+        if prim.is_call and prim.device.is_free and not known:
+            yield f"step {step} {prim.let.where}: no {target or 'core'} {core} of {board.name} runs it"
 
 
 def misplaced(

@@ -194,13 +194,14 @@ static void run_model(void)
         cg_counter_bits == 64u ? ~UINT64_C(0) : (UINT64_C(1) << cg_counter_bits) - 1u;
     const uint64_t ticks = (cg_counter_read() - start) & mask;
     cg_event.ticks = ticks > overhead ? ticks - overhead : 0;
-    if (cg_board.core1 != NULL && cg_event.fault.exception == 0) {
+    cg_event.step = current_step;
+    if (cg_board.core1 != NULL && cg_board.core1->fault->exception != 0) { /* it came first */
         cg_event.fault = *cg_board.core1->fault;
+        cg_event.step = *cg_board.core1->fault_step;
     }
     const bool faulted = cg_event.fault.exception != 0;
     cg_event.state = faulted ? (uint32_t)CG_LINK_FAULTED : cg_model_event[0];
     cg_event.status = cg_model_event[1];
-    cg_event.step = current_step;
 }
 
 uint8_t *cg_context_stack_top(void)
@@ -233,6 +234,11 @@ void cg_context_start(cg_status (*run)(void), uint32_t flags)
 void cg_context_continue(void)
 {
     run_model();
+}
+
+uint32_t cg_context_step(void)
+{
+    return current_step;
 }
 
 uint32_t cg_context_paused(void)

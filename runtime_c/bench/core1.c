@@ -1,8 +1,8 @@
 /*
  * core1.c -- the second core in the test firmware: from its reset to the model's mailbox. It runs
- * steps on a stack of its own, privileged, but behind an MPU that closes to it what core 0's closes to
- * the model. A fault there is kept for the link; then core 1 starts anew, so that core 0, which waits
- * for the step, gets to where it can tell.
+ * steps on a stack of its own, privileged, but behind an MPU that closes to it what core 0's closes
+ * to the model. A fault there is kept for the link; then core 1 starts anew, so that core 0, which
+ * waits for the step, gets to where it can tell.
  */
 #include "core1.h"
 
@@ -31,6 +31,7 @@ typedef union {
 
 static uint8_t handler_stack[HANDLER_STACK_BYTES] CG_ALIGNED(8);
 cg_link_fault cg_core1_fault;
+uint32_t cg_core1_fault_step;
 static uint8_t *waiting; /* core 1's stack pointer while it waits for steps */
 
 void cg_core1_reset(void);
@@ -85,6 +86,7 @@ __attribute__((used)) uint32_t *cg_core1_fault_taken(uint32_t psp)
     cg_fault_record(&found, psp);
     if (cg_core1_fault.exception == 0) {
         cg_core1_fault = found;
+        cg_core1_fault_step = cg_context_step();
     }
     uint32_t *const frame = (uint32_t *)(void *)cg_board.core1->stack_end - FRAME_WORDS;
     for (uint32_t i = 0; i < FRAME_WORDS; i++) {

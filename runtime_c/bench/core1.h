@@ -14,6 +14,7 @@ void cg_core1_start(void);
 void cg_core1_follow(void);
 uint8_t *cg_core1_stack_top(void);
 extern cg_link_fault cg_core1_fault;
+extern uint32_t cg_core1_fault_step;
 
 /* port/core1_*.c: lets core 1 go from its reset on, with `vectors`. */
 void cg_core1_release(uint32_t registers, uint32_t vectors);

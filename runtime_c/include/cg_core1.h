@@ -1,11 +1,12 @@
 /*
- * cg_core1.h -- steps on the second core of a chip. The entry function, on core 0, posts such a step
- * and waits until core 1 has done it: one step at a time, nothing runs beside it.
+ * cg_core1.h -- steps on the second core of a chip. The entry function, on core 0, posts such a
+ * step and waits until core 1 has done it: one step at a time, nothing runs beside it.
  *
  * An application that calls a model with such steps starts core 1, before the first call, with a
- * stack of its own, on cg_core1_main: after .bss was cleared, for the mailbox lies there. Both cores
- * have to see pools, constants, code and the mailbox at the same addresses, uncached or coherent.
- * Models share the mailbox: entry functions are called from one context of core 0 at a time.
+ * stack of its own, on cg_core1_main: after .bss was cleared, for the mailbox lies there. Both
+ * cores have to see pools, constants, code and the mailbox at the same addresses, uncached or
+ * coherent. Models share the mailbox: entry functions are called from one context of core 0 at a
+ * time.
  */
 #ifndef CG_CORE1_H
 #define CG_CORE1_H
@@ -18,9 +19,10 @@ extern "C" {
 
 typedef void (*cg_core1_step)(const void *given);
 
+/* `step` is NULL while core 1 waits; core 0 writes it to post, core 1 when the step is done. */
 typedef struct {
     const void *given;
-    cg_core1_step step; /* NULL: core 1 waits. Written by core 0 to post, by core 1 when it is done */
+    cg_core1_step step;
 } cg_core1_mailbox_type;
 
 extern volatile cg_core1_mailbox_type cg_core1_mailbox;

@@ -105,6 +105,8 @@ extern cg_link_event cg_event; /* what the last start or continue ended with */
 /* `flags`: of CG_LINK_RUN; here they say when to give way to the link before the end. */
 void cg_context_start(cg_status (*run)(void), uint32_t flags);
 void cg_context_continue(void);
+/* The step begun last. */
+uint32_t cg_context_step(void);
 /* Whether the model is paused. */
 uint32_t cg_context_paused(void);
 /* Highest stack pointer of the model: what `run` is called with. */
@@ -125,6 +127,7 @@ struct cg_core1 {
     void (*follow)(void);        /* has its MPU open what core 0's opens to the model, no more */
     uint8_t *(*stack_top)(void); /* its stack pointer while it waits for steps */
     cg_link_fault *fault;        /* the first since `exception` was set to 0 */
+    const uint32_t *fault_step;  /* the step that core 0 waited for then */
 };
 
 /* Handlers for the vector table, and the link itself. */

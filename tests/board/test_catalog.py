@@ -41,7 +41,7 @@ def test_every_board_of_the_interface_ships() -> None:
     names = {board.name for board in boards() if board.runner is not Runner.NONE}
     assert names == {
         "netduinoplus2", "stm32vldiscovery", "mps2-an385", "mps2-an386", "mps2-an500",
-        "mps2-an505", "mps3-an547", "microbit", "lm3s6965evb", "host",
+        "mps2-an505", "mps2-an521", "mps3-an547", "microbit", "lm3s6965evb", "host",
     }  # fmt: skip
     assert all(
         board.name == path.stem for board, path in zip(boards(), sorted(SHIPPED.glob("*.toml")), strict=True)
@@ -214,6 +214,22 @@ def test_contradictions_are_told_beside_fields_that_cannot_be_read(tmp_path: Pat
         "mine.toml: mpu": "there is no driver 'v9m'",
         "mine.toml: holes[0]": "must have a power of two of bytes, at least 32, "
         "and lie at a multiple of them (MPU)",
+    }
+
+
+def test_mistakes_in_a_second_core(tmp_path: Path) -> None:
+    path = edited(
+        tmp_path,
+        ('driver = "sse200"', 'driver = "sse300"'),
+        ("stack_bytes = 4_096", "stack_bytes = 40"),
+        ("reserved_bytes = 24_576", "reserved_bytes = 9_000"),
+        base="mps2-an521",
+    )
+    assert without_lines(complaints(path)) == {
+        "mine.toml: second_core.driver": "there is no driver 'sse300'",
+        "mine.toml: second_core.stack_bytes": "must be a multiple of 32 and at least 256, got 40",
+        "mine.toml: reserved_bytes": "must be at least 9192 (stacks and test link) and fit the data region, "
+        "got 9000",
     }
 
 

@@ -226,6 +226,7 @@ def test_the_hole_of_the_emulator_is_closed(bench: Bench) -> None:
         ("mps2-an386", "psram"),
         ("mps2-an500", "psram"),
         *(("mps2-an505", pool) for pool in ("ssram3", "internal", "psram")),
+        *(("mps2-an521", pool) for pool in ("ssram3", "internal", "psram")),
         *(("mps3-an547", pool) for pool in ("sram", "bram", "ddr")),
     ],
 )

@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.driver.interface import check_interface, check_rules, stage_mode
+from codegen.board import load_board
+from codegen.driver.build import plan_model
+from codegen.driver.interface import check_interface, check_port, check_rules, stage_mode
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.bundle import together
 from codegen.plan.constant_rules import ConstantRule
-from codegen.plan.program import ConstantsMode, Interface, PoolOwner, Program
+from codegen.plan.program import ConstantsMode, Interface, IoMode, PoolOwner, Program
 from tests.emit import samples
+from tests.testdata import model_path
 
 OWNED = Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)
 
@@ -40,6 +43,37 @@ def test_what_can_be_called_passes() -> None:
     for program in (samples.counter(), samples.mixed()):
         check_interface(together([replace(program, interface=OWNED)]))
     check_interface(together([samples.counter(), samples.bare()]))
+
+
+def test_steps_on_core_1_are_of_one_model_at_a_time() -> None:
+    split, other = samples.on_core_1(samples.counter(), "lut1", "mean4"), samples.mixed(io=IoMode.POOL)
+    check_interface(together([split, other]))
+    beside = replace(together([split, other]), concurrent=(("counter", "mixed"),))
+    with pytest.raises(CodegenError) as caught:
+        check_interface(beside)
+    assert str(caught.value) == (
+        "error[E248] counter: has steps on core 1, which serves one model at a time, and may run beside "
+        "another (--concurrent): lut1, mean4\n"
+        "help: leave it out of --concurrent, or its device_id out of codegen.toml"
+    )
+
+
+def test_steps_on_core_1_take_no_rows_from_the_application() -> None:
+    options = Options(board="mps2-an521", stream_input=True)
+    board = load_board(options.board)
+    program = plan_model(model_path("mlperf_tiny/vww_96_int8"), board, options).program
+    check_interface(together([program]))
+    [first] = [prim for prim in program.prim_funcs if prim.block is not None and prim.block.streamed]
+    with pytest.raises(CodegenError, match=r"E249.*the application's function would be called on core 1"):
+        check_interface(together([samples.on_core_1(program, first.let.var.name)]))
+
+
+def test_a_real_second_core_is_not_run() -> None:
+    split = together([samples.on_core_1(samples.counter(), "lut1")])
+    check_port(split, None)
+    check_port(together([samples.counter()]), "/dev/ttyACM0")
+    with pytest.raises(CodegenError, match=r"E608\] host: steps on core 1 run on QEMU only"):
+        check_port(split, "/dev/ttyACM0")
 
 
 def test_copies_of_constants_are_not_left_out_silently() -> None:

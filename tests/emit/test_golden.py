@@ -40,6 +40,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_owned": lambda: owned(samples.counter()),
     "counter_owned_steps": lambda: owned(samples.counter(), entry=EntryMode.STEPS),
     "counter_external": lambda: owned(samples.counter(io=IoMode.CALLER), pools=PoolOwner.STATIC),
+    "counter_core1": lambda: samples.on_core_1(samples.counter(), "lut1", "mean4"),
+    "counter_core1_owned": lambda: owned(samples.on_core_1(samples.counter(), "lut0", "lut1", "mean4")),
     "lasting": samples.lasting,
     "lasting_owned_steps": lambda: owned(samples.lasting(), entry=EntryMode.STEPS),
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
@@ -81,6 +83,10 @@ def _owners() -> tuple[Program, ...]:
         owned(samples.mixed(), entry=steps),
         owned(samples.mixed(io=IoMode.POOL)),
         owned(samples.lasting(LONGEST), entry=steps),
+        owned(
+            samples.on_core_1(samples.counter(LONGEST, field="t" * 32), "lut0", "lut1", "concat2", "mean4")
+        ),
+        owned(samples.on_core_1(samples.mixed(), "add0", "quantize3"), entry=steps),
     )
 
 
@@ -97,6 +103,8 @@ def _worst() -> tuple[Program, ...]:
         pool,
         samples.mixed("floats", io=IoMode.POOL),
         stepwise(samples.mixed("halting")),
+        samples.on_core_1(samples.mixed("apart"), "add0", "quantize3"),
+        samples.on_core_1(samples.counter("o" * 32, field="t" * 32), "lut0", "concat2", "mean4"),
         stepwise(samples.bare("thin")),
         stepwise(samples.counter("s" * 32, io=IoMode.CALLER, field="t" * 32)),
         stepwise(samples.counter("r" * 32, field="t" * 32)),
@@ -232,6 +240,46 @@ def test_state_lasts_until_the_next_inference(tmp_path: Path, options: tuple[str
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", LASTING, *options)
     assert printed == "6 11 16 -63\n9 14 20 -59\n0 6 8 67\n" * 2
+
+
+TWO_CORES = """
+#include <pthread.h>
+#include <stdio.h>
+#include "cg_core1.h"
+#include "NAME.h"
+static void *core_1(void *unused)
+{
+    (void)unused;
+    cg_core1_main();
+}
+int main(void)
+{
+    static const int8_t x[2][4] = {{-128, -3, 0, 100}, {1, 2, 3, 4}};
+    pthread_t other;
+    int8_t sum[4] = {0};
+    cg_status status = pthread_create(&other, NULL, core_1, NULL) == 0 ? CG_OK : CG_ERR_STEP;
+    for (int i = 0; i < 500; i++) {
+        const NAME_inputs inputs = {.x = x[i % 2]};
+        const NAME_outputs outputs = {.sum = sum};
+        status |= NAME_run(&inputs, &outputs);
+        if (i >= 498) {
+            printf("%d %d %d %d\\n", sum[0], sum[1], sum[2], sum[3]);
+        }
+    }
+    return (int)status;
+}
+"""
+
+
+@pytest.mark.parametrize("io", IoMode)
+def test_two_threads_in_place_of_two_cores(io: IoMode, tmp_path: Path) -> None:
+    """By hand: x + 3, in every one of 500 runs through the mailbox."""
+    program = samples.on_core_1(samples.counter("split", io=io), "lut0", "concat2", "mean4")
+    sources = render(together([program]))
+    assert sources.core1_functions == ("split_core1_0_lut0", "split_core1_2_concat2", "split_core1_4_mean4")
+    write(sources, tmp_path / "out")
+    main = TWO_CORES.replace("NAME", "split")
+    assert run_main(sources, tmp_path / "out", main, "-O2", "-pthread") == "-125 0 3 103\n4 5 6 7\n"
 
 
 MIXED_CALLER = """

@@ -15,6 +15,7 @@ from codegen.ir.ops.base import Attrs
 from codegen.kernels.device_copy import DEVICE_COPY_KERNEL
 from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc, View
+from codegen.plan.cores import core_of
 from codegen.plan.memories import misplaced
 from codegen.plan.program import IoMode
 from codegen.search.chip import Owners
@@ -222,6 +223,22 @@ def test_memories_and_devices_that_the_board_lacks() -> None:
         "its core, core device 0, and no kernel of this step drives another device\n"
         "help: leave target and device_id out, or declare a [[kernel]] that has them",
     ]
+    npu_2 = replace(y, device=VirtualDevice(target="npu", device_id=1))
+    for second, words in (
+        (None, "its core, core device 0"),
+        (1, "its cores, core device 0 and core device 1"),
+    ):
+        both = (
+            CHIP if second is None else replace(CHIP, second_core=VirtualDevice(target="core", device_id=1))
+        )
+        with pytest.raises(
+            CodegenError, match=f"y is given to npu device 1 .* but probe has only {words}, and"
+        ):
+            plan_devices(function([x], [prim(npu_2, x)], [npu_2]), [prim(npu_2, x)], both)
+    both = replace(CHIP, second_core=VirtualDevice(target="core", device_id=1))
+    planned, found = plan_devices(function([x], [prim(c, x)], [c]), [prim(c, x)], both)
+    assert (planned.body[0].var.device, core_of(found[0])) == (c.device, 1)
+    assert core_of(prim(replace(c, device=ANYWHERE), x)) == core_of(prim(c, x, device=c.device)) == 0
     prims = [prim(replace(c, device=ANYWHERE), x), prim(y, replace(c, device=ANYWHERE), device=dsp)]
     with pytest.raises(
         CodegenError, match=r"E321.*y is given to npu .* kernel probe drives dsp: target is npu"

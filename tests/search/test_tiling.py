@@ -9,9 +9,11 @@ from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
-from codegen.ir import DType, Module, Quantization, TensorType
+from codegen.ir import DType, Module, Quantization, TensorType, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
+from codegen.ir.places import Place
+from codegen.passes import place_values
 from codegen.plan.bounds import lower_bound
 from codegen.plan.liveness import liveness
 from codegen.plan.problem import BufferKind, Pool, peak_bytes
@@ -92,6 +94,19 @@ def test_a_tiling_within_a_limit_needs_no_more(seed: int) -> None:
     plain = tiler.within(tiler.plain_bytes, recompute=True)
     assert plain is not None
     assert plain.segments == ()
+
+
+@pytest.mark.parametrize("core", [0, 1])
+def test_a_step_on_another_core_ends_no_block(core: int) -> None:
+    """The steps in front of it were not placed there; it may be a block by itself."""
+    case, module = _Case(3), random_chain(3, 5)
+    last = max(stop for start, stop in segments(case.function, case.steps) if stop - start > 1) - 1
+    name = case.function.body[last].var.name
+    place = Place(who="a place", device=VirtualDevice(device_id=core), tensor=name)
+    placed = place_values(module, (place,), ()).module
+    assert placed.main.body[last].var.device == place.device
+    lengths = [stop - start for start, stop in segments(placed.main, case.steps) if stop == last + 1]
+    assert 1 in lengths and (max(lengths) > 1) == (core == 0)
 
 
 def _plan(key: str, **options: object) -> Program:

@@ -196,6 +196,31 @@ int entry(int x) { return through(x) + grows(x); }
     assert "error[E505] function grows: entry -> grows: a frame of variable size" in text
 
 
+def test_calls_through_a_pointer_that_can_lead_to_known_functions(tmp_path: Path) -> None:
+    """As the second core calls steps: the largest of them counts, and nothing else of the kind passes."""
+    text = NESTED.replace("int entry(int x);", "int large(int x); int small(int x); int entry(int x);", 1)
+    text = text.replace(
+        "int entry(int x) {",
+        """
+__attribute__((used, noinline)) int large(int x) { volatile uint8_t room[500]; sink(room); return room[x]; }
+__attribute__((used, noinline)) int small(int x) { volatile uint8_t room[50]; sink(room); return room[x]; }
+int (*volatile hook)(int);
+int entry(int x) { x += hook(x); """,
+    )
+    functions, read = linked(tmp_path, text, "m4")
+    compiled = stack.frames(path.read_text() for path in tmp_path.glob("*.su"))
+    pointed = {"entry": ("large", "small")}
+    found = stack.bound("entry", functions, compiled, read, pointed=pointed)
+    assert [name for name, _ in found.path][:2] == ["entry", "middle"], "larger than both"
+    alone = text.replace("return middle(x) + shallow(x) + 1;", "return x;")
+    functions, read = linked(tmp_path, alone, "m4")
+    compiled = stack.frames(path.read_text() for path in tmp_path.glob("*.su"))
+    found = stack.bound("entry", functions, compiled, read, pointed=pointed)
+    assert [name for name, _ in found.path][:2] == ["entry", "large"]
+    with pytest.raises(CodegenError, match=r"E505.*a call through a pointer"):
+        stack.bound("entry", functions, compiled, read, pointed={"large": ("small",)})
+
+
 def test_hooks_called_in_the_tree_count(tmp_path: Path) -> None:
     """The board's step hooks are functions like any other for the bound."""
     text = NESTED.replace("return middle(x)", "cg_step_begin(0); return middle(x)").replace(

@@ -1,0 +1,152 @@
+/*
+ * counter.c -- generated; do not edit. Provenance: see the header.
+ *
+ * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
+ * owns the bytes (see the table below), '*' is a workspace, '.' is free.
+ *
+ * sram pool, 24 bytes (lower bound 12), 1 bytes a column
+ *               0x000           0x010    live bytes
+ *    0 lut0     ........BBBB............          4
+ *    1 lut1     ........BBBBCCCC........          8
+ *    2 concat2  ........BBBBCCCCDDDDDDDD         16  <- peak
+ *    3 reshape3 ................DDDDDDDD          8
+ *    4 mean4    ........EEEE....DDDDDDDD          8
+ *
+ * ccm pool, 16 bytes (lower bound 0), 1 bytes a column
+ *               0x000            live bytes
+ *    0 lut0     ................          0
+ *    1 lut1     ................          0
+ *    2 concat2  ................          0
+ *    3 reshape3 ................          0
+ *    4 mean4    ****************         16  <- peak
+ *
+ * id  values             pool    offset    bytes  align  steps
+ * A   x                  sram     0x008        4      1  0..0
+ * B   lut0               sram     0x008        4      1  0..2
+ * C   lut1               sram     0x00c        4      1  1..2
+ * D   concat2, reshape3  sram     0x010        8      1  2..4
+ * E   mean4              sram     0x008        4      1  4..4
+ * *   mean4.ws           ccm      0x000       16      4  4..4
+ */
+#include "counter.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cg_core1.h"
+#include "cg_kernels.h"
+
+#include "counter_data.h"
+
+#if CG_RUNTIME_ABI != 1
+#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#endif
+
+/* ---- pools ---------------------------------------------------------------------------- */
+
+uint8_t counter_sram_pool[COUNTER_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);
+uint8_t counter_ccm_pool[COUNTER_CCM_POOL_SIZE] CG_SECTION(".bss.cg.ccm") CG_ALIGNED(16);
+
+/* ---- layer parameters ----------------------------------------------------------------- */
+
+static const cg_concat_params concat2_params = {
+    .rows = 1,
+    .count = 2,
+    .row_bytes = counter_flash_pool.concat2_row_bytes,
+};
+
+static const cg_mean_params mean4_params = {
+    .reduction =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 4},
+            .out_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .out_len = 4,
+            .count = 2,
+        },
+    .sum_offset = 0,
+    .multiplier = 1073741824,
+    .shift = 0,
+    .out_zero = 0,
+};
+
+/* ---- inputs and outputs --------------------------------------------------------------- */
+
+int8_t *counter_input_x(void)
+{
+    return (int8_t *)&counter_sram_pool[0x008];
+}
+
+const int8_t *counter_output_sum(void)
+{
+    return (int8_t *)&counter_sram_pool[0x008];
+}
+
+/* NULL, or the address itself: there is nothing to copy. */
+static void copy_tensor(void *to, const void *from, size_t size_bytes)
+{
+    if ((to != NULL) && (from != NULL) && (to != from)) {
+        memcpy(to, from, size_bytes);
+    }
+}
+
+/* ---- steps on core 1 ------------------------------------------------------------------ */
+
+static void counter_core1_1_lut1(const void *given)
+{
+    (void)given;
+    int8_t *const lut0 = (int8_t *)&counter_sram_pool[0x008];
+    int8_t *const lut1 = (int8_t *)&counter_sram_pool[0x00c];
+    cg_lut_s8(counter_flash_pool.lut0_table, lut0, lut1, 4);
+}
+
+static void counter_core1_4_mean4(const void *given)
+{
+    (void)given;
+    int8_t *const reshape3 = (int8_t *)&counter_sram_pool[0x010];
+    int8_t *const mean4 = (int8_t *)&counter_sram_pool[0x008];
+    void *const mean4_ws = &counter_ccm_pool[0x000];
+    cg_mean_s8(&mean4_params, reshape3, mean4, mean4_ws);
+}
+
+/* ---- entry function ------------------------------------------------------------------- */
+
+cg_status counter_run(const counter_inputs *inputs, const counter_outputs *outputs)
+{
+    if (inputs != NULL) {
+        copy_tensor(counter_input_x(), inputs->x, COUNTER_X_SIZE);
+    }
+    int8_t *const x = (int8_t *)&counter_sram_pool[0x008];
+
+    /* 0: RELU x 1x4 -> lut0 1x4; sram 0x008, 4 bytes, steps 0..2, over x */
+    int8_t *const lut0 = (int8_t *)&counter_sram_pool[0x008];
+    CG_STEP_BEGIN(0u);
+    cg_lut_s8(counter_flash_pool.lut0_table, x, lut0, 4);
+    CG_STEP_END(0u);
+
+    /* 1: RELU lut0 1x4 -> lut1 1x4; sram 0x00c, 4 bytes, steps 1..2; on core 1 */
+    int8_t *const lut1 = (int8_t *)&counter_sram_pool[0x00c];
+    CG_STEP_BEGIN(1u);
+    cg_core1_run(counter_core1_1_lut1, NULL);
+    CG_STEP_END(1u);
+
+    /* 2: CONCATENATION lut0 1x4 + lut1 1x4 -> concat2 1x8; sram 0x010, 8 bytes, steps 2..4 */
+    int8_t *const concat2 = (int8_t *)&counter_sram_pool[0x010];
+    const void *const concat2_addresses[] = {lut0, lut1};
+    CG_STEP_BEGIN(2u);
+    cg_concat(&concat2_params, concat2_addresses, concat2);
+    CG_STEP_END(2u);
+
+    /* 3: RESHAPE concat2 1x8 -> reshape3 2x4; a view, no code; sram 0x010, 8 bytes, steps 2..4 */
+    CG_STEP_BEGIN(3u);
+    CG_STEP_END(3u);
+
+    /* 4: MEAN reshape3 2x4 -> mean4 4; sram 0x008, 4 bytes, step 4; on core 1 */
+    CG_STEP_BEGIN(4u);
+    cg_core1_run(counter_core1_4_mean4, NULL);
+    CG_STEP_END(4u);
+
+    if (outputs != NULL) {
+        copy_tensor(outputs->sum, counter_output_sum(), COUNTER_SUM_SIZE);
+    }
+    return CG_OK;
+}

@@ -1,0 +1,86 @@
+/*
+ * counter_bench.c -- generated; do not edit.
+ *
+ * What the test firmware knows of this model (see cg_bench.h); never part of a product.
+ */
+#include <stddef.h>
+
+#include "cg_bench.h"
+
+#include "counter.h"
+#include "counter_data.h"
+
+/* clang-format off */
+static const cg_bench_tensor bench_inputs[] = {
+    {"x", &counter_sram_pool[0x008], COUNTER_X_SIZE},
+};
+
+static const cg_bench_tensor bench_outputs[] = {
+    {"sum", &counter_sram_pool[0x008], COUNTER_SUM_SIZE},
+};
+
+static const cg_bench_pool bench_pools[] = {
+    {"sram", counter_sram_pool, COUNTER_SRAM_POOL_SIZE, 24u, 32u},
+    {"ccm", counter_ccm_pool, COUNTER_CCM_POOL_SIZE, 16u, 32u},
+};
+
+static const cg_bench_step bench_steps[] = {
+    {"lut0", &counter_sram_pool[0x008], 4u},
+    {"lut1", &counter_sram_pool[0x00c], 4u},
+    {"concat2", &counter_sram_pool[0x010], 8u},
+    {"reshape3", NULL, 0u},
+    {"mean4", &counter_sram_pool[0x008], 4u},
+};
+
+static const cg_bench_live bench_live[] = {
+    {0u, 0u, 8u, 4u},
+    {1u, 0u, 8u, 8u},
+    {2u, 0u, 8u, 16u},
+    {3u, 0u, 16u, 8u},
+    {4u, 0u, 8u, 4u},
+    {4u, 0u, 16u, 8u},
+    {4u, 1u, 0u, 16u},
+};
+
+static const cg_bench_live bench_touched[] = {
+    {0u, 0u, 8u, 4u},
+    {1u, 0u, 8u, 8u},
+    {2u, 0u, 8u, 16u},
+    {3u, 0u, 16u, 8u},
+    {4u, 0u, 8u, 4u},
+    {4u, 0u, 16u, 8u},
+    {4u, 1u, 0u, 16u},
+};
+
+/* clang-format on */
+
+static cg_status run(void)
+{
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = counter_run(NULL, NULL);
+    CG_BENCH_AFTER_CALL();
+    return status;
+}
+
+/* clang-format off */
+const cg_bench_model counter_bench = {
+    .name = "counter",
+    .sha256 = {
+    0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
+    0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
+    },
+    .run = run,
+    .inputs = bench_inputs,
+    .outputs = bench_outputs,
+    .pools = bench_pools,
+    .steps = bench_steps,
+    .live = bench_live,
+    .touched = bench_touched,
+    .input_count = 1,
+    .output_count = 1,
+    .pool_count = 2,
+    .step_count = 5,
+    .live_count = 7,
+    .touched_count = 7,
+};
+/* clang-format on */

@@ -1,0 +1,213 @@
+/*
+ * counter.c -- generated; do not edit. Provenance: see the header.
+ *
+ * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
+ * owns the bytes (see the table below), '*' is a workspace, '.' is free.
+ *
+ * sram pool, 24 bytes (lower bound 12), 1 bytes a column
+ *               0x000           0x010    live bytes
+ *    0 lut0     ........BBBB............          4
+ *    1 lut1     ........BBBBCCCC........          8
+ *    2 concat2  ........BBBBCCCCDDDDDDDD         16  <- peak
+ *    3 reshape3 ................DDDDDDDD          8
+ *    4 mean4    ........EEEE....DDDDDDDD          8
+ *
+ * ccm pool, 16 bytes (lower bound 0), 1 bytes a column
+ *               0x000            live bytes
+ *    0 lut0     ................          0
+ *    1 lut1     ................          0
+ *    2 concat2  ................          0
+ *    3 reshape3 ................          0
+ *    4 mean4    ****************         16  <- peak
+ *
+ * id  values             pool    offset    bytes  align  steps
+ * A   x                  sram     0x008        4      1  0..0
+ * B   lut0               sram     0x008        4      1  0..2
+ * C   lut1               sram     0x00c        4      1  1..2
+ * D   concat2, reshape3  sram     0x010        8      1  2..4
+ * E   mean4              sram     0x008        4      1  4..4
+ * *   mean4.ws           ccm      0x000       16      4  4..4
+ */
+#include "counter.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cg_core1.h"
+#include "cg_kernels.h"
+
+#include "cg_constants.h"
+
+#include "counter_data.h"
+
+#if CG_RUNTIME_ABI != 1
+#error "generated for runtime ABI 1: generate this model again, or update runtime/"
+#endif
+
+/* ---- constants ------------------------------------------------------------------------ */
+
+cg_status counter_set_constants(counter_workspace_pools *pools, const void *image,
+                                uint32_t size_bytes)
+{
+    static const cg_constants_expected expected = {
+        .size_bytes = COUNTER_CONSTANTS_SIZE,
+        .alignment = 16u,
+        .layout = {0x03020100u, 0x07060504u, 0x0b0a0908u, 0x0f0e0d0cu},
+    };
+    if (pools == NULL) {
+        return CG_ERR_NULL_POINTER;
+    }
+    const cg_status status = cg_check_constants(image, size_bytes, &expected);
+    if (status == CG_OK) {
+        pools->constants = (const struct counter_constants_image *)image;
+    }
+    return status;
+}
+
+/* ---- layer parameters ----------------------------------------------------------------- */
+
+static const cg_mean_params mean4_params = {
+    .reduction =
+        {
+            .extent = {.d0 = 1, .d1 = 1, .d2 = 1, .d3 = 2, .d4 = 4},
+            .out_step = {.d0 = 0, .d1 = 0, .d2 = 0, .d3 = 0, .d4 = 1},
+            .out_len = 4,
+            .count = 2,
+        },
+    .sum_offset = 0,
+    .multiplier = 1073741824,
+    .shift = 0,
+    .out_zero = 0,
+};
+
+/* ---- inputs and outputs --------------------------------------------------------------- */
+
+int8_t *counter_input_x(const counter_workspace_pools *pools)
+{
+    return (int8_t *)&pools->sram[0x008];
+}
+
+const int8_t *counter_output_sum(const counter_workspace_pools *pools)
+{
+    return (int8_t *)&pools->sram[0x008];
+}
+
+/* NULL, or the address itself: there is nothing to copy. */
+static void copy_tensor(void *to, const void *from, size_t size_bytes)
+{
+    if ((to != NULL) && (from != NULL) && (to != from)) {
+        memcpy(to, from, size_bytes);
+    }
+}
+
+/* ---- steps on core 1 ------------------------------------------------------------------ */
+
+/* What the entry function was called with. */
+typedef struct {
+    const counter_workspace_pools *pools;
+} counter_core1_call;
+
+static void counter_core1_0_lut0(const void *given)
+{
+    const counter_core1_call *const call = given;
+    const counter_workspace_pools *const pools = call->pools;
+    int8_t *const x = (int8_t *)&pools->sram[0x008];
+    int8_t *const lut0 = (int8_t *)&pools->sram[0x008];
+    cg_lut_s8(pools->constants->flash.lut0_table, x, lut0, 4);
+}
+
+static void counter_core1_1_lut1(const void *given)
+{
+    const counter_core1_call *const call = given;
+    const counter_workspace_pools *const pools = call->pools;
+    int8_t *const lut0 = (int8_t *)&pools->sram[0x008];
+    int8_t *const lut1 = (int8_t *)&pools->sram[0x00c];
+    cg_lut_s8(pools->constants->flash.lut0_table, lut0, lut1, 4);
+}
+
+static void counter_core1_4_mean4(const void *given)
+{
+    const counter_core1_call *const call = given;
+    const counter_workspace_pools *const pools = call->pools;
+    int8_t *const reshape3 = (int8_t *)&pools->sram[0x010];
+    int8_t *const mean4 = (int8_t *)&pools->sram[0x008];
+    void *const mean4_ws = &pools->ccm[0x000];
+    cg_mean_s8(&mean4_params, reshape3, mean4, mean4_ws);
+}
+
+/* Whether all is there that a call needs; nothing is touched before. */
+static cg_status check_call(const counter_workspace_pools *pools)
+{
+    if ((pools == NULL) || (pools->sram == NULL) || (pools->ccm == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    if ((pools->sram_size_bytes < COUNTER_SRAM_POOL_SIZE) ||
+        (pools->ccm_size_bytes < COUNTER_CCM_POOL_SIZE)) {
+        return CG_ERR_POOL_SIZE;
+    }
+    if (((uintptr_t)pools->sram % COUNTER_SRAM_POOL_ALIGNMENT != 0u) ||
+        ((uintptr_t)pools->ccm % COUNTER_CCM_POOL_ALIGNMENT != 0u)) {
+        return CG_ERR_POOL_ALIGNMENT;
+    }
+    if (pools->constants == NULL) {
+        return CG_ERR_CONSTANTS_MISSING;
+    }
+    return CG_OK;
+}
+
+/* ---- entry function ------------------------------------------------------------------- */
+
+cg_status counter_run(const counter_workspace_pools *pools, const counter_inputs *inputs,
+                      const counter_outputs *outputs)
+{
+    const cg_status ready = check_call(pools);
+    if (ready != CG_OK) {
+        return ready;
+    }
+    if (inputs != NULL) {
+        copy_tensor(counter_input_x(pools), inputs->x, COUNTER_X_SIZE);
+    }
+
+    /* 0: RELU x 1x4 -> lut0 1x4; sram 0x008, 4 bytes, steps 0..2, over x; on core 1 */
+    int8_t *const lut0 = (int8_t *)&pools->sram[0x008];
+    CG_STEP_BEGIN(0u);
+    const counter_core1_call lut0_given = {.pools = pools};
+    cg_core1_run(counter_core1_0_lut0, &lut0_given);
+    CG_STEP_END(0u);
+
+    /* 1: RELU lut0 1x4 -> lut1 1x4; sram 0x00c, 4 bytes, steps 1..2; on core 1 */
+    int8_t *const lut1 = (int8_t *)&pools->sram[0x00c];
+    CG_STEP_BEGIN(1u);
+    const counter_core1_call lut1_given = {.pools = pools};
+    cg_core1_run(counter_core1_1_lut1, &lut1_given);
+    CG_STEP_END(1u);
+
+    /* 2: CONCATENATION lut0 1x4 + lut1 1x4 -> concat2 1x8; sram 0x010, 8 bytes, steps 2..4 */
+    int8_t *const concat2 = (int8_t *)&pools->sram[0x010];
+    const void *const concat2_addresses[] = {lut0, lut1};
+    CG_STEP_BEGIN(2u);
+    {
+        const cg_concat_params concat2_params = {
+            .rows = 1,
+            .count = 2,
+            .row_bytes = pools->constants->flash.concat2_row_bytes,
+        };
+        cg_concat(&concat2_params, concat2_addresses, concat2);
+    }
+    CG_STEP_END(2u);
+
+    /* 3: RESHAPE concat2 1x8 -> reshape3 2x4; a view, no code; sram 0x010, 8 bytes, steps 2..4 */
+    CG_STEP_BEGIN(3u);
+    CG_STEP_END(3u);
+
+    /* 4: MEAN reshape3 2x4 -> mean4 4; sram 0x008, 4 bytes, step 4; on core 1 */
+    CG_STEP_BEGIN(4u);
+    const counter_core1_call mean4_given = {.pools = pools};
+    cg_core1_run(counter_core1_4_mean4, &mean4_given);
+    CG_STEP_END(4u);
+
+    if (outputs != NULL) {
+        copy_tensor(outputs->sum, counter_output_sum(pools), COUNTER_SUM_SIZE);
+    }
+    return CG_OK;
+}

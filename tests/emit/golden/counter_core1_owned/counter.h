@@ -1,0 +1,126 @@
+/*
+ * counter.h -- generated; do not edit.
+ *
+ * Model      counter.tflite (tflite)
+ * sha256     00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host
+ * Planner    by_hand, not proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)               24            12   .bss.cg.sram
+ *   ccm (rw)                16             0   .bss.cg.ccm
+ *   flash (ro)             264           264   .rodata.cg.flash
+ */
+#ifndef COUNTER_H
+#define COUNTER_H
+
+#include "cg_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "x" (in the file "serving_default_x:0"), int8, shape 1x4, scale 0.5, zero point -3 */
+#define COUNTER_X_SIZE       4u
+#define COUNTER_X_ELEMENTS   4u
+#define COUNTER_X_RANK       2u
+#define COUNTER_X_SHAPE      1, 4
+#define COUNTER_X_SCALE      0.5f
+#define COUNTER_X_ZERO_POINT (-3)
+
+/* output "sum", int8, shape 4, scale 0.5, zero point -3 */
+#define COUNTER_SUM_SIZE       4u
+#define COUNTER_SUM_ELEMENTS   4u
+#define COUNTER_SUM_RANK       1u
+#define COUNTER_SUM_SHAPE      4
+#define COUNTER_SUM_SCALE      0.5f
+#define COUNTER_SUM_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define COUNTER_SRAM_POOL_SIZE  32u
+#define COUNTER_CCM_POOL_SIZE   16u
+#define COUNTER_FLASH_POOL_SIZE 264u
+
+typedef struct {
+    const int8_t *x; /* COUNTER_X_SIZE bytes */
+} counter_inputs;
+
+typedef struct {
+    int8_t *sum; /* COUNTER_SUM_SIZE bytes */
+} counter_outputs;
+
+/* Of the image of constants, counter_constants.bin. */
+#define COUNTER_CONSTANTS_SIZE 296u
+
+/* Bytes of which the address of each pool is a multiple. */
+#define COUNTER_SRAM_POOL_ALIGNMENT 16u
+#define COUNTER_CCM_POOL_ALIGNMENT  16u
+
+struct counter_constants_image;
+
+/*
+ * The memory of one instance of the model, yours: bytes that nothing else uses while it runs, none
+ * in two pools. Pools of the sections that the header of this file names are in the memories that
+ * the plan counts on.
+ */
+typedef struct {
+    uint8_t *sram;                                   /* a multiple of COUNTER_SRAM_POOL_ALIGNMENT */
+    uint32_t sram_size_bytes;                        /* at least COUNTER_SRAM_POOL_SIZE */
+    uint8_t *ccm;                                    /* a multiple of COUNTER_CCM_POOL_ALIGNMENT */
+    uint32_t ccm_size_bytes;                         /* at least COUNTER_CCM_POOL_SIZE */
+    const struct counter_constants_image *constants; /* NULL until counter_set_constants */
+} counter_workspace_pools;
+
+/*
+ * Takes the constants: an image as in counter_constants.bin, COUNTER_CONSTANTS_SIZE bytes, aligned
+ * to 16, which stays where it is and as it is while the model uses it. Every byte is looked at
+ * once.
+ *
+ * Returns CG_OK, or CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, CG_ERR_CONSTANTS_SIZE,
+ * CG_ERR_CONSTANTS_FORMAT, CG_ERR_CONSTANTS_ABI, CG_ERR_CONSTANTS_LAYOUT or
+ * CG_ERR_CONSTANTS_CONTENT; the image accepted before then stays.
+ */
+CG_CHECK_RESULT cg_status counter_set_constants(counter_workspace_pools *pools, const void *image,
+                                                uint32_t size_bytes);
+
+/*
+ * Inputs and outputs live in the pools; these say where. An input whose bytes other tensors take
+ * over during the run must be written again before the next one:
+ *   x: overwritten from step 0 (lut0) on
+ * Outputs stay until an input is written or the next run begins, whichever comes first.
+ */
+int8_t *counter_input_x(const counter_workspace_pools *pools);
+const int8_t *counter_output_sum(const counter_workspace_pools *pools);
+
+/*
+ * Runs one inference. A pointer to an input is copied from before the first step, a pointer to an
+ * output is copied to after the last. A NULL pointer means that the input is already in its place,
+ * or that the output may stay there; NULL instead of a struct means NULL for all in it.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT or CG_ERR_CONSTANTS_MISSING
+ * before anything has been written.
+ */
+CG_CHECK_RESULT cg_status counter_run(const counter_workspace_pools *pools,
+                                      const counter_inputs *inputs, const counter_outputs *outputs);
+
+/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+static inline int8_t counter_quantize_x(float value)
+{
+    return (int8_t)cg_quantize(value, COUNTER_X_SCALE, COUNTER_X_ZERO_POINT, -128, 127);
+}
+
+/* The real number that an element of the output stands for. */
+static inline float counter_dequantize_sum(int8_t stored)
+{
+    return cg_dequantize(stored, COUNTER_SUM_SCALE, COUNTER_SUM_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COUNTER_H */

@@ -1,0 +1,37 @@
+/*
+ * counter_data.h -- generated; do not edit. Private to this model.
+ *
+ * Constant pool "flash": 264 bytes, read only, alignment 16,
+ * in counter_constants.bin.
+ * Equal constants were merged, which saved 256 bytes.
+ */
+#ifndef COUNTER_DATA_H
+#define COUNTER_DATA_H
+
+#include <stdint.h>
+
+#include "cg_constants.h"
+
+#include "counter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Members are in offset order, so the compiler lays the pool out exactly as planned. */
+typedef struct {
+    int32_t concat2_row_bytes[2]; /* 0x000 */
+    int8_t lut0_table[256];       /* 0x008  shared: lut0, lut1 */
+} counter_flash_pool_layout;
+
+/* counter_constants.bin, byte by byte. */
+struct counter_constants_image {
+    cg_constants_header header;      /* see cg_constants.h */
+    counter_flash_pool_layout flash; /* 0x020 */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COUNTER_DATA_H */
