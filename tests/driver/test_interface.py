@@ -13,6 +13,7 @@ from codegen.plan.bundle import together
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import ConstantsMode, Interface, IoMode, PoolOwner, Program
 from tests.emit import samples
+from tests.emit.cores import on_core_1
 from tests.testdata import model_path
 
 OWNED = Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)
@@ -46,7 +47,7 @@ def test_what_can_be_called_passes() -> None:
 
 
 def test_steps_on_core_1_are_of_one_model_at_a_time() -> None:
-    split, other = samples.on_core_1(samples.counter(), "lut1", "mean4"), samples.mixed(io=IoMode.POOL)
+    split, other = on_core_1(samples.counter(), "lut1", "mean4"), samples.mixed(io=IoMode.POOL)
     check_interface(together([split, other]))
     beside = replace(together([split, other]), concurrent=(("counter", "mixed"),))
     with pytest.raises(CodegenError) as caught:
@@ -65,11 +66,11 @@ def test_steps_on_core_1_take_no_rows_from_the_application() -> None:
     check_interface(together([program]))
     [first] = [prim for prim in program.prim_funcs if prim.block is not None and prim.block.streamed]
     with pytest.raises(CodegenError, match=r"E249.*the application's function would be called on core 1"):
-        check_interface(together([samples.on_core_1(program, first.let.var.name)]))
+        check_interface(together([on_core_1(program, first.let.var.name)]))
 
 
 def test_a_real_second_core_is_not_run() -> None:
-    split = together([samples.on_core_1(samples.counter(), "lut1")])
+    split = together([on_core_1(samples.counter(), "lut1")])
     check_port(split, None)
     check_port(together([samples.counter()]), "/dev/ttyACM0")
     with pytest.raises(CodegenError, match=r"E608\] host: steps on core 1 run on QEMU only"):

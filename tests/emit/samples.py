@@ -31,7 +31,6 @@ from codegen.ir import (
     TensorType,
     Uart,
     Var,
-    VirtualDevice,
 )
 from codegen.ir.ops import OPS, Attrs
 from codegen.kernels.primfunc import (
@@ -275,24 +274,6 @@ def lasting(name: str = "lasting", *, board: Board = HOST) -> Program:
         name, function, prims, offsets, io=IoMode.POOL, fields=fields, board=board, keep_inputs=keep
     )
     return replace(found, states=(State(input="past", output="next"),))
-
-
-def on_core_1(program: Program, *names: str) -> Program:
-    """`program` with the steps called `names` on the second core."""
-
-    def placed(step: Let) -> Let:
-        args = tuple(found.get(arg.name, arg) if isinstance(arg, Var) else arg for arg in step.call.args)
-        return replace(step, var=found.get(step.var.name, step.var), call=replace(step.call, args=args))
-
-    body = program.function.body
-    device = VirtualDevice(device_id=1)
-    found = {each.var.name: replace(each.var, device=device) for each in body if each.var.name in names}
-    results = tuple(found.get(each.name, each) for each in program.function.results if isinstance(each, Var))
-    return replace(
-        program,
-        function=replace(program.function, body=tuple(map(placed, body)), results=results),
-        prim_funcs=tuple(replace(prim, let=placed(prim.let)) for prim in program.prim_funcs),
-    )
 
 
 def bare(name: str = "bare") -> Program:

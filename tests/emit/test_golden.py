@@ -14,6 +14,7 @@ from codegen.plan.bundle import together
 from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
+from tests.emit.cores import on_core_1
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -40,8 +41,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter_owned": lambda: owned(samples.counter()),
     "counter_owned_steps": lambda: owned(samples.counter(), entry=EntryMode.STEPS),
     "counter_external": lambda: owned(samples.counter(io=IoMode.CALLER), pools=PoolOwner.STATIC),
-    "counter_core1": lambda: samples.on_core_1(samples.counter(), "lut1", "mean4"),
-    "counter_core1_owned": lambda: owned(samples.on_core_1(samples.counter(), "lut0", "lut1", "mean4")),
+    "counter_core1": lambda: on_core_1(samples.counter(), "lut1", "mean4"),
+    "counter_core1_owned": lambda: owned(on_core_1(samples.counter(), "lut0", "lut1", "mean4")),
     "lasting": samples.lasting,
     "lasting_owned_steps": lambda: owned(samples.lasting(), entry=EntryMode.STEPS),
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
@@ -83,10 +84,8 @@ def _owners() -> tuple[Program, ...]:
         owned(samples.mixed(), entry=steps),
         owned(samples.mixed(io=IoMode.POOL)),
         owned(samples.lasting(LONGEST), entry=steps),
-        owned(
-            samples.on_core_1(samples.counter(LONGEST, field="t" * 32), "lut0", "lut1", "concat2", "mean4")
-        ),
-        owned(samples.on_core_1(samples.mixed(), "add0", "quantize3"), entry=steps),
+        owned(on_core_1(samples.counter(LONGEST, field="t" * 32), "lut0", "lut1", "concat2", "mean4")),
+        owned(on_core_1(samples.mixed(), "add0", "quantize3"), entry=steps),
     )
 
 
@@ -103,8 +102,8 @@ def _worst() -> tuple[Program, ...]:
         pool,
         samples.mixed("floats", io=IoMode.POOL),
         stepwise(samples.mixed("halting")),
-        samples.on_core_1(samples.mixed("apart"), "add0", "quantize3"),
-        samples.on_core_1(samples.counter("o" * 32, field="t" * 32), "lut0", "concat2", "mean4"),
+        on_core_1(samples.mixed("apart"), "add0", "quantize3"),
+        on_core_1(samples.counter("o" * 32, field="t" * 32), "lut0", "concat2", "mean4"),
         stepwise(samples.bare("thin")),
         stepwise(samples.counter("s" * 32, io=IoMode.CALLER, field="t" * 32)),
         stepwise(samples.counter("r" * 32, field="t" * 32)),
@@ -274,7 +273,7 @@ int main(void)
 @pytest.mark.parametrize("io", IoMode)
 def test_two_threads_in_place_of_two_cores(io: IoMode, tmp_path: Path) -> None:
     """By hand: x + 3, in every one of 500 runs through the mailbox."""
-    program = samples.on_core_1(samples.counter("split", io=io), "lut0", "concat2", "mean4")
+    program = on_core_1(samples.counter("split", io=io), "lut0", "concat2", "mean4")
     sources = render(together([program]))
     assert sources.core1_functions == ("split_core1_0_lut0", "split_core1_2_concat2", "split_core1_4_mean4")
     write(sources, tmp_path / "out")

@@ -5,12 +5,13 @@ from dataclasses import replace
 from codegen.ir import SecondCore, VirtualDevice
 from codegen.plan.memories import misplaced_program
 from tests.emit import samples
+from tests.emit.cores import on_core_1
 
 SECOND = SecondCore(driver="sse200", address=0, stack_bytes=256)
 
 
 def test_a_call_on_a_core_that_the_board_lacks() -> None:
-    program = samples.on_core_1(samples.counter(), "lut1", "reshape3")
+    program = on_core_1(samples.counter(), "lut1", "reshape3")
     fault = 'step 1 RELU "lut1": no core 1 of host runs it'
     assert misplaced_program(program) == [fault], "the view computes nothing"
     two = replace(program.board, second_core=SECOND)
