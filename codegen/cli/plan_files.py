@@ -11,6 +11,7 @@ import click
 from codegen.driver import export
 from codegen.driver.curve import Curve
 from codegen.driver.options import Options
+from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message
 from codegen.plan.curve_picture import curve_picture
 from codegen.plan.picture import picture, program_picture
@@ -69,7 +70,8 @@ class PlanFiles:
             return []
         if self.export == "minimalloc":
             export.write_problem(problem, self.output)
-            return [f"written   {self.output}  ({len(problem.buffers)} buffers, permitted overlaps left out)"]
+            buffers = counted(len(problem.buffers), "buffer")
+            return [f"written   {self.output}  ({buffers}, permitted overlaps left out)"]
         arena = export.write_tflm(source, self.output, options)
         return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
 
