@@ -42,7 +42,7 @@ def with_pools(board: Board, pools: Sequence[DeclaredPool]) -> Board:
     taken = {region.pool_name for region in board.regions}
     cuts: dict[str, list[DeclaredPool]] = {}
     for pool in pools:
-        home = _home(board, pool)
+        home = home_region(board, pool)
         if home is not None and _is_sound(board, pool, taken, cuts.get(home.name, ()), messages):
             cuts.setdefault(home.name, []).append(pool)
         elif home is None:
@@ -113,7 +113,8 @@ def _memories(board: Board) -> str:
     return f"it has {', '.join(ranges)}"
 
 
-def _home(board: Board, pool: DeclaredPool) -> Region | None:
+def home_region(board: Board, pool: DeclaredPool) -> Region | None:
+    """The writable region of `board` that holds all of `pool`; None if none does."""
     writable = (region for region in board.regions if region.writable)
     return next((each for each in writable if each.start <= pool.address and pool.end <= each.end), None)
 
