@@ -10,7 +10,7 @@ from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
-from codegen.driver.joint_report import pool_bound, pool_peak
+from codegen.driver.joint_report import pool_bound
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
@@ -18,7 +18,7 @@ from codegen.driver.run import StepCheck, used_pools
 from codegen.driver.words import counted
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
-from codegen.plan.bundle import Bundle
+from codegen.plan.bundle import Bundle, bundle_peak
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import ConstantPool, Program
@@ -258,7 +258,7 @@ def show_shared(bundle: Bundle) -> None:
         rows = [
             [
                 pool.name,
-                f"{pool_peak(bundle, pool.name):,}",
+                f"{bundle_peak(bundle, pool.name):,}",
                 f"{pool_bound(bundle, pool.name):,}",
                 ", ".join(
                     f"{model} from {base:,}"
