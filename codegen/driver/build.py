@@ -165,7 +165,7 @@ def build(
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
     check_single(options.states, tuple(files))
-    ready = _all_prepared(files, board, options, emulated=emulated) if len(files) > 1 else {}
+    ready = _all_prepared(files, board, options, emulated=emulated)
 
     def planned(name: str, limits: Mapping[str, int]) -> Planned:
         progress(f"plan {name}")
@@ -198,12 +198,14 @@ def build(
 def _all_prepared(
     files: Mapping[str, Path], board: Board, options: Options, *, emulated: bool
 ) -> Mapping[str, Prepared]:
-    """All models of a build of several, before search.
+    """All models of a build of several, before search; none of a build of one.
 
     Raises CodegenError as `prepared` does of each, with its name, and as `check_missed` does.
     """
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
     ready: dict[str, Prepared] = {}
+    if len(files) == 1:
+        return ready
     for name, path in files.items():
         with of_model(name):
             ready[name] = prepared(path, options, pools, among_others=True)
