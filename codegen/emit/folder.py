@@ -28,8 +28,8 @@ def staged(sources: Sources, folder: Path) -> Generator[Path]:
     More files may be added to it inside the block. If the block raises, nothing is left behind and what
     was at `folder` before is untouched. Of an earlier folder of ours the files that codegen wrote are
     replaced; all others are kept, as they are. Raises CodegenError E230 for any other folder or file there
-    (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote were changed since, or
-    others are in the way of new ones.
+    (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote were changed
+    since, or others are in the way of new ones.
     """
     folder = folder.resolve()
     _check_replaceable(folder)
