@@ -50,7 +50,9 @@ def _flags() -> list[Callable[..., Any]]:
             type=click.Choice(["speed", "balanced", "size"]),
             default="balanced",
             show_default=True,
-            help="What to prefer where speed and size meet.",
+            help="speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
+            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
+            "keep a --pool limit each takes what fits.",
         ),
         flag(
             "--planner",

@@ -103,7 +103,8 @@ def plan_files(verb: Verb) -> Verb:
         click.option(
             "--pareto",
             is_flag=True,
-            help="Not one plan but the curve of RAM against extra multiply-accumulates.",
+            help="Not one plan but the curve of RAM against extra multiply-accumulates, with the kernels "
+            "that --optimize selects and with those that need fewest bytes.",
         ),
     )
     for flag in reversed(flags):
