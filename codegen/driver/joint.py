@@ -185,15 +185,16 @@ class _Joiner:
             return missed
         needed = {pool: bundle_peak(bundle, pool) for pool in pools}
         shortages: list[Shortage] = []
-        for pool in pools:
-            needs = _needs(small, pool)
-            group = heaviest_group(needs, self._options.concurrent)
-            short = self._shortage(group, pool) or next(s for s in missed.shortages if s.pool == pool)
-            if needed[pool] > limits[pool]:
-                together_ = tuple((name, needs[name]) for name in group)
-                shortages.append(
-                    replace(short, models=together_, limit_bytes=limits[pool], needed_bytes=needed[pool])
-                )
+        for short in (each for each in missed.shortages if needed[each.pool] > limits[each.pool]):
+            needs = _needs(small, short.pool)
+            group = [name for name in heaviest_group(needs, self._options.concurrent) if needs[name]]
+            own = replace(
+                self._shortage(group, short.pool) or short,
+                models=tuple((name, needs[name]) for name in group),
+                limit_bytes=limits[short.pool],
+                needed_bytes=needed[short.pool],
+            )
+            shortages.append(own)
         told = DoesNotFit(shortages) if shortages else missed
         return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(pools, None))
 

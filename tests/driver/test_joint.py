@@ -1,6 +1,7 @@
 """Concurrent models that do not fit are planned again within less; what cannot fit is named."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,21 @@ def test_models_that_take_turns_are_offered_what_the_largest_needs() -> None:
     assert f"the smallest budget for which plans of all models were found is {offered} bytes" in message.text
     _, after = _joined(offered, groups=(), least=20_000)
     assert after["kws"] == offered > after["speech"]
+
+
+def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -> None:
+    """`0 bytes hello_world_int8` was told of a pool that one model of the set alone is too large for."""
+    files = [model_path("tflm/micro_speech_quantized"), model_path("tflm/hello_world_int8")]
+    names = tuple(path.stem for path in files)
+    limits = {"dtcm": 1024, "sram": 1024, "bram": 0, "ddr": 0}
+    options = Options(board="mps3-an547", stage="off", pool_limits=limits, concurrent=(names,))
+    with pytest.raises(DoesNotFit) as caught:
+        build(files, options, tmp_path / "out")
+    for short in caught.value.shortages:
+        assert all(size for _, size in short.models)
+        assert short.budget_bytes is not None
+    offered = {short.pool: short.budget_bytes or 0 for short in caught.value.shortages}
+    build(files, replace(options, pool_limits={**limits, **offered}), tmp_path / "out")
 
 
 def test_sets_name_models_of_the_build() -> None:
