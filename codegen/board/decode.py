@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from codegen.errors import Messages
+from codegen.ir.sizes import with_sizes
 
 CODE = "E252"
 _T = TypeVar("_T")
@@ -20,7 +21,8 @@ _PLACE = re.compile(r" - at `\$[^`]*`")
 def decode(cls: type[_T], table: Mapping[str, Any], where: str, messages: Messages) -> _T | None:
     """An object of dataclass `cls` out of `table`; None if anything was wrong, told in `messages` (E252).
 
-    Types are strict: a string is no number, 1.5 no integer. Tables and arrays of tables become nested
+    Types are strict: a string is no number, 1.5 no integer; only sizes (`..._bytes`) may be strings such as
+    "128K". Tables and arrays of tables become nested
     dataclasses.
     """
     before = len(messages)
@@ -28,6 +30,7 @@ def decode(cls: type[_T], table: Mapping[str, Any], where: str, messages: Messag
     hints = typing.get_type_hints(cls)
     _check_names(table, list(fields), where, messages)
     values: dict[str, Any] = {}
+    table = with_sizes(table, *(name for name in fields if name.endswith("_bytes")))
     for name, field in fields.items():
         if name in table:
             values[name] = _value(hints[name], table[name], _join(where, name), messages)

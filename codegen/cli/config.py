@@ -51,6 +51,9 @@ _WORDS = {
 }
 
 
+_POOL_KEYS = {"name", "size", "address"}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """What codegen.toml says."""
@@ -119,18 +122,24 @@ def pool_words(value: object, messages: Messages) -> list[str]:
     found: list[str] = []
     for number, table in enumerate(cast("list[object]", value), 1):
         fields = cast("dict[str, object]", table) if isinstance(table, dict) else {}
-        name, size, address = (fields.get(key) for key in ("name", "size", "address"))
-        sound = isinstance(name, str) and type(size) is int and type(address) in (int, type(None))
-        if not sound or fields.keys() - {"name", "size", "address"}:
+        name, size, address = (_text(fields.get(key)) for key in ("name", "size", "address"))
+        sound = isinstance(fields.get("name"), str) and size is not None
+        if not sound or (address is None) != ("address" not in fields) or fields.keys() - _POOL_KEYS:
             messages.add(
                 "E202",
-                "a pool is name (a string), size and, for one of its own, address (integers)",
+                "a pool is name (a string), size and, for one of its own, address (integers, or "
+                'strings such as "32K", "0x8000")',
                 where=f"{FILE}, pool {number}",
                 help="see docs/configuration.md",
             )
         else:
             found.append(f"{name}={size}" + ("" if address is None else f"@{address}"))
     return found
+
+
+def _text(value: object) -> str | None:
+    """A string, or an integer as one; None for anything else."""
+    return str(value) if type(value) in (str, int) else None
 
 
 def _words(value: object) -> object:

@@ -47,6 +47,7 @@ def _shortage(item: Shortage) -> dict[str, object]:
         "missing_bytes": item.missing_bytes,
         "lower_bound_bytes": item.bound_bytes,
         "smallest_budget_bytes": item.budget_bytes,
+        "models": [{"name": name, "smallest_bytes": size} for name, size in item.models],
         "peak_step": item.step,
         "alive": [
             {"name": buffer.id, "size_bytes": buffer.size_bytes, "kind": buffer.kind.value}

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from codegen.errors import Messages
+from codegen.ir.sizes import with_sizes
 from codegen.plan.constant_rules import ConstantRule
 
 _KEYS: Mapping[str, type] = {"memory": str, "op": str, "name": str, "larger_than": int}
-_WORDS = {str: "a string", int: "an integer"}
+_WORDS = {str: "a string", int: 'a size: 4096, or "4K"'}
 _HELP = "see docs/configuration.md"
 
 
@@ -23,7 +24,8 @@ def constant_rules(value: object, file: Path, messages: Messages) -> tuple[Const
     return tuple(rule for rule in found if rule is not None)
 
 
-def _rule(table: dict[str, object], where: str, messages: Messages) -> ConstantRule | None:
+def _rule(given: dict[str, object], where: str, messages: Messages) -> ConstantRule | None:
+    table = with_sizes(given, "larger_than")
     faults: list[str] = []
     if "memory" not in table:
         faults.append("lacks memory")

@@ -1,7 +1,9 @@
 """Flags that several verbs share, gathered into `Options`."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +15,7 @@ from codegen.cli.config import Settings
 from codegen.driver.declared import DeclaredPool
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
 from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -47,7 +50,9 @@ def _flags() -> list[Callable[..., Any]]:
             type=click.Choice(["speed", "balanced", "size"]),
             default="balanced",
             show_default=True,
-            help="What to prefer where speed and size meet.",
+            help="speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
+            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
+            "keep a --pool limit each takes what fits.",
         ),
         flag(
             "--planner",
@@ -66,7 +71,8 @@ def _flags() -> list[Callable[..., Any]]:
             "--pool",
             multiple=True,
             metavar="NAME=BYTES[@ADDRESS]",
-            help="Hard limit of a pool; with an address a pool of its own there. May be given several times.",
+            help="Hard limit of a pool (32768, 0x8000, 32K, 32KiB: K is 1024); with an address a pool of its "
+            "own there. May be given several times, once a pool.",
         ),
         flag(
             "--io",
@@ -191,41 +197,58 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     )
 
 
-_NUMBER = r"0[xX][0-9a-fA-F]+|[0-9]+"
-_POOL = re.compile(rf"(?P<name>[A-Za-z][A-Za-z0-9_]*)=(?P<size>[0-9]+)(?:@(?P<address>{_NUMBER}))?")
+_POOL = re.compile(rf"(?P<name>[A-Za-z][A-Za-z0-9_]*)=(?P<size>[0-9A-Za-z]+)(?:@(?P<address>{NUMBER}))?")
 
 
 def pool_limits(words: Sequence[str]) -> dict[str, int]:
     """`NAME=BYTES` words as a mapping. Raises CodegenError E203 naming every word that is neither that nor
-    `NAME=BYTES@ADDRESS`."""
-    return {found["name"]: int(found["size"]) for found in _pool_words(words) if found["address"] is None}
+    `NAME=BYTES@ADDRESS`, and every pool that has two limits."""
+    return {word.name: word.size_bytes for word in _pool_words(words) if word.address is None}
 
 
 def declared_pools(words: Sequence[str]) -> tuple[DeclaredPool, ...]:
     """`NAME=BYTES@ADDRESS` words as pools. Raises CodegenError as `pool_limits` does."""
     return tuple(
-        DeclaredPool(name=found["name"], size_bytes=int(found["size"]), address=_address(found["address"]))
-        for found in _pool_words(words)
-        if found["address"] is not None
+        DeclaredPool(name=word.name, size_bytes=word.size_bytes, address=word.address)
+        for word in _pool_words(words)
+        if word.address is not None
     )
 
 
-def _address(text: str) -> int:
-    return int(text, 16 if text[:2].lower() == "0x" else 10)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _PoolWord:
+    """A word of `--pool`, taken apart."""
+
+    text: str
+    name: str
+    size_bytes: int
+    address: int | None
 
 
-def _pool_words(words: Sequence[str]) -> list[re.Match[str]]:
+def _pool_words(words: Sequence[str]) -> list[_PoolWord]:
     messages = Messages()
-    found: list[re.Match[str]] = []
+    found: list[_PoolWord] = []
     for word in words:
         match = _POOL.fullmatch(word)
-        if match is None:
-            help_ = "for example --pool sram=32768, or --pool spare=8192@0x20008000"
+        size = size_bytes(match["size"]) if match is not None else None
+        if match is None or size is None:
+            help_ = f"for example --pool sram=32K, or --pool spare=8K@0x20008000; {SIZE_WORDS}"
             messages.add("E203", f"--pool {word} is not NAME=BYTES", help=help_)
         else:
-            found.append(match)
+            address = None if match["address"] is None else whole_number(match["address"])
+            found.append(_PoolWord(text=word, name=match["name"], size_bytes=size, address=address))
+    _check_limits([word for word in found if word.address is None], messages)
     messages.raise_if_any()
     return found
+
+
+def _check_limits(limits: Sequence[_PoolWord], messages: Messages) -> None:
+    """Each pool has one limit: of two nobody knows which was meant."""
+    for name, count in Counter(word.name for word in limits).items():
+        if count > 1:
+            given = " and ".join(f"--pool {word.text}" for word in limits if word.name == name)
+            text = f"{given}: pool {name} has {count} limits"
+            messages.add("E203", text, help="a pool has one limit: leave the one that is meant")
 
 
 def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:

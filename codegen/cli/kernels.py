@@ -16,6 +16,7 @@ from codegen.ir.ops.user import (
     is_alignment,
     is_memory_of,
 )
+from codegen.ir.sizes import with_sizes
 
 _KEYS: Mapping[str, type] = {
     "op": str,
@@ -71,7 +72,7 @@ class _Table:
     """One `[[kernel]]` while it is read."""
 
     def __init__(self, table: dict[str, object], number: int, file: Path, messages: Messages) -> None:
-        self._table = table
+        self._table = with_sizes(table, "workspace_bytes")
         self._file = file
         self._messages = messages
         op = table.get("op")
@@ -108,7 +109,8 @@ class _Table:
             if kind is None:
                 self._complain(f"unknown key {key!r}", f"known keys are {', '.join(_KEYS)}")
             elif type(value) is not kind:  # true and false are integers to isinstance
-                self._complain(f"{key} must be {_WORDS[kind]}")
+                size = 'a size: 4096, or "4K"' if key == "workspace_bytes" else None
+                self._complain(f"{key} must be {size or _WORDS[kind]}")
 
     def _check_op(self, op: str) -> None:
         if not op:

@@ -11,6 +11,7 @@ import click
 from codegen.driver import export
 from codegen.driver.curve import Curve
 from codegen.driver.options import Options
+from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message
 from codegen.plan.curve_picture import curve_picture
 from codegen.plan.picture import picture, program_picture
@@ -69,7 +70,8 @@ class PlanFiles:
             return []
         if self.export == "minimalloc":
             export.write_problem(problem, self.output)
-            return [f"written   {self.output}  ({len(problem.buffers)} buffers, permitted overlaps left out)"]
+            buffers = counted(len(problem.buffers), "buffer")
+            return [f"written   {self.output}  ({buffers}, permitted overlaps left out)"]
         arena = export.write_tflm(source, self.output, options)
         return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
 
@@ -101,7 +103,8 @@ def plan_files(verb: Verb) -> Verb:
         click.option(
             "--pareto",
             is_flag=True,
-            help="Not one plan but the curve of RAM against extra multiply-accumulates.",
+            help="Not one plan but the curve of RAM against extra multiply-accumulates, with the kernels "
+            "that --optimize selects and with those that need fewest bytes.",
         ),
     )
     for flag in reversed(flags):

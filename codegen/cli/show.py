@@ -10,14 +10,15 @@ from codegen.driver.cases import Case
 from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
-from codegen.driver.joint_report import pool_bound, pool_peak
+from codegen.driver.joint_report import pool_bound
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
+from codegen.driver.words import counted
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
-from codegen.plan.bundle import Bundle
+from codegen.plan.bundle import Bundle, bundle_peak
 from codegen.plan.cores import second_core_steps
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
@@ -29,11 +30,13 @@ from codegen.toolchain.cycles import CycleEstimate
 def show_plan(planned: Planned) -> None:
     """Memory map, pools against their bound, constants."""
     program = planned.program
-    click.echo(f"{program.name}: {len(program.prim_funcs)} steps, {planned.macs:,} multiply-accumulates\n")
+    click.echo(
+        f"{program.name}: {counted(len(program.prim_funcs), 'step')}, {planned.macs:,} multiply-accumulates\n"
+    )
     click.echo(program_map(program))
     click.echo()
     _pools(program, planned.own_macs)
-    _constants(program.constants)
+    _constants(program.constants, program)
     _staged(program)
     _reduction(planned)
 
@@ -184,7 +187,12 @@ def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bo
                     f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}"
                 )
             click.echo(f"access {_access(problem, plan)}")
-        proof = "proved optimal" if plan.proved_optimal else f"{peak - bound:,} bytes above the bound"
+        above = (
+            f"{counted(peak - bound, 'byte')} above the bound"
+            if peak > bound
+            else "the pools are not proved best"
+        )
+        proof = "proved optimal" if plan.proved_optimal else above
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
 
 
@@ -257,7 +265,7 @@ def show_shared(bundle: Bundle) -> None:
         rows = [
             [
                 pool.name,
-                f"{pool_peak(bundle, pool.name):,}",
+                f"{bundle_peak(bundle, pool.name):,}",
                 f"{pool_bound(bundle, pool.name):,}",
                 ", ".join(
                     f"{model} from {base:,}"
@@ -270,27 +278,31 @@ def show_shared(bundle: Bundle) -> None:
         table("", ["pool", "planned peak", "lower bound", "models"], rows)
         apart = [" and ".join(group) for group in bundle.concurrent]
         click.echo(f"together  {'; '.join(apart) or 'no two models run at the same time'}")
-    _constants(bundle.constants)
+    _constants(bundle.constants, bundle.programs[0])
     for program in bundle.programs:
-        _staged(program)
+        _staged(program, "" if bundle.is_single else f"{program.name}: ")
 
 
-def _constants(pools: Sequence[ConstantPool]) -> None:
+def _constants(pools: Sequence[ConstantPool], program: Program) -> None:
     for pool in pools:
         merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
-        click.echo(f"constants {pool.size_bytes:,} bytes in {pool.name}{merged}")
+        where = f"in {pool.name}"
+        if program.interface.external:
+            where = f"not in the image: the caller's, planned as if in {pool.name}"
+        click.echo(f"constants {pool.size_bytes:,} bytes {where}{merged}")
 
 
-def _staged(program: Program) -> None:
-    """What is copied to faster memory, where anything is."""
+def _staged(program: Program, of: str = "") -> None:
+    """What is copied to faster memory, where anything is; `of` names the model where there are several."""
     if not program.staged:
         return
     costs, copies = program.constant_costs, [copy for copy in program.staged if copy.copied_at is not None]
     where = ", ".join(dict.fromkeys(copy.pool for copy in program.staged))
     lasting = sum(copy.size_bytes for copy in program.staged if copy.copied_at is None)
     copied = sum(copy.size_bytes for copy in copies)
+    made = counted(len(copies), "copy", "copies")
     click.echo(
-        f"staged    {program.name}: {lasting:,} bytes at start-up, {copied:,} bytes in {len(copies)} copies "
+        f"staged    {of}{lasting:,} bytes at start-up, {copied:,} bytes in {made} "
         f"an inference, to {where}; reads of constants cost {costs.chosen:,}, "
         f"without copies {costs.linked:,}, at best {costs.bound:,}"
     )

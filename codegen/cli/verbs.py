@@ -44,7 +44,7 @@ _FOLDER = click.option(
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder to write; replaced whole.",
+    help="Folder to write. A later build replaces what codegen wrote there and keeps all other files.",
 )
 
 

@@ -1,25 +1,28 @@
 """Limits of pools from the application that a model goes into: what its ELF leaves free."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from codegen.driver.declared import option_board
+from codegen import board as boards
+from codegen.driver.declared import DeclaredPool, home_region, with_pools
 from codegen.driver.options import Options
-from codegen.errors import CodegenError, Message
-from codegen.ir import Runner
-from codegen.toolchain import FreeRange, free_ranges
+from codegen.errors import CodegenError, Message, Messages
+from codegen.ir import Board, Runner
+from codegen.toolchain import FreeRange, TakenRange, left_by, taken_ranges
 
 
 def within_application(options: Options, *, emulated: bool = False) -> tuple[Options, tuple[FreeRange, ...]]:
     """`options` with the pools limited to what `options.app_elf` leaves, and those ranges; without one as is.
 
     A `--pool` below that stays. `emulated`: regions that the emulator lacks are left out. Raises CodegenError
-    E270 to E273 as `free_ranges` does, E274 without a board that has memory regions.
+    E270 to E273 as `taken_ranges` does, E274 without a board that has memory regions, E275 for a declared
+    pool over bytes that the application uses, and as `load_board` and `with_pools` do.
     """
     if options.app_elf is None:
         return options, ()
-    board = option_board(options.board, options.pools) if options.board else None
-    if board is None or board.runner is Runner.HOST:
+    bare = boards.load_board(options.board) if options.board else None
+    if bare is None or bare.runner is Runner.HOST:
         raise CodegenError(
             Message(
                 code="E274",
@@ -28,8 +31,50 @@ def within_application(options: Options, *, emulated: bool = False) -> tuple[Opt
                 help="name the application's board with --board",
             )
         )
+    taken = taken_ranges(options.app_elf, bare)
+    _check_pools(options.pools, taken, bare, options.app_elf.name)
+    board = with_pools(bare, options.pools)
     left_out = {region.pool_name for region in board.regions if emulated and not region.emulated}
-    ranges = tuple(each for each in free_ranges(options.app_elf, board) if each.pool not in left_out)
+    ranges = tuple(each for each in left_by(taken, board) if each.pool not in left_out)
     given = options.pool_limits
     limits = {each.pool: min(each.size_bytes, given.get(each.pool, each.size_bytes)) for each in ranges}
     return replace(options, pool_limits=MappingProxyType({**given, **limits})), ranges
+
+
+def _check_pools(
+    pools: Sequence[DeclaredPool], taken: Sequence[TakenRange], board: Board, elf_name: str
+) -> None:
+    """Raise CodegenError E275 naming every pool that lies over what the application uses."""
+    messages = Messages()
+    for pool in pools:
+        over = [str(each) for each in taken if each.start < pool.end and pool.address < each.stop]
+        if over:
+            others = [TakenRange(what=each.name, start=each.address, stop=each.end) for each in pools]
+            messages.add(
+                "E275",
+                f"lies over what {elf_name} uses: {', '.join(over)}",
+                where=f"--pool {pool}",
+                help=_offer(
+                    pool, [*taken, *(each for each in others if each.what != pool.name)], board, elf_name
+                ),
+            )
+    messages.raise_if_any()
+
+
+def _offer(pool: DeclaredPool, taken: Sequence[TakenRange], board: Board, elf_name: str) -> str:
+    """Where in its memory a pool could lie: at the end of the largest range that is left, so that in the data
+    region the test firmware keeps its bytes before it."""
+    home = home_region(board, pool)
+    if home is None:
+        return "a pool lies in one memory, where nothing else does"
+    reserved = board.reserved_bytes if home.name == board.data_region else 0
+    firmware = TakenRange(what="test firmware", start=home.start, stop=home.start + reserved)
+    free = {each.pool: each for each in left_by([*taken, firmware], board)}[home.pool_name]
+    if not free.size_bytes:
+        return f"{elf_name} leaves no bytes of {home.name}: another memory, or a smaller application"
+    step = board.pool_alignment_bytes
+    size = min(-(-pool.size_bytes // step) * step, free.size_bytes)
+    offered = replace(pool, size_bytes=size, address=free.address + free.size_bytes - size)
+    users = f"{elf_name} and the test firmware" if reserved else elf_name
+    left = f"largest range that {users} leave{'' if reserved else 's'} in {home.name}"
+    return f"try --pool {offered}; the {left} is {free.size_bytes:,} bytes from 0x{free.address:08x} on"

@@ -8,16 +8,17 @@ from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
 from codegen.driver.interface import check_interface, check_rules, stage_mode
-from codegen.driver.joint import check_groups, joined
+from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
-from codegen.driver.places import check_models, places_of
+from codegen.driver.places import check_missed, check_models, places_of
 from codegen.driver.planned import Planned, macs_of
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.sandbox import sandbox_board
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
+from codegen.ir.places import Place
 from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
@@ -71,15 +72,18 @@ def plan_model(
     emulated: bool = False,
     limits: Mapping[str, int] | None = None,
     alone: bool = False,
-    among_others: bool = False,
+    ready: "Prepared | None" = None,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
     `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `alone`:
-    no other model runs in its pools. `among_others`: rules for constants may be meant for another model.
+    no other model runs in its pools. `ready`: the model of `path`, one of several, prepared already; rules
+    for constants may then be meant for another model.
     """
-    pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
-    ready = prepared(path, options, pools)
+    among_others = ready is not None
+    if ready is None:
+        pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
+        ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     choices = replace(choices, alone=alone, among_others=among_others)
     if limits is not None:
@@ -111,26 +115,32 @@ class Prepared:
     """Value -> who gave it its device."""
     reads: Mapping[str, tuple[str, str]]
     """Value -> the memory from which its step reads, and who wants that."""
+    missed: Mapping[Place, Message]
+    """Places for all of several models that name nothing in this one."""
 
 
-def prepared(path: Path, options: Options, pools: Sequence[str] = ()) -> Prepared:
+def prepared(
+    path: Path, options: Options, pools: Sequence[str] = (), *, among_others: bool = False
+) -> Prepared:
     """Import and rewrite one model; `pools`: memory scopes that `options.places` may name.
 
+    `among_others`: places without a model may be meant for another one (`check_missed`).
     Raises CodegenError as those stages do.
     """
     imported = importers.load(path, options.kernels)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
     places = places_of(options.places, model_name(path))
-    placed = passes.place_values(imported, places, pools)
+    placed = passes.place_values(imported, places, pools, among_others=among_others)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
-    placed = passes.place_edges(placed, module, places)
+    placed = passes.place_edges(placed, module, places, among_others=among_others)
     return Prepared(
         module=placed.module,
         macs=macs_of(imported),
         reduction=reductions[0] if reductions else None,
         placed=placed.who,
         reads=placed.reads,
+        missed=placed.missed,
     )
 
 
@@ -155,21 +165,23 @@ def build(
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
     check_single(options.states, tuple(files))
+    ready = _all_prepared(files, board, options, emulated=emulated)
 
-    def planned(name: str, limits: Mapping[str, int] | None = None) -> Planned:
+    def planned(name: str, limits: Mapping[str, int]) -> Planned:
         progress(f"plan {name}")
-        return plan_model(
-            files[name],
-            board,
-            options,
-            name=name,
-            emulated=emulated,
-            limits=limits,
-            alone=len(files) == 1,
-            among_others=len(files) > 1,
-        )
+        with of_model(name if ready else None):
+            return plan_model(
+                files[name],
+                board,
+                options,
+                name=name,
+                emulated=emulated,
+                limits=limits,
+                alone=not ready,
+                ready=ready.get(name),
+            )
 
-    models, bundle = joined([planned(name) for name in files], options, planned)
+    models, bundle = joined(tuple(files), options, planned)
     check_rules(options.constant_rules, bundle.programs)
     progress("write C")
     check_interface(bundle)
@@ -181,6 +193,24 @@ def build(
         built = Built(models=models, bundle=bundle, board=board, image=image, folder=folder)
         (staging / "report.json").write_text(to_json(document(built, options)), encoding="utf-8")
     return replace(built, image=replace(image, path=folder / image.path.relative_to(staging)))
+
+
+def _all_prepared(
+    files: Mapping[str, Path], board: Board, options: Options, *, emulated: bool
+) -> Mapping[str, Prepared]:
+    """All models of a build of several, before search; none of a build of one.
+
+    Raises CodegenError as `prepared` does of each, with its name, and as `check_missed` does.
+    """
+    pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
+    ready: dict[str, Prepared] = {}
+    if len(files) == 1:
+        return ready
+    for name, path in files.items():
+        with of_model(name):
+            ready[name] = prepared(path, options, pools, among_others=True)
+    check_missed({name: each.missed for name, each in ready.items()})
+    return ready
 
 
 def model_name(path: Path) -> str:

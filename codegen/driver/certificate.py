@@ -1,8 +1,10 @@
 """What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
 
+from codegen.driver.words import counted
 from codegen.ir.ops.fused import FusedAttrs
 from codegen.ir.values import Let
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.access import access_cost
 from codegen.plan.bounds import lower_bounds
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import OrderCertificate, Program
@@ -67,16 +69,31 @@ def proof_text(program: Program) -> str:
     """One line: is the plan proved optimal, by whom, and for what."""
     plan = program.plan
     bound = sum(plan.lower_bounds.values())
-    nodes = f", {plan.nodes:,} nodes" if plan.nodes else ""
+    nodes = f", {counted(plan.nodes, 'node')}" if plan.nodes else ""
     closed = closed_by(program)
     if closed is None:
-        peak = sum(peak_bytes(program.problem, plan, pool.name) for pool in program.problem.pools)
-        gap = f"{peak - bound:,} bytes above the lower bound" if peak > bound else "nor the choice of pools"
-        return f"{plan.planner}: not proved optimal, {gap} ({plan.solver}{nodes})"
+        return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes})"
     held = "these kernels and blocks" if any(prim.block for prim in program.prim_funcs) else "these kernels"
     order = "any order" if program.order.proved else "this order"
     how = "meets the lower bound" if closed == "bound" else "exhausted all that is lower"
     return f"{plan.planner}: proved optimal for {held}, {order} ({plan.solver} {how}{nodes})"
+
+
+def _gap(program: Program, bound: int) -> str:
+    """What is not known about a plan that nothing proves: how low its peaks, how good its pools can be.
+
+    The objective is `access.py`'s. What it leaves open at the bounds of cost and of every pool is other pools
+    at the same cost, or the copies of constants, which are made after the plan.
+    """
+    problem, plan = program.problem, program.plan
+    peak = sum(peak_bytes(problem, plan, pool.name) for pool in problem.pools)
+    if peak > bound:
+        return f"{counted(peak - bound, 'byte')} above the lower bound"
+    if access_cost(problem, plan) > plan.access_cost_bound:
+        return "another choice of pools may cost less"
+    if len(problem.pools) > 1:
+        return "another choice of pools that costs as much may need fewer bytes"
+    return "copies of constants raise the peak" if program.staged else "though it meets the lower bound"
 
 
 def order_text(order: OrderCertificate) -> str:
@@ -85,14 +102,14 @@ def order_text(order: OrderCertificate) -> str:
     if not order.searched:
         return f"{chosen}; no other was looked at"
     saved = order.file_peak_bytes - order.peak_bytes
-    gain = f" and needs {saved:,} bytes less than the file's" if order.reordered else ""
+    gain = f" and needs {counted(saved, 'byte')} less than the file's" if order.reordered else ""
     states = "one state" if order.states == 1 else f"{order.states:,} states"
     if order.exhausted:
         searched = f"{states} searched" if order.states else "its peak bounds them all"
         return f"{chosen}{gain}; with whole tensors none needs less ({searched})"
     gap = order.peak_bytes - order.lower_bound_bytes
     return (
-        f"{chosen}{gain}; with whole tensors at most {gap:,} bytes above the best "
+        f"{chosen}{gain}; with whole tensors at most {counted(gap, 'byte')} above the best "
         f"(the search stopped after {states})"
     )
 

@@ -42,13 +42,11 @@ def with_pools(board: Board, pools: Sequence[DeclaredPool]) -> Board:
     taken = {region.pool_name for region in board.regions}
     cuts: dict[str, list[DeclaredPool]] = {}
     for pool in pools:
-        home = _home(board, pool)
+        home = home_region(board, pool)
         if home is not None and _is_sound(board, pool, taken, cuts.get(home.name, ()), messages):
             cuts.setdefault(home.name, []).append(pool)
         elif home is None:
-            ranges = [f"{r.name} 0x{r.start:08x} to 0x{r.end:08x}" for r in board.regions if r.writable]
-            text = f"is no part of a memory of {board.name}"
-            messages.add("E258", text, where=f"--pool {pool}", help=f"it has {', '.join(ranges)}")
+            messages.add("E258", _outside(board, pool), where=f"--pool {pool}", help=_memories(board))
         taken.add(pool.name)
     messages.raise_if_any()
     regions = [
@@ -85,13 +83,38 @@ def _is_sound(
         messages.add("E258", "has no bytes", where=where, help="give it some, or leave it out")
     elif pool.address % step or pool.end % step:
         text = f"does not begin and end at multiples of {step} bytes"
-        messages.add("E258", text, where=where, help="round address and size")
-    if any(pool.address < other.end and other.address < pool.end for other in others):
-        messages.add("E258", "overlaps another declared pool", where=where, help="move one")
+        messages.add("E258", text, where=where, help=_rounded(pool, step))
+    for other in others:
+        if pool.address < other.end and other.address < pool.end:
+            help_ = f"begin at 0x{other.end:08x} or later, or make the other one smaller"
+            messages.add("E258", f"overlaps another declared pool, --pool {other}", where=where, help=help_)
     return len(messages) == before
 
 
-def _home(board: Board, pool: DeclaredPool) -> Region | None:
+def _rounded(pool: DeclaredPool, step: int) -> str:
+    """What to do about a pool that is not aligned to `step` bytes: the largest one inside it, as typed."""
+    start, end = -(-pool.address // step) * step, pool.end // step * step
+    if start >= end:
+        return f"round address and size to multiples of {step}"
+    inside = DeclaredPool(name=pool.name, size_bytes=end - start, address=start)
+    return f"round address and size: --pool {inside} lies inside it"
+
+
+def _outside(board: Board, pool: DeclaredPool) -> str:
+    """Why no writable region of the board holds a pool."""
+    shared = [r for r in board.regions if r.start < pool.end and pool.address < r.end and r.writable]
+    range_ = f"0x{pool.address:08x} to 0x{pool.end:08x}"
+    beyond = f": {range_} goes beyond {shared[0].name}" if shared else f": none has {range_}"
+    return f"is no part of a writable memory of {board.name}{beyond}"
+
+
+def _memories(board: Board) -> str:
+    ranges = [f"{r.name} 0x{r.start:08x} to 0x{r.end:08x}" for r in board.regions if r.writable]
+    return f"it has {', '.join(ranges)}"
+
+
+def home_region(board: Board, pool: DeclaredPool) -> Region | None:
+    """The writable region of `board` that holds all of `pool`; None if none does."""
     writable = (region for region in board.regions if region.writable)
     return next((each for each in writable if each.start <= pool.address and pool.end <= each.end), None)
 

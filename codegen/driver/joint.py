@@ -1,19 +1,28 @@
 """Several models into one firmware: bases in the shared pools, models planned again where they do not fit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from codegen.driver.options import Options
 from codegen.driver.planned import Planned
 from codegen.errors import CodegenError, Message, Messages
 from codegen.plan import planners
-from codegen.plan.bundle import Bundle
+from codegen.plan.bundle import Bundle, bundle_peak, together
 from codegen.plan.joint import Groups, heaviest_group, join
-from codegen.plan.problem import Limits, peak_bytes
-from codegen.plan.program import Program
+from codegen.plan.problem import Limits, Pool, peak_bytes
 from codegen.plan.shortage import DoesNotFit, Shortage
 
-PlanAgain = Callable[[str, Mapping[str, int]], Planned]
-"""Plans the model of a name again within limits in bytes, by pool. Raises DoesNotFit."""
+Budgets = Mapping[str, int]
+"""Bytes by pool, instead of what the options say of these pools."""
+
+PlanWithin = Callable[[str, Budgets], Planned]
+"""Plans the model of a name within budgets. Raises CodegenError, DoesNotFit where they are missed."""
+
+_NO_LIMIT = 1 << 31
+
+_Way = Callable[[str, Shortage, int], Planned | None]
+"""A smaller plan of the model of a name, given what is short and the bytes that it takes of that; or None."""
 
 
 def check_groups(concurrent: Groups, names: Sequence[str]) -> None:
@@ -31,77 +40,184 @@ def check_groups(concurrent: Groups, names: Sequence[str]) -> None:
     messages.raise_if_any()
 
 
-def joined(
-    models: Sequence[Planned], options: Options, plan_again: PlanAgain
-) -> tuple[tuple[Planned, ...], Bundle]:
-    """The models, some planned again within less, and the bundle they make.
+@contextmanager
+def of_model(name: str | None) -> Generator[None]:
+    """Messages about a model that are raised inside begin with its name; None: it is the only one."""
+    try:
+        yield
+    except DoesNotFit:
+        raise  # `joined` weighs it against the other models
+    except CodegenError as error:
+        if name is None:
+            raise
+        raise CodegenError([_named(message, name) for message in error.messages]) from error
+
+
+_OF_THE_MODEL = ("E3", "E4", "E213", "E217", "E240", "E241", "E243")
+"""Beginnings of codes of messages about a model, not about flags that hold for all."""
+
+
+def _named(message: Message, name: str) -> Message:
+    if not message.code.startswith(_OF_THE_MODEL):
+        return message
+    return replace(message, where=f"{name}: {message.where}" if message.where else name)
+
+
+def joined(names: Sequence[str], options: Options, plan: PlanWithin) -> tuple[tuple[Planned, ...], Bundle]:
+    """The models of a build, planned, and the bundle they make.
 
     Where concurrent models do not fit together, those of the set that needs most are planned again, the
-    largest first, within what is left, or else within the smallest budget that a plan is found for. Raises
-    CodegenError E401 that names the set if that is not enough.
+    largest first: within what is left, then within the smallest budget that a plan of each is found for.
+    Raises CodegenError as `plan` does; DoesNotFit (E401) names the set that does not fit and the smallest
+    limits that were tried and hold all models of the build.
     """
-    found = {model.program.name: model for model in models}
-    pools = models[0].program.problem.pools
-    limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
-    planner = planners.find(options.planner)
-    tried: set[tuple[str, str]] = set()
-    while True:
-        programs = [model.program for model in found.values()]
+    if len(names) == 1:
+        model = plan(names[0], {})
+        return (model,), together([model.program])
+    joiner = _Joiner(names, options, plan)
+    try:
+        return joiner.fit({})
+    except DoesNotFit as missed:
+        raise joiner.explained(missed) from missed
+
+
+class _Joiner:
+    """Plans the models of one build within limits, each question asked once."""
+
+    def __init__(self, names: Sequence[str], options: Options, plan: PlanWithin) -> None:
+        self._names = names
+        self._options = options
+        self._plan = plan
+        self._answers: dict[tuple[str, tuple[tuple[str, int], ...]], Planned | DoesNotFit] = {}
+
+    def _within(self, name: str, limits: Budgets) -> Planned:
+        """A plan of a model within limits in bytes. Raises DoesNotFit."""
+        key = (name, tuple(sorted(limits.items())))
+        if key not in self._answers:
+            try:
+                self._answers[key] = self._plan(name, limits)
+            except DoesNotFit as missed:
+                self._answers[key] = missed
+        answer = self._answers[key]
+        if isinstance(answer, DoesNotFit):
+            raise answer
+        return answer
+
+    def _least(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
+        """A plan within the smallest budgets of `pools` that one is found for; None if there is none."""
         try:
-            bundle = join(programs, options.concurrent, planner=planner, pools=pools, limits=limits)
+            return self._within(name, {**limits, **dict.fromkeys(pools, 0)})
         except DoesNotFit as missed:
-            _squeeze(found, options.concurrent, missed.shortages[0], tried, plan_again)
-        else:
-            return tuple(found.values()), bundle
+            short = missed.shortages
+        try:
+            found = {each.pool: each.budget_bytes for each in short if each.budget_bytes is not None}
+            return self._within(name, {**limits, **found}) if found else None
+        except DoesNotFit:
+            return None
 
+    def fit(self, limits: Budgets) -> tuple[tuple[Planned, ...], Bundle]:
+        """All models within limits, beside what the options say. Raises DoesNotFit."""
+        found = {name: self._within(name, limits) for name in self._names}
+        pools = found[self._names[0]].program.problem.pools
+        ways: tuple[_Way, ...] = (
+            lambda name, short, needed: self._within_the_rest(name, limits, short, needed),
+            lambda name, short, _: self._least(name, limits, [short.pool]),
+        )
+        tried: set[tuple[int, str, str]] = set()
+        while True:
+            try:
+                return tuple(found.values()), self._join(found, pools)
+            except DoesNotFit as missed:
+                if not self._squeeze(found, missed.shortages[0], tried, ways):
+                    raise
 
-def _squeeze(
-    found: dict[str, Planned],
-    concurrent: Groups,
-    short: Shortage,
-    tried: set[tuple[str, str]],
-    plan_again: PlanAgain,
-) -> None:
-    """Replace one model of `found` by a plan of it that needs less of the pool that is short."""
-    needs = {name: _peak(model.program, short.pool) for name, model in found.items()}
-    group = heaviest_group(needs, concurrent)
-    for name in group:
-        if (name, short.pool) not in tried and needs[name]:
-            tried.add((name, short.pool))
-            smaller = _planned_within(name, short, needs[name] - short.missing_bytes, plan_again)
-            if smaller is not None and _peak(smaller.program, short.pool) < needs[name]:
-                found[name] = smaller
-                return
-    raise _does_not_fit(short, {name: needs[name] for name in group})
+    def _join(self, found: Mapping[str, Planned], pools: Sequence[Pool]) -> Bundle:
+        options = self._options
+        return join(
+            [model.program for model in found.values()],
+            options.concurrent,
+            planner=planners.find(options.planner),
+            pools=pools,
+            limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
+        )
 
+    def _within_the_rest(self, name: str, limits: Budgets, short: Shortage, needed: int) -> Planned | None:
+        """A plan of one model within what all others leave of the pool that is short."""
+        try:
+            return self._within(name, {**limits, short.pool: max(needed - short.missing_bytes, 0)})
+        except DoesNotFit:
+            return None
 
-def _planned_within(name: str, short: Shortage, wanted: int, plan_again: PlanAgain) -> Planned | None:
-    """A plan within `wanted` bytes of the pool, else within the smallest budget; None if there is none."""
-    try:
-        return plan_again(name, {short.pool: max(wanted, 0)})
-    except DoesNotFit as error:
-        budgets = {each.pool: each.budget_bytes for each in error.shortages if each.budget_bytes is not None}
-    try:
-        return plan_again(name, budgets) if budgets else None
-    except DoesNotFit:
+    def _squeeze(
+        self,
+        found: dict[str, Planned],
+        short: Shortage,
+        tried: set[tuple[int, str, str]],
+        ways: Sequence[_Way],
+    ) -> bool:
+        """Replace one model of `found` by a plan of it that needs less of the pool that is short; False if
+        none of the set that needs most has one. Each way is tried once with each model."""
+        needs = _needs(found, short.pool)
+        for index, way in enumerate(ways):
+            for name in heaviest_group(needs, self._options.concurrent):
+                if (index, name, short.pool) in tried or not needs[name]:
+                    continue
+                tried.add((index, name, short.pool))
+                smaller = way(name, short, needs[name])
+                if smaller is not None and _peak(smaller, short.pool) < needs[name]:
+                    found[name] = smaller
+                    return True
+        return False
+
+    def explained(self, missed: DoesNotFit) -> DoesNotFit:
+        """The error for models that do not fit: which set it is, and limits that were tried and suffice."""
+        pools = tuple(each.pool for each in missed.shortages)
+        limits = {each.pool: each.limit_bytes for each in missed.shortages}
+        found = {name: self._least(name, {}, pools) for name in self._names}
+        small = {name: model for name, model in found.items() if model is not None}
+        if len(small) < len(found):
+            return missed
+        problem = small[self._names[0]].program.problem
+        lifted = [replace(p, limit_bytes=_NO_LIMIT) if p.name in pools else p for p in problem.pools]
+        try:
+            bundle = self._join(small, lifted)
+        except DoesNotFit:
+            return missed
+        needed = {pool: bundle_peak(bundle, pool) for pool in pools}
+        shortages: list[Shortage] = []
+        for short in (each for each in missed.shortages if needed[each.pool] > limits[each.pool]):
+            needs = _needs(small, short.pool)
+            group = [name for name in heaviest_group(needs, self._options.concurrent) if needs[name]]
+            own = replace(
+                self._shortage(group, short.pool) or short,
+                models=tuple((name, needs[name]) for name in group),
+                limit_bytes=limits[short.pool],
+                needed_bytes=needed[short.pool],
+            )
+            shortages.append(own)
+        told = DoesNotFit(shortages) if shortages else missed
+        return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(pools, None))
+
+    def _shortage(self, group: Sequence[str], pool: str) -> Shortage | None:
+        """Why a model that is concurrent to none does not fit; None for several."""
+        try:
+            self._within(group[0], {})
+        except DoesNotFit as alone:
+            return next((each for each in alone.shortages if each.pool == pool and len(group) == 1), None)
         return None
 
+    def _suffices(self, limits: Budgets) -> bool:
+        """Whether all models fit within these limits: what a user who is told of them will see."""
+        try:
+            self.fit(limits)
+        except DoesNotFit:
+            return False
+        return True
 
-def _peak(program: Program, pool: str) -> int:
-    return peak_bytes(program.problem, program.plan, pool)
+
+def _peak(model: Planned, pool: str) -> int:
+    return peak_bytes(model.program.problem, model.program.plan, pool)
 
 
-def _does_not_fit(short: Shortage, needs: Mapping[str, int]) -> CodegenError:
-    each = "\n".join(f"    {size:>9} bytes  {name}" for name, size in needs.items())
-    text = (
-        f"lacks {short.missing_bytes} bytes for models that are concurrent: together they need "
-        f"{short.needed_bytes} bytes, the limit is {short.limit_bytes}\n{each}"
-    )
-    return CodegenError(
-        Message(
-            code="E401",
-            where=f"pool {short.pool}, {' and '.join(needs)}",
-            text=text,
-            help="try --optimize size, models that take turns (leave one out of --concurrent), more memory",
-        )
-    )
+def _needs(models: Mapping[str, Planned], pool: str) -> dict[str, int]:
+    return {name: _peak(model, pool) for name, model in models.items()}

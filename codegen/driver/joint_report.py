@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from codegen.driver.report import staged_report, workspace_bytes
-from codegen.plan.bundle import Bundle, BundlePool, own_pools
+from codegen.plan.bundle import Bundle, BundlePool, bundle_peak, own_pools
 from codegen.plan.joint import heaviest_group
 from codegen.plan.problem import peak_bytes
 
@@ -51,7 +51,7 @@ def joint_plan(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict[s
     """`plan`: the pools as the firmware has them, and what is proved about them."""
     plans = [_part(each, "plan") for each in documents]
     pools = [_pool(bundle, pool) for pool in bundle.pools]
-    peak = sum(pool_peak(bundle, pool.name) for pool in bundle.pools)
+    peak = sum(bundle_peak(bundle, pool.name) for pool in bundle.pools)
     bound = sum(pool_bound(bundle, pool.name) for pool in bundle.pools)
     own = "bases" if bundle.plan is None else bundle.plan.solver
     return {
@@ -84,18 +84,9 @@ def is_proved(bundle: Bundle) -> bool:
     return bases and all(program.plan.proved_optimal for program in bundle.programs)
 
 
-def pool_peak(bundle: Bundle, pool: str) -> int:
-    """One past the last byte of a pool that any model uses."""
-    return max(
-        bundle.base(program.name, pool) + peak_bytes(program.problem, program.plan, pool)
-        for program in bundle.programs
-        if (program.name, pool) in bundle.bases
-    )
-
-
 def pool_bound(bundle: Bundle, pool: str) -> int:
-    """Lower bound of `pool_peak` for the pools that each model's plan chose: the most that concurrent models
-    need together by their own bounds; what the search for the bases proved, where theirs are proved."""
+    """Lower bound of `bundle_peak` for the pools that each model's plan chose: the most that concurrent
+    models need together by their own bounds; what the search for the bases proved, where theirs are."""
     own = {
         program.name: program.plan.lower_bounds.get(pool, 0)
         for program in bundle.programs
@@ -110,7 +101,7 @@ def pool_bound(bundle: Bundle, pool: str) -> int:
 def _closed_by(bundle: Bundle) -> str | None:
     if not is_proved(bundle):
         return None
-    met = all(pool_peak(bundle, pool.name) == pool_bound(bundle, pool.name) for pool in bundle.pools)
+    met = all(bundle_peak(bundle, pool.name) == pool_bound(bundle, pool.name) for pool in bundle.pools)
     return "bound" if met else "search"
 
 
@@ -133,10 +124,10 @@ def _pool(bundle: Bundle, pool: BundlePool) -> dict[str, object]:
         "region": pool.region,
         "section": pool.section,
         "alignment_bytes": pool.alignment,
-        "peak_bytes": pool_peak(bundle, pool.name),
+        "peak_bytes": bundle_peak(bundle, pool.name),
         "size_bytes": pool.size_bytes,
         "lower_bound_bytes": pool_bound(bundle, pool.name),
-        "workspace_bytes": pool_peak(bundle, pool.name) - max(without.values()),
+        "workspace_bytes": bundle_peak(bundle, pool.name) - max(without.values()),
         "separate_bytes": sum(own.values()),
     }
 

@@ -1,8 +1,8 @@
 """Places of several models: which of them are one model's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from codegen.errors import Messages
+from codegen.errors import Message, Messages
 from codegen.ir.places import Place
 
 
@@ -25,4 +25,23 @@ def check_models(places: Sequence[Place], models: Sequence[str]) -> None:
                 where=place.who,
                 help=f"models of this build are {', '.join(models)}",
             )
+    messages.raise_if_any()
+
+
+def check_missed(missed: Mapping[str, Mapping[Place, Message]]) -> None:
+    """Raise CodegenError (E240, E241 or E243) naming every place without a model that is of none of them.
+
+    `missed`: model -> the places that name nothing in it (`Placed.missed`).
+    """
+    messages = Messages()
+    models = tuple(missed)
+    for place, first in missed[models[0]].items():
+        misses = {name: each[place] for name, each in missed.items() if place in each}
+        if len(misses) == len(models):
+            texts = {
+                miss.text: [n for n in models if misses[n].text == miss.text] for miss in misses.values()
+            }
+            said = [f"{text} ({', '.join(names)})" for text, names in texts.items()]
+            help_ = "; ".join(f"{name}: {miss.help}" for name, miss in misses.items())
+            messages.add(first.code, "; ".join(said), where=place.who, help=help_)
     messages.raise_if_any()

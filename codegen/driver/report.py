@@ -118,6 +118,7 @@ def _plan(program: Program) -> dict[str, object]:
 
 
 def _constants(program: Program) -> dict[str, object]:
+    external = program.interface.external
     return {
         "total_bytes": sum(pool.size_bytes for pool in program.constants),
         "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
@@ -125,8 +126,9 @@ def _constants(program: Program) -> dict[str, object]:
         "pools": [
             {
                 "name": pool.name,
-                "region": pool.region,
-                "section": pool.section,
+                # The caller's constants are in no image: they lie where the application has put them.
+                "region": None if external else pool.region,
+                "section": None if external else pool.section,
                 "size_bytes": pool.size_bytes,
                 "unique_bytes": pool.unique_bytes,
                 "access_cost": pool.access_cost,

@@ -1,4 +1,4 @@
-"""Writing a folder whole or not at all."""
+"""Writing a folder whole or not at all; files of the user's in it are kept."""
 
 import os
 import shutil
@@ -7,13 +7,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from codegen.emit.manifest import carry_over, edited, others, read_manifest, write_manifest
 from codegen.errors import CodegenError, Message
 from codegen.plan.image import Sources
 
-MARKER = ".codegen"
-"""File that says a folder was made here, and may be replaced."""
-
-_MARKER_TEXT = "Made by codegen: the next build into this folder replaces all of it.\n"
+_LISTED = 8
+"""Files that a message names at most."""
 
 
 def write(sources: Sources, folder: Path) -> None:
@@ -27,8 +26,10 @@ def staged(sources: Sources, folder: Path) -> Generator[Path]:
     """A hidden sibling of `folder` that holds `sources`; it becomes `folder` when the block ends well.
 
     More files may be added to it inside the block. If the block raises, nothing is left behind and what
-    was at `folder` before is untouched. An earlier folder of ours (it holds `.codegen`) or an empty one is
-    replaced. Raises CodegenError E230 for any other folder or file there, E231 if it cannot be written.
+    was at `folder` before is untouched. Of an earlier folder of ours the files that codegen wrote are
+    replaced; all others are kept, as they are. Raises CodegenError E230 for any other folder or file there
+    (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote were changed
+    since, or others are in the way of new ones.
     """
     folder = folder.resolve()
     _check_replaceable(folder)
@@ -44,24 +45,46 @@ def staged(sources: Sources, folder: Path) -> Generator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _check_replaceable(folder: Path) -> None:
-    """Raise E230 unless `folder` is absent, empty or ours."""
+def _check_replaceable(folder: Path) -> list[str]:
+    """What a build into `folder` keeps. Raises E230 unless `folder` is absent, empty or ours, E232 for files
+    of ours that are not as codegen wrote them."""
     if not folder.exists():
-        return
+        return []
     try:
-        if folder.is_dir() and ((folder / MARKER).is_file() or not any(folder.iterdir())):
-            return
+        if folder.is_dir() and not any(folder.iterdir()):
+            return []
+        manifest = read_manifest(folder) if folder.is_dir() else None
+        changed = [] if manifest is None else edited(folder, manifest)
+        kept = [] if manifest is None else others(folder, manifest)
     except OSError as error:
         raise _unwritable(folder, error) from error
+    if manifest is None:
+        raise _not_ours(folder)
+    if changed:
+        text = f"was changed since codegen wrote it: {_some(changed)}"
+        raise _in_the_way(folder, text, "move your version away, or name another folder with -o")
+    return kept
+
+
+def _not_ours(folder: Path) -> CodegenError:
     what = "holds files that codegen did not write" if folder.is_dir() else "is a file"
-    raise CodegenError(
+    return CodegenError(
         Message(
             code="E230",
             where=str(folder),
-            text=f"{what}; a build replaces the whole folder, so this one is left alone",
+            text=f"{what}, and is no folder of an earlier build, so it is left alone",
             help="name a new folder with -o, or empty this one",
         )
     )
+
+
+def _in_the_way(folder: Path, text: str, help_: str) -> CodegenError:
+    return CodegenError(Message(code="E232", where=str(folder), text=text, help=help_))
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
 
 
 def _unwritable(folder: Path, error: OSError) -> CodegenError:
@@ -100,13 +123,15 @@ def _fill(staging: Path, sources: Sources) -> None:
         path.write_text(text, encoding="utf-8", newline="\n")
     for name, data in sources.binaries.items():
         (staging / name).write_bytes(data)
-    (staging / MARKER).write_text(_MARKER_TEXT, encoding="utf-8", newline="\n")
 
 
 def _publish(staging: Path, folder: Path) -> None:
-    """Move `staging` to `folder`; what was there goes only after the new one is in its place."""
-    _check_replaceable(folder)
+    """Move `staging`, with what is kept of `folder`, to `folder`; what was there goes only after the new one
+    is in its place."""
+    kept = _check_replaceable(folder)
     try:
+        write_manifest(staging)
+        _carry_over(kept, staging, folder)
         if not folder.exists():
             staging.rename(folder)
             return
@@ -120,3 +145,21 @@ def _publish(staging: Path, folder: Path) -> None:
                 raise
     except OSError as error:
         raise _unwritable(folder, error) from error
+
+
+def _carry_over(kept: list[str], staging: Path, folder: Path) -> None:
+    blocked = [name for name in kept if _blocks(name, staging, folder)]
+    if blocked:
+        text = (
+            f"holds files that codegen did not write where this build has files of its own: {_some(blocked)}"
+        )
+        raise _in_the_way(folder, text, "move them away, or name another folder with -o")
+    carry_over(kept, folder, staging)
+
+
+def _blocks(name: str, staging: Path, folder: Path) -> bool:
+    """Whether the new folder has a file where the kept one has something, or the other way round."""
+    both = [staging / part for part in (name, *map(str, Path(name).parents[:-1]))]
+    here = folder / name
+    is_folder = here.is_dir() and not here.is_symlink()
+    return any(path.is_file() for path in both) or (both[0].is_dir() and not is_folder)

@@ -205,8 +205,9 @@ def _pool_table(bundle: Bundle, program: Program) -> tuple[str, ...]:
         for p in used_pools(program)
     ]
     for pool in bundle.constants if bundle.is_single else ():
+        section = "none (external)" if program.interface.external else pool.section
         filled = sum(member.data.nbytes for member in pool.members)
-        rows.append((f"{pool.name} (ro)", pool.size_bytes, filled, pool.section))
+        rows.append((f"{pool.name} (ro)", pool.size_bytes, filled, section))
     if not rows:
         return (f" * Memory      none: no pools{', no constants' if bundle.is_single else ''}",)
     width = max(16, *(len(name) for name, _, _, _ in rows))

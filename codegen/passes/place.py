@@ -5,10 +5,10 @@ merges it with one elsewhere. Inputs and outputs are the caller's edge, whatever
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from codegen.errors import Messages
+from codegen.errors import Message, Messages
 from codegen.ir import Arg, DeviceConflict, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.ops.user import operator_name
 from codegen.ir.places import Place
@@ -24,6 +24,8 @@ class Placed:
 
     module: Module
     by: Mapping[str, tuple[Place, ...]]
+    missed: Mapping[Place, Message] = field(default_factory=dict[Place, Message])
+    """Places for all of several models that name nothing in this one, and what is to be said about it."""
 
     @property
     def reads(self) -> Mapping[str, tuple[str, str]]:
@@ -45,9 +47,12 @@ class Placed:
         return {value: " and ".join(words) for value, words in given.items() if words}
 
 
-def place_values(module: Module, places: Sequence[Place], pools: Sequence[str]) -> Placed:
+def place_values(
+    module: Module, places: Sequence[Place], pools: Sequence[str], *, among_others: bool = False
+) -> Placed:
     """`module` with the devices that `places` of tensors and operators give; `pools`: memory scopes.
 
+    `among_others`: this is one of several models, and what a place for all of them names may be in another.
     Raises CodegenError with everything that is wrong: E240 (no such tensor), E241 (no such operator), E242
     (no such pool), E320 (two places contradict each other).
     """
@@ -55,34 +60,43 @@ def place_values(module: Module, places: Sequence[Place], pools: Sequence[str]) 
     for place in places:
         _check_pool(place, pools, messages)
     function = module.main
-    found = {place: tuple(_named(module, place, messages)) for place in places}
-    placed = _given(Placed(module=module, by={}), function, found, messages)
+    missed: dict[Place, Message] = {}
+    found: dict[Place, Sequence[Var]] = {}
+    for place in places:
+        found[place] = _named(module, place)
+        if not found[place] and (place.tensor is not None or place.op is not None):
+            miss = _no_tensor(module, place) if place.op is None else _no_operator(function, place)
+            _miss(place, miss, among_others, missed, messages)
+    placed = _given(Placed(module=module, by={}, missed=missed), function, found, messages)
     messages.raise_if_any()
     return placed
 
 
-def place_edges(placed: Placed, module: Module, places: Sequence[Place]) -> Placed:
+def place_edges(
+    placed: Placed, module: Module, places: Sequence[Place], *, among_others: bool = False
+) -> Placed:
     """`module`, which passes made of `placed`, with devices on its inputs and outputs too.
 
-    Raises CodegenError E320 (contradicting places), E243 (a place that no value is left of).
+    `among_others` as `place_values` has it. Raises CodegenError E320 (contradicting places), E243 (a
+    place that no value is left of).
     """
     messages = Messages()
     function = module.main
+    missed = dict(placed.missed)
     left = {var.name for var in function.variables()}
     for place in places:
         gone = [value for value, by in placed.by.items() if place in by]
         if gone and left.isdisjoint(gone):
-            messages.add(
-                "E243",
-                f"nothing of it is there at run time: {', '.join(gone[:_LISTED])} became constant, part of "
-                "another operator, or is not needed",
-                where=place.who,
-                help="leave it out, or place what reads it",
-            )
+            values = ", ".join(gone[:_LISTED])
+            text = f"nothing of it is there at run time: {values} became constant, part of another operator, "
+            text += "or is not needed"
+            help_ = "leave it out, or place what reads it"
+            miss = Message(code="E243", text=text, where=place.who, help=help_)
+            _miss(place, miss, among_others, missed, messages)
     results = [result for result in function.results if isinstance(result, Var)]
     edges = {place: function.params for place in places if place.inputs}
     edges |= {place: tuple(results) for place in places if place.outputs}
-    found = _given(replace(placed, module=module), function, edges, messages)
+    found = _given(replace(placed, module=module, missed=missed), function, edges, messages)
     messages.raise_if_any()
     return found
 
@@ -98,19 +112,23 @@ def _check_pool(place: Place, pools: Sequence[str], messages: Messages) -> None:
             )
 
 
-def _named(module: Module, place: Place, messages: Messages) -> Iterator[Var]:
+def _miss(
+    place: Place, miss: Message, among_others: bool, missed: dict[Place, Message], messages: Messages
+) -> None:
+    """A place for all of several models may be for another of them; any other one is wrong."""
+    if among_others and place.model is None:
+        missed[place] = miss
+    else:
+        messages.add(miss.code, miss.text, where=miss.where, help=miss.help)
+
+
+def _named(module: Module, place: Place) -> tuple[Var, ...]:
     """The values that a place of a tensor or an operator means."""
     function = module.main
     if place.tensor is not None:
-        found = [var for var in function.variables() if place.tensor in (var.origin, var.name)]
-        if not found:
-            _no_tensor(module, place, messages)
-        yield from found
-    elif place.op is not None:
-        lets = [let for let in function.body if _is_of(let, place.op)]
-        if not lets:
-            _no_operator(function, place, messages)
-        yield from (let.var for let in lets)
+        return tuple(var for var in function.variables() if place.tensor in (var.origin, var.name))
+    op = place.op
+    return () if op is None else tuple(let.var for let in function.body if _is_of(let, op))
 
 
 def _is_of(let: Let, op: int | str) -> bool:
@@ -119,22 +137,23 @@ def _is_of(let: Let, op: int | str) -> bool:
     return op == operator_name(let.call) or (let.source is not None and let.source.op_name == op)
 
 
-def _no_tensor(module: Module, place: Place, messages: Messages) -> None:
+def _no_tensor(module: Module, place: Place) -> Message:
     constants = {constant.origin for constant in module.constants.values()} | set(module.constants)
     names = [var.origin or var.name for var in module.main.variables()]
     text = f"no value of the model is called {place.tensor!r}"
     if place.tensor in constants:
         text = f"{place.tensor!r} is a constant, which is linked, not placed"
-    messages.add("E240", text, where=place.who, help=f"its values are {_some(names)}")
+    return Message(code="E240", text=text, where=place.who, help=f"its values are {_some(names)}")
 
 
-def _no_operator(function: Function, place: Place, messages: Messages) -> None:
+def _no_operator(function: Function, place: Place) -> Message:
     indices = [let.source.op_index for let in function.body if let.source is not None]
     names = Counter(operator_name(let.call) for let in function.body)
     kinds = _some([f"{name} ({count})" for name, count in names.items()])
-    messages.add(
-        "E241",
-        f"the model has no operator {place.op}" + (" with a result" if isinstance(place.op, int) else ""),
+    return Message(
+        code="E241",
+        text=f"the model has no operator {place.op}"
+        + (" with a result" if isinstance(place.op, int) else ""),
         where=place.who,
         help=f"it has {kinds}, numbered from {min(indices, default=0)} to {max(indices, default=0)}",
     )
@@ -177,7 +196,7 @@ def _given(
             else:
                 by[var.name] = (*by.get(var.name, ()), place)
     module = with_function(placed.module, _with_devices(function, devices))
-    return Placed(module=module, by=by)
+    return Placed(module=module, by=by, missed=placed.missed)
 
 
 def _with_devices(function: Function, devices: Mapping[str, VirtualDevice]) -> Function:

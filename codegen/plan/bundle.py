@@ -99,6 +99,16 @@ def own_pools(program: Program) -> tuple[BundlePool, ...]:
     return tuple(found)
 
 
+def bundle_peak(bundle: Bundle, pool: str) -> int:
+    """One past the last byte of a pool that any model of a bundle uses; 0 if none does."""
+    ends = (
+        bundle.base(program.name, pool) + peak_bytes(program.problem, program.plan, pool)
+        for program in bundle.programs
+        if (program.name, pool) in bundle.bases
+    )
+    return max(ends, default=0)
+
+
 def together(programs: Sequence[Program]) -> Bundle:
     """The bundle of models that never run at once: each pool is as large as the largest need of it.
 

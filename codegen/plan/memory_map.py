@@ -4,6 +4,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.plan.overwriting import birth_order, under
 from codegen.plan.problem import Buffer, BufferKind, MemoryPlan, Placement, Problem
 from codegen.plan.program import BufferSlice, Program
 
@@ -88,7 +89,7 @@ def _pool_lines(
     column_bytes, columns = _columns(extent, width - left - _LIVE_DIGITS - 3 - len(_PEAK) - _NOTE_WIDTH)
     lines = [
         f"{pool} pool, {extent} bytes (lower bound {plan.lower_bounds.get(pool, 0)}), "
-        f"{column_bytes} bytes a column",
+        f"{column_bytes} byte{'s' if column_bytes > 1 else ''} a column",
         " " * left + _ruler(column_bytes, columns).ljust(columns) + "live bytes".rjust(_LIVE_DIGITS + 3),
     ]
     most = max((row.live_bytes for row in rows), default=0)
@@ -126,17 +127,10 @@ def _covered(buffers: Sequence[Buffer], places: Mapping[str, Placement]) -> int:
 
 def _note(alive: Sequence[Buffer], places: Mapping[str, Placement], letters: Mapping[str, str]) -> str:
     """Which buffer is written over bytes of which, e.g. `  D over BC`; nothing where none is."""
-    for late in sorted(alive, key=lambda b: -b.start):
-        start, stop = places[late.id].offset, places[late.id].offset + late.size_bytes
-        under = [
-            letters[b.id]
-            for b in alive
-            if (b.start < late.start and places[b.id].offset < stop)
-            and start < places[b.id].offset + b.size_bytes
-            and b.stop > late.start
-        ]
-        if under:
-            return f"  {letters[late.id]} over {''.join(under)}"
+    ordered = birth_order(alive)
+    for late in reversed(ordered):
+        if beneath := under(late, ordered, places):
+            return f"  {letters[late.id]} over {''.join(letters[b.id] for b in beneath)}"
     return ""
 
 
@@ -168,7 +162,7 @@ def _cells(
     """Who owns most bytes of each column; a later-born buffer wins where two are equal (it overwrites)."""
     owners = ["."] * columns
     most = [0] * columns
-    for buffer in sorted(alive, key=lambda b: b.start):
+    for buffer in birth_order(alive):
         start = places[buffer.id].offset
         stop = start + buffer.size_bytes
         for column in range(start // column_bytes, (stop - 1) // column_bytes + 1):

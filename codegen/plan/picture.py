@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from codegen.plan.overwriting import birth_order, under
 from codegen.plan.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import BufferSlice, Program
 
@@ -143,9 +144,13 @@ def _chart(
         y = frame.y(offset)
         found.append(f'<path d="M{_LEFT} {y:.1f}H{right:.1f}" stroke="#dddddd"/>')
         found.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{offset:,}</text>')
-    # The late born are drawn over the early ones: they overwrite them. Names lie over all of them.
+    # The late born are drawn over the early ones: they overwrite them. Names lie over all of them. Of those
+    # born at once the smaller are drawn last, so that they stay visible.
     ordered = sorted(buffers, key=lambda b: (b.start, -b.size_bytes))
-    found += [_rectangle(frame, buffer, plan, names.get(buffer.id, buffer.id)) for buffer in ordered]
+    born = birth_order(buffers)
+    for buffer in ordered:
+        over = [names.get(b.id, b.id) for b in under(buffer, born, plan.placements)]
+        found.append(_rectangle(frame, buffer, plan, names.get(buffer.id, buffer.id), over))
     for buffer in ordered:
         found += _name(frame, buffer, _covered_from(buffer, ordered, plan), plan, names)
     found.append(f'<path d="M{_LEFT} {bottom:.1f}H{right:.1f}" stroke="#333333"/>')
@@ -164,11 +169,13 @@ def _ticks(extent: int) -> range:
     return range(0, extent + 1, step)
 
 
-def _rectangle(frame: _Frame, buffer: Buffer, plan: MemoryPlan, name: str) -> str:
+def _rectangle(frame: _Frame, buffer: Buffer, plan: MemoryPlan, name: str, over: Sequence[str]) -> str:
+    """A buffer's life; its tooltip tells what it is written over while that is still read."""
     offset = plan.placements[buffer.id].offset
     x, y = frame.x(buffer.start), frame.y(offset + buffer.size_bytes)
     width, height = frame.x(buffer.stop) - x, frame.y(offset) - y
     told = f"{name}: {buffer.size_bytes:,} bytes at {offset:,}, [{buffer.start}, {buffer.stop})"
+    told += f", over {' and '.join(over)}" if over else ""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 0.5):.1f}" '
         f'fill="{_FILLS[buffer.kind]}" fill-opacity="0.75" stroke="#333333" stroke-width="0.7">'

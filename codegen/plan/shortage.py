@@ -25,6 +25,9 @@ class Shortage:
     alive: tuple[Buffer, ...]
     step: str | None = None
     budget_bytes: int | None = None
+    models: tuple[tuple[str, int], ...] = ()
+    """In a build of several models: the one that is short, or those that are concurrent, and the bytes that
+    the smallest plan found of each takes of the pool."""
 
     @property
     def missing_bytes(self) -> int:
@@ -48,8 +51,8 @@ class DoesNotFit(CodegenError):
         """The same, its peak named by step: `times[i]` is the interval of the step called `names[i]`."""
         return DoesNotFit([replace(item, step=_step(item.time, times, names)) for item in self.shortages])
 
-    def with_budgets(self, budgets: Mapping[str, int]) -> "DoesNotFit":
-        """The same, saying the smallest limits by pool that a plan was found for."""
+    def with_budgets(self, budgets: Mapping[str, int] | Mapping[str, None]) -> "DoesNotFit":
+        """The same, saying the smallest limits by pool that a plan was found for; None: not known."""
         return DoesNotFit(
             [replace(item, budget_bytes=budgets.get(item.pool, item.budget_bytes)) for item in self.shortages]
         )
@@ -84,6 +87,27 @@ def _step(time: int, times: Sequence[tuple[int, int]], names: Sequence[str]) -> 
 
 
 def _message(item: Shortage) -> Message:
+    return _of_models(item) if len(item.models) > 1 else _of_one(item)
+
+
+def _of_models(item: Shortage) -> Message:
+    """Concurrent models: the smallest plans that were found of each, together."""
+    lines = [
+        f"lacks {item.missing_bytes} bytes for models that are concurrent: together they need "
+        f"{item.needed_bytes} bytes, the limit is {item.limit_bytes}",
+        *(f"    {size:>9} bytes  {name}" for name, size in item.models),
+    ]
+    help_ = "models that take turns (leave one out of --concurrent), a board with more bytes, smaller models"
+    if item.budget_bytes is not None:
+        lines.append(
+            f"  the smallest limit for which plans of all models were found is {item.budget_bytes} bytes"
+        )
+        help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
+    where = f"pool {item.pool}, {' and '.join(name for name, _ in item.models)}"
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {help_}")
+
+
+def _of_one(item: Shortage) -> Message:
     moment = f"time {item.time}" if item.step is None else f"step {item.step}"
     lines = [
         f"lacks {item.missing_bytes} bytes: the best plan found needs {item.needed_bytes} bytes, "
@@ -95,8 +119,10 @@ def _message(item: Shortage) -> Message:
         lines.append(f"  these buffers need at least {item.bound_bytes} bytes in any plan")
     help_ = "a board or a --pool limit with more bytes, a smaller model"
     if item.budget_bytes is not None:
-        lines.append(f"  the smallest budget for which a plan was found is {item.budget_bytes} bytes")
+        plans = "plans of all models were" if item.models else "a plan was"
+        lines.append(f"  the smallest budget for which {plans} found is {item.budget_bytes} bytes")
         help_ = f"--pool {item.pool}={item.budget_bytes}, a board with that many bytes, a smaller model"
     if item.bound_bytes <= item.limit_bytes:
         help_ = f"another --planner, {help_}"
-    return Message(code="E401", where=f"pool {item.pool}", text="\n".join(lines), help=f"try {help_}")
+    where = f"pool {item.pool}" + "".join(f", {name}" for name, _ in item.models)
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {help_}")

@@ -103,7 +103,7 @@ def choose(
     """
     slow = sum(each.slow_cost for each in found)
     ways = [
-        _way(order, _Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
+        _way(order, Room(problem, plan, times, limits), stay_first=stay_first, may_stay=may_stay)
         for order in _orders(found)
         for stay_first in ((False, True) if may_stay else (False,))
     ]
@@ -126,26 +126,6 @@ def _orders(found: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     yield sorted(found, key=lambda each: (-each.slow_cost, each.step))
 
 
-def cost_in_order(
-    found: Sequence[Candidate],
-    problem: Problem,
-    plan: MemoryPlan,
-    times: Sequence[tuple[int, int]],
-    limits: Mapping[str, int],
-) -> int:
-    """Cost of reading `found` if they are copied before use in the order given, each to the first pool with
-    room whether it pays or not: what a choice has to beat."""
-    room = _Room(problem, plan, times, limits)
-    total = 0
-    for each in found:
-        for pool in problem.pools:
-            placed = room.put(each, pool, at_start=False)
-            if placed is not None:
-                total += each.cost(pool, at_start=False) - each.slow_cost
-                break
-    return total + sum(each.slow_cost for each in found)
-
-
 def _least(each: Candidate, pools: Sequence[Pool], *, may_stay: bool) -> int:
     return min([each.slow_cost, *(each.cost(pool, at_start=may_stay) for pool in pools)])
 
@@ -154,7 +134,7 @@ _Way = dict[tuple[str, str], tuple[Staged, int]]
 """(primfunc, role) -> what is staged, and by how much that changes the cost."""
 
 
-def _way(ranked: Sequence[Candidate], room: "_Room", *, stay_first: bool, may_stay: bool) -> _Way:
+def _way(ranked: Sequence[Candidate], room: "Room", *, stay_first: bool, may_stay: bool) -> _Way:
     found: _Way = {}
     for at_start in (True, False) if stay_first else (False, True):
         if at_start and not may_stay:
@@ -164,7 +144,7 @@ def _way(ranked: Sequence[Candidate], room: "_Room", *, stay_first: bool, may_st
     return found
 
 
-def _improve(each: Candidate, room: "_Room", found: _Way, *, at_start: bool) -> None:
+def _improve(each: Candidate, room: "Room", found: _Way, *, at_start: bool) -> None:
     """Stage `each` in the pool where that costs least, if it costs less than what was found for it."""
     before = found.get(each.part.user)
     change = 0 if before is None else before[1]
@@ -183,7 +163,7 @@ def _improve(each: Candidate, room: "_Room", found: _Way, *, at_start: bool) -> 
             room.put_back(before[0])
 
 
-class _Room:
+class Room:
     """Bytes of the pools that a plan and copies leave free."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """Toolchain: sources in, a linked and checked image out; and what this machine lacks for it."""
 
-from codegen.toolchain.app_elf import FreeRange, free_ranges
+from codegen.toolchain.app_elf import FreeRange, TakenRange, left_by, taken_ranges
 from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build
 from codegen.toolchain.doctor import Finding, doctor
 from codegen.toolchain.plugin import build_counts_plugin
@@ -12,9 +12,11 @@ __all__ = [
     "Finding",
     "FreeRange",
     "Optimize",
+    "TakenRange",
     "build",
     "build_counts_plugin",
     "check_pools",
     "doctor",
-    "free_ranges",
+    "left_by",
+    "taken_ranges",
 ]

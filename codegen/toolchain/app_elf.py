@@ -5,7 +5,7 @@ own pools and count as free), the heap and the stack. Those two are sections of 
 scripts; in others only symbols tell of them, see `_STACK_TOPS` and `_HEAP_STARTS`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +38,28 @@ class FreeRange:
     size_bytes: int
 
 
-def free_ranges(path: Path, board: Board) -> tuple[FreeRange, ...]:
-    """What the application at `path` leaves of every writable region of `board`, in the board's order.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakenRange:
+    """Bytes `[start, stop)` of memory that an application uses; `what` is a section's name or a symbol's."""
+
+    what: str
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"{self.what} (0x{self.start:08x} to 0x{self.stop:08x})"
+
+
+def left_by(taken: Iterable[TakenRange], board: Board) -> tuple[FreeRange, ...]:
+    """The largest range that `taken` leaves of every writable region of `board`, in the board's order."""
+    edges = [(each.start, each.stop) for each in taken]
+    return tuple(
+        _free(region, edges, board.pool_alignment_bytes) for region in board.regions if region.writable
+    )
+
+
+def taken_ranges(path: Path, board: Board) -> tuple[TakenRange, ...]:
+    """What the application at `path` uses of the memory of `board`: sections, then heap and stack.
 
     Raises CodegenError: E270 no linked ELF file, E271 of another architecture, E272 a stack or heap of
     unknown size, E273 with sections outside all regions of the board.
@@ -52,11 +72,10 @@ def free_ranges(path: Path, board: Board) -> tuple[FreeRange, ...]:
         raise _wrong("E270", path, text, "link the application again") from error
     sections = [s for s in linked.sections if s.size_bytes and not s.name.startswith(_OWN_SECTIONS)]
     _check_regions(path, sections, board)
-    taken = [(s.address, s.address + s.size_bytes) for s in sections]
-    taken += _stack_and_heap(path, linked.symbols)
-    return tuple(
-        _free(region, taken, board.pool_alignment_bytes) for region in board.regions if region.writable
-    )
+    taken = [
+        TakenRange(what=f"section {s.name}", start=s.address, stop=s.address + s.size_bytes) for s in sections
+    ]
+    return (*taken, *_stack_and_heap(path, linked.symbols))
 
 
 def _check_machine(path: Path, board: Board) -> None:
@@ -90,7 +109,7 @@ def _check_regions(path: Path, sections: list[elf.Section], board: Board) -> Non
     messages.raise_if_any()
 
 
-def _stack_and_heap(path: Path, symbols: tuple[elf.Symbol, ...]) -> Iterator[tuple[int, int]]:
+def _stack_and_heap(path: Path, symbols: tuple[elf.Symbol, ...]) -> Iterator[TakenRange]:
     """Ranges that only symbols tell of."""
     values: dict[str, int] = {}
     for symbol in symbols:
@@ -103,7 +122,7 @@ def _stack_and_heap(path: Path, symbols: tuple[elf.Symbol, ...]) -> Iterator[tup
             help_ = f"define one of {', '.join((*_STACK_LIMITS, *_STACK_SIZES))} in its linker script"
             text = f"its stack begins at {name}, but no symbol says how far it may grow"
             raise _wrong("E272", path, text, help_)
-        yield top - size, top
+        yield TakenRange(what=f"the stack below {name}", start=top - size, stop=top)
     heap = _first(values, _HEAP_STARTS)
     if heap is not None and any(name in values for name in _HEAP_USERS):
         name, start = heap
@@ -112,7 +131,7 @@ def _stack_and_heap(path: Path, symbols: tuple[elf.Symbol, ...]) -> Iterator[tup
             help_ = f"define one of {', '.join((*_HEAP_LIMITS, *_HEAP_SIZES))} in its linker script"
             text = f"its heap begins at {name}, but no symbol says how far it may grow"
             raise _wrong("E272", path, text, help_)
-        yield start, start + size
+        yield TakenRange(what=f"the heap from {name}", start=start, stop=start + size)
 
 
 def _first(values: Mapping[str, int], names: tuple[str, ...]) -> tuple[str, int] | None:

@@ -164,11 +164,16 @@ def test_a_file_that_cannot_be_read_or_parsed(tmp_path: Path) -> None:
     assert "is no TOML" in complaints(str(broken))[str(broken)]
 
 
+def test_sizes_of_a_board_as_people_write_them(tmp_path: Path) -> None:
+    path = edited(tmp_path, ("size_bytes = 131_072", 'size_bytes = "128KiB"'))
+    assert load_board(path).region("SRAM").size_bytes == 131_072
+
+
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     path = edited(
         tmp_path,
         ('title = "Netduino Plus 2 (STM32F405, Cortex-M4F, 168 MHz)"', "titel = 1"),
-        ("stack_bytes = 2048", 'stack_bytes = "2048"'),
+        ("stack_bytes = 2048", 'stack_bytes = "2 pages"'),
         ('runner = "qemu"', 'runner = "renode"'),
         ("bits = 32", "bits = 1.5"),
         ("size_bytes = 131_072", "size_bytes = 0"),
@@ -183,7 +188,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert found == {
         f"mine.toml:{line('titel')}: titel": "is no field of such a file",
         "mine.toml: title": "is missing",
-        f"mine.toml:{line('stack_bytes')}: stack_bytes": "Expected `int`, got `str`, got '2048'",
+        f"mine.toml:{line('stack_bytes')}: stack_bytes": "Expected `int`, got `str`, got '2 pages'",
         f"mine.toml:{line('runner')}: runner": "Invalid enum value 'renode', got 'renode'",
         f"mine.toml:{line('bits')}: counter.bits": "Expected `int`, got `float`, got 1.5",
         f"mine.toml:{line('[[regions]]')}: regions[0]": "region SRAM does not fit a 32-bit address space",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli.config import Settings, settings
-from codegen.cli.flags import groups, pool_limits
+from codegen.cli.flags import declared_pools, groups, pool_limits
 from codegen.errors import CodegenError
 
 
@@ -42,6 +42,47 @@ def test_pool_words() -> None:
         "--pool ccm=x is not NAME=BYTES",
         "--pool =3 is not NAME=BYTES",
     ]
+
+
+def test_sizes_as_people_write_them() -> None:
+    """A tester typed `--pool sram=32K`, as in a linker script, and was told that it is not NAME=BYTES."""
+    words = {"32768": 32768, "0x8000": 32768, "32K": 32768, "32k": 32768, "32KiB": 32768, "1M": 1048576}
+    words |= {"1MiB": 1048576, "0X10k": 16384, "0": 0}
+    for word, size in words.items():
+        assert pool_limits([f"sram={word}"]) == {"sram": size}, word
+    assert declared_pools(["spare=8K@0x20008000"])[0].size_bytes == 8192
+    for word in ("32KB", "32 K", "K", "1.5K", "32G", "-1", "8000h", "0x", "32Ki", "32B", "٣"):
+        with pytest.raises(CodegenError) as caught:
+            pool_limits([f"sram={word}"])
+        assert [str(message) for message in caught.value.messages] == [
+            f"error[E203] --pool sram={word} is not NAME=BYTES\n"
+            "help: for example --pool sram=32K, or --pool spare=8K@0x20008000; bytes as 32768, 0x8000, 32K "
+            "or 32KiB (K is 1024, M is 1024 K, as in linker scripts)"
+        ]
+
+
+def test_sizes_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "kernel.c").write_text("")
+    (tmp_path / "codegen.toml").write_text(
+        '[pool]\nsram = "32K"\n[[constant]]\nmemory = "qspi"\nlarger_than = "4KiB"\n'
+        '[[kernel]]\nop = "MINE"\nsymbol = "mine"\nsource = "kernel.c"\nworkspace_bytes = "0x100"\n'
+    )
+    found = settings(tmp_path)
+    assert found.defaults["run"] == {"pool": ["sram=32K"]}
+    assert found.constant_rules[0].larger_than == 4096
+    assert found.kernels[0].workspace_bytes == 256
+
+
+def test_a_pool_has_one_limit() -> None:
+    """`--pool sram=20000 --pool sram=10000` took the last one without a word."""
+    with pytest.raises(CodegenError) as caught:
+        pool_limits(["sram=20000", "ccm=1K", "sram=10K"])
+    assert [str(message) for message in caught.value.messages] == [
+        "error[E203] --pool sram=20000 and --pool sram=10K: pool sram has 2 limits\n"
+        "help: a pool has one limit: leave the one that is meant"
+    ]
+    # A declared pool may have a limit beside its size.
+    assert pool_limits(["spare=8K@0x20008000", "spare=1K"]) == {"spare": 1024}
 
 
 def test_sets_of_concurrent_models(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_every_mistake_is_told(tmp_path: Path) -> None:
         "E202 codegen.toml, constant 1: unknown key 'size': known are memory, op, name, larger_than",
         "E202 codegen.toml, constant 2: memory is empty",
         "E202 codegen.toml, constant 2: larger_than is -1, which is no size",
-        "E202 codegen.toml, constant 3: larger_than must be an integer",
+        'E202 codegen.toml, constant 3: larger_than must be a size: 4096, or "4K"',
     ]
     (tmp_path / "codegen.toml").write_text('[constant]\nmemory = "qspi"\n')
     with pytest.raises(CodegenError, match=r"constant must be tables: \[\[constant\]\]"):

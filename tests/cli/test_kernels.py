@@ -55,7 +55,7 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         '[[kernel]]\nop = "CONV_2D"\nsymbol = "cg_one"\nsource = "none.c"\nworkspace = 3\n'
         "[[kernel]]\nop = 3\nworkspace_bytes = -1\nworkspace_alignment = 12\nargument_alignment = 128\n"
         '[[kernel]]\nop = "WHILE"\nsymbol = "int"\nsource = "-o.c"\nbelow = 1.5\nabove = true\n'
-        '[[kernel]]\nop = ""\nsymbol = "a b"\nsource = "latin.c"\nworkspace_bytes = "4"\n'
+        '[[kernel]]\nop = ""\nsymbol = "a b"\nsource = "latin.c"\nworkspace_bytes = "few"\n'
         + good.format("ABS", "")
         + good.format("ABS", "")
         + good.format("NEG", "other/"),
@@ -78,7 +78,7 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         "codegen.toml, kernel 3 (WHILE): symbol 'int' is not the name of a C function",
         "codegen.toml, kernel 3 (WHILE): source '-o.c' is not a .c or .S file with a plain name (letters, "
         "digits, _.-)",
-        "codegen.toml, kernel 4: workspace_bytes must be an integer",
+        'codegen.toml, kernel 4: workspace_bytes must be a size: 4096, or "4K"',
         "codegen.toml, kernel 4: op is empty",
         "codegen.toml, kernel 4: symbol 'a b' is not the name of a C function",
         "codegen.toml, kernel 4: source latin.c is not UTF-8 text",

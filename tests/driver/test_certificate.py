@@ -13,6 +13,7 @@ from codegen import importers, passes
 from codegen.driver.build import pipeline, plan_model
 from codegen.driver.certificate import certificate, closed_by, order_text, proof_text, work_text
 from codegen.driver.options import Options
+from codegen.driver.words import counted
 from codegen.ir import Target
 from codegen.plan.order_graph import OrderLimits
 from codegen.plan.problem import Limits
@@ -77,7 +78,7 @@ def test_a_stopped_placement_search_is_no_proof() -> None:
         program.plan.placements[b.id].offset + b.size_bytes for b in program.problem.buffers if b.size_bytes
     )
     assert peak > bound
-    assert f"optimal: not proved optimal, {peak - bound} bytes above the lower bound (" in proof_text(program)
+    assert f"optimal: not proved optimal, {peak - bound} byte above the lower bound (" in proof_text(program)
 
 
 @pytest.mark.parametrize("make", [inception, nas])
@@ -143,3 +144,34 @@ def test_blocks_and_work_are_told() -> None:
     assert work_text(_plan("tflm/hello_world_int8", reduce=False), 288) == (
         "288 multiply-accumulates, none extra; every value whole"
     )
+
+
+def test_what_is_open_is_not_what_is_told_to_be_known() -> None:
+    """A summary said `not proved optimal, nor the choice of pools` and, three lines on, `no choice of pools
+    costs less`: the choice is known to cost the least, but not which of those needs the fewest bytes."""
+    board = boards.load_board("mps3-an547")
+    options = Options(board="mps3-an547", stage="off", pool_limits={"dtcm": 6_000})
+    program = plan_model(model_path(KWS), board, options).program
+    assert program.plan.proved_optimal and len(program.problem.pools) > 1
+    stopped = replace(program, plan=replace(program.plan, proved_optimal=False))
+    assert proof_text(stopped).startswith(
+        "optimal: not proved optimal, another choice of pools that costs as much may need fewer bytes ("
+    )
+    dear = replace(stopped, plan=replace(stopped.plan, access_cost_bound=stopped.plan.access_cost_bound - 1))
+    assert proof_text(dear).startswith("optimal: not proved optimal, another choice of pools may cost less (")
+    # Copies of constants may raise a pool that the planner had proved; then nothing else is open.
+    options = Options(board="nucleo-f446re", optimize="speed", stage="use", sharing="none")
+    one = boards.load_board("nucleo-f446re")
+    staged = plan_model(model_path("tflm/micro_speech_quantized"), one, options).program
+    assert staged.staged and len(staged.problem.pools) == 1 and closed_by(staged) is None
+    assert "not proved optimal, copies of constants raise the peak (" in proof_text(staged)
+
+
+def test_one_is_singular() -> None:
+    assert counted(1, "copy", "copies") == "1 copy"
+    assert [counted(number, "step") for number in (0, 1, 2, 1200)] == [
+        "0 steps",
+        "1 step",
+        "2 steps",
+        "1,200 steps",
+    ]

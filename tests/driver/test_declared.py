@@ -47,9 +47,21 @@ def test_a_part_of_a_region_becomes_a_pool_behind_it() -> None:
 @pytest.mark.parametrize(
     ("pools", "code", "text"),
     [
-        ([_pool("spare", 0x30000000)], "E258", "is no part of a memory of netduinoplus2"),
-        ([_pool("spare", 0x2001F800)], "E258", "is no part of a memory of netduinoplus2"),
-        ([_pool("spare", 0x08010000)], "E258", "is no part of a memory of netduinoplus2"),
+        (
+            [_pool("spare", 0x30000000)],
+            "E258",
+            "is no part of a writable memory of netduinoplus2: none has 0x30000000 to 0x30001000",
+        ),
+        (
+            [_pool("spare", 0x2001F800)],
+            "E258",
+            "is no part of a writable memory of netduinoplus2: 0x2001f800 to 0x20020800 goes beyond SRAM",
+        ),
+        (
+            [_pool("spare", 0x08010000)],
+            "E258",
+            "is no part of a writable memory of netduinoplus2: none has 0x08010000 to 0x08011000",
+        ),
         ([_pool("ccm", 0x20010000)], "E258", "a pool cannot be called ccm: it is taken, or not lower case"),
         ([_pool("A", 0x20010000)], "E258", "a pool cannot be called A: it is taken, or not lower case"),
         (
@@ -59,7 +71,11 @@ def test_a_part_of_a_region_becomes_a_pool_behind_it() -> None:
         ),
         ([_pool("a", 0x20010000, 0)], "E258", "has no bytes"),
         ([_pool("a", 0x20010008)], "E258", "does not begin and end at multiples of 16 bytes"),
-        ([_pool("a", 0x20010000), _pool("b", 0x20010800)], "E258", "overlaps another declared pool"),
+        (
+            [_pool("a", 0x20010000), _pool("b", 0x20010800)],
+            "E258",
+            "overlaps another declared pool, --pool a=4096@0x20010000",
+        ),
         (
             [_pool("a", 0x20000400)],
             "E259",
@@ -83,9 +99,23 @@ def test_words_and_tables(tmp_path: Path) -> None:
         '[[pool]]\nname = "spare"\nsize = 4096\naddress = 0x20010000\n[[pool]]\nname = "sram"\nsize = 100\n'
     )
     assert settings(tmp_path).defaults["run"] == {"pool": ["spare=4096@536936448", "sram=100"]}
-    (tmp_path / "codegen.toml").write_text('[[pool]]\nname = "spare"\nsize = "4k"\n')
+    (tmp_path / "codegen.toml").write_text('[[pool]]\nname = "spare"\nsize = "4k"\naddress = "0x20010000"\n')
+    assert settings(tmp_path).defaults["run"] == {"pool": ["spare=4k@0x20010000"]}
+    (tmp_path / "codegen.toml").write_text('[[pool]]\nname = "spare"\nsize = 4.5\n')
     with pytest.raises(CodegenError, match=r"codegen.toml, pool 1: a pool is name \(a string\), size"):
         settings(tmp_path)
+
+
+def test_a_pool_that_is_not_aligned_is_told_what_lies_inside() -> None:
+    """Whoever is told to round wants to know to what: the words offered are accepted."""
+    with pytest.raises(CodegenError) as caught:
+        with_pools(BOARD, [_pool("a", 0x20010008)])
+    help_ = caught.value.messages[0].help or ""
+    assert help_ == "round address and size: --pool a=4080@0x20010010 lies inside it"
+    [offered] = declared_pools([help_.split()[5]])
+    assert _regions(offered)[1] == ("A", 0x20010010, 0x20011000)
+    with pytest.raises(CodegenError, match="round address and size to multiples of 16"):
+        with_pools(BOARD, [_pool("a", 0x20010008, 8)])
 
 
 def test_provenance_says_what_was_declared() -> None:

@@ -81,3 +81,19 @@ def test_empty_things() -> None:
     text = memory_map(problem=empty, plan=placed(a=0), times=[(0, 1)], steps=["s"], slices={})
     assert "   0 s .          0" in text
     assert empty.buffers[0].kind is BufferKind.ACTIVATION
+
+
+def test_a_result_over_the_input_of_the_model_is_told() -> None:
+    """Input and first result are born at once: the map showed the result alone, without `B over A`."""
+    steps = [prim(CONV0, IMAGE, sharing=(Sharing(argument=0, below=64),)), prim(DW1, CONV0)]
+    found = live([IMAGE], steps, [DW1])
+    text = memory_map(
+        problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
+        plan=placed(image=64, conv0=0, dw1=128),
+        times=found.times,
+        steps=[step.name for step in steps],
+        slices=found.slices,
+    )
+    first, second = text.splitlines()[2:4]
+    assert first == "   0 conv0 BBBBBBBBBBBBBBBB................        128  B over A"
+    assert second == "   1 dw1   BBBBBBBBBBBBBBBBCCCCCCCCCCCCCCCC        256  <- peak"

@@ -77,3 +77,14 @@ def test_names_are_escaped_and_nothing_is_drawn_of_nothing() -> None:
     text = picture(problem=given, plan=placed(**{"a<&>": 0}), title='"<t>"')
     assert list(drawn(text)) == ["a<&>: 10 bytes at 0, [0, 1)"]
     assert texts(picture(problem=problem(), plan=placed(), title="empty")) == ["empty"]
+
+
+def test_a_tooltip_tells_what_is_written_over() -> None:
+    """Also over what is born at the same time: a model's input under the first result."""
+    given = problem(buffer("image", 10, 0, 2), buffer("wide", 100, 0, 2), buffer("late", 5, 3, 4))
+    found = list(drawn(picture(problem=given, plan=placed(image=10, wide=0, late=0), title="t")))
+    assert found == [
+        "wide: 100 bytes at 0, [0, 2), over image",
+        "image: 10 bytes at 10, [0, 2)",
+        "late: 5 bytes at 0, [3, 4)",
+    ]

@@ -1,7 +1,7 @@
 """Staging: which constants are copied, what it costs, and that copies disturb nothing."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from codegen.plan import validate
 from codegen.plan.access import access_cost
 from codegen.plan.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
 from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool
-from codegen.plan.staging import Candidate, Staging, candidates, choose, cost_in_order, with_staged
+from codegen.plan.staging import Candidate, Room, Staging, candidates, choose, with_staged
 
 DTCM = Pool(name="dtcm", region="DTCM", limit_bytes=1000)
 SRAM = Pool(name="sram", region="SRAM", limit_bytes=4000, read_cost=2.0, write_cost=2.0)
@@ -44,6 +44,26 @@ def planned(
         proved_optimal=True,
     )
     return problem, plan
+
+
+def cost_in_order(
+    found: Sequence[Candidate],
+    problem: Problem,
+    plan: MemoryPlan,
+    times: Sequence[tuple[int, int]],
+    limits: Mapping[str, int],
+) -> int:
+    """Cost of reading `found` if they are copied before use in the order given, each to the first pool with
+    room whether it pays or not: what a choice has to beat."""
+    room = Room(problem, plan, times, limits)
+    total = 0
+    for each in found:
+        for pool in problem.pools:
+            placed = room.put(each, pool, at_start=False)
+            if placed is not None:
+                total += each.cost(pool, at_start=False) - each.slow_cost
+                break
+    return total + sum(each.slow_cost for each in found)
 
 
 def chosen(

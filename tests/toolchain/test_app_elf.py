@@ -8,7 +8,7 @@ import pytest
 from codegen.board import load_board
 from codegen.cli import main
 from codegen.errors import CodegenError
-from codegen.toolchain import FreeRange, free_ranges
+from codegen.toolchain import FreeRange, left_by, taken_ranges
 from tests.testdata import model_path
 
 BOARD = load_board("netduinoplus2")
@@ -56,13 +56,13 @@ def _link(folder: Path, *, big: int = 1000, more: str = "", symbols: str = STATE
 
 def _error(path: Path, board_name: str = "netduinoplus2") -> tuple[str, str]:
     with pytest.raises(CodegenError) as caught:
-        free_ranges(path, load_board(board_name))
+        taken_ranges(path, load_board(board_name))
     [message] = caught.value.messages
     return message.code, message.text
 
 
 def _by_pool(path: Path) -> dict[str, FreeRange]:
-    return {each.pool: each for each in free_ranges(path, BOARD)}
+    return {each.pool: each for each in left_by(taken_ranges(path, BOARD), BOARD)}
 
 
 def test_what_is_left_between_heap_and_stack(tmp_path: Path) -> None:
@@ -160,3 +160,40 @@ def test_an_application_needs_a_board(tmp_path: Path, capsys: pytest.CaptureFixt
     assert _plan("--app-elf", str(made)) == 2
     assert "error[E274] --app-elf: there is no board" in capsys.readouterr().err
     assert _plan("--app-elf", str(made), "--board", "host") == 2
+
+
+def test_a_pool_over_what_the_application_uses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pool was cut out of the memory first, then the application's .bss was said to lie in no region of
+    the board (E273): nothing told that the pool is in the way. What is offered is accepted."""
+    made = _link(tmp_path)
+    words = ("--board", "netduinoplus2", "--app-elf", str(made))
+    assert _plan(*words, "--pool", "spare=8K@0x20000200") == 2
+    assert capsys.readouterr().err == (
+        "error[E275] --pool spare=8192@0x20000200: lies over what app.elf uses: section .bss (0x20000004 to "
+        "0x200003f0), the heap from _end (0x200003f0 to 0x200005f0)\n"
+        "help: try --pool spare=8192@0x2001dc00; the largest range that app.elf and the test firmware leave "
+        "in SRAM is 125,952 bytes from 0x20001000 on\n"
+    )
+    assert _plan(*words, "--pool", "spare=8192@0x2001dc00") == 0
+    # What is left is smaller than what was asked for, and the test firmware has its bytes before it.
+    assert _plan(*words, "--pool", "spare=128K@0x20000000") == 2
+    offered = capsys.readouterr().err.split("try ")[1].split(";")[0].split()
+    assert offered == ["--pool", "spare=125952@0x20001000"]
+    assert _plan(*words, *offered) == 0
+    # Two pools: the place of one is not offered for the other.
+    assert _plan(*words, "--pool", "one=4K@0x2001e000", "--pool", "two=4K@0x2001f000") == 2
+    offered = capsys.readouterr().err.split("try ")[1].split(";")[0].split()
+    assert offered == ["--pool", "two=4096@0x2001d000"]
+    assert _plan(*words, "--pool", "one=4K@0x2001e000", *offered) == 0
+
+
+def test_a_pool_where_the_application_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    symbols = "_estack = 0x20020000; __StackLimit = _end + 0x200; _Min_Heap_Size = 0x200;"
+    made = _link(tmp_path, symbols=symbols)
+    words = ("--board", "netduinoplus2", "--app-elf", str(made))
+    assert _plan(*words, "--pool", "spare=1K@0x20008000") == 2
+    assert capsys.readouterr().err.endswith(
+        "help: app.elf leaves no bytes of SRAM: another memory, or a smaller application\n"
+    )

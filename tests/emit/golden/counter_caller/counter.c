@@ -4,7 +4,7 @@
  * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
  * owns the bytes (see the table below), '*' is a workspace, '.' is free.
  *
- * sram pool, 24 bytes (lower bound 12), 1 bytes a column
+ * sram pool, 24 bytes (lower bound 12), 1 byte a column
  *               0x000           0x010    live bytes
  *    0 lut0     ........AAAA............          4
  *    1 lut1     ........AAAABBBB........          8
@@ -12,7 +12,7 @@
  *    3 reshape3 ................CCCCCCCC          8
  *    4 mean4    ................CCCCCCCC          8
  *
- * ccm pool, 16 bytes (lower bound 0), 1 bytes a column
+ * ccm pool, 16 bytes (lower bound 0), 1 byte a column
  *               0x000            live bytes
  *    0 lut0     ................          0
  *    1 lut1     ................          0

@@ -11,7 +11,7 @@
  *    2 scale2    ..................DDDDDDDDDDDD         24
  *    3 quantize3 FFF...........................          6
  *
- * ccm pool, 24 bytes (lower bound 0), 1 bytes a column
+ * ccm pool, 24 bytes (lower bound 0), 1 byte a column
  *                0x000           0x010    live bytes
  *    0 add0      ........................          0
  *    1 clamp1    ........................          0
