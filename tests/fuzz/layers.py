@@ -6,13 +6,21 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops import (
+    Activation,
+    BinaryAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    Padding2D,
+)
 from tests.kernels.builders import BUILDERS, CASES, random_layer
 from tests.kernels.fpu.layers import float_layer
 from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
+    fill,
     float32,
     int8_type,
     integer,
@@ -21,6 +29,7 @@ from tests.kernels.layers import (
 )
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+SUMS = ("ADD", "SUB")
 
 
 def dtypes_of(op: str) -> tuple[DType, ...]:
@@ -35,9 +44,26 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         raise ValueError(f"no builder draws {op}")
     if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
+    if seed % 3 and op in SUMS and dtype is DType.INT8:
+        return _sum(np.random.default_rng([seed, 1235, *op.encode()]), op)
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
     return random_layer(op, dtype, seed)
+
+
+def _sum(rng: Generator, op: str) -> Layer:
+    """Two arguments of one shape, sizes around multiples of 4 and 16; scales equal, or one up to a thousand
+    times the other, on either side; mostly no activation."""
+    shape = (1, integer(rng, 1, 6), integer(rng, 1, 6), _count(rng, 20))
+    scales = [0.05 * float(rng.choice([1.0, 1.0, rng.uniform(0.001, 1.0)])) for _ in range(2)]
+    types = [int8_type(rng, shape, scale) for scale in scales]
+    operands: list[Operand] = []
+    for type_ in types:
+        is_extreme = rng.random() < 0.2
+        ends = rng.choice(np.array([-128, 127], np.int8), shape)
+        operands.append(Operand(type=type_, data=ends if is_extreme else fill(rng, type_)))
+    attrs = BinaryAttrs(activation=Activation.NONE if rng.random() < 0.8 else activation(rng))
+    return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
 
 
 def _wide(rng: Generator, op: str) -> Layer:
