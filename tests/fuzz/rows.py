@@ -41,9 +41,8 @@ def rows_of(prim: PrimFunc) -> Rows | None:
     down, across = prim.rows.window
     half = across.count // 2
     spans = [(0, half), (half, across.count)] if half > 1 else [(0, across.count)]
-    stripes = [
-        Stripe(start=a, stop=b, first=across.span(a, b)[0], end=across.span(a, b)[1]) for a, b in spans
-    ]
+    covered = [(a, b, *across.cover(a, b)) for a, b in spans]
+    stripes = [Stripe(start=a, stop=b, first=first, end=end) for a, b, first, end in covered]
     return Rows(kernel=prim.rows, ring_rows=max(1, down.most_at_once(0, down.count)), stripes=tuple(stripes))
 
 
