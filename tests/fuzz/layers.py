@@ -78,7 +78,7 @@ def _wide(rng: Generator, op: str) -> Layer:
         inputs, outputs = _count(rng, 70 if kernel == (1, 1) else 24), _count(rng, 36)
         operands = numbers.operands((*shape, inputs), (outputs, *kernel, inputs), 0)
         return layer(op, options, operands, numbers.result(kernel[0] * kernel[1] * inputs))
-    channels = 1 if rng.random() < 0.25 else _count(rng, 40)
+    channels = 1 if rng.random() < 0.25 else _count(rng, 60)
     multiplier = integer(rng, 1, 11) if channels == 1 else 1
     operands = numbers.operands((*shape, channels), (1, *kernel, channels * multiplier), 3)
     attrs = DepthwiseConvAttrs(
@@ -107,7 +107,8 @@ def _geometry(
     rng: Generator, numbers: "_Numbers", *, is_depthwise: bool
 ) -> tuple[ConvAttrs, tuple[int, int], tuple[int, int]]:
     """(options, window, image's height and width). Some keep the size of the image, at times 3x3."""
-    kernel = (integer(rng, 1, 5), integer(rng, 1, 6))
+    most = 7 if rng.random() < 0.2 else 5
+    kernel = (integer(rng, 1, most), integer(rng, 1, most))
     if rng.random() < 0.65:
         kernel = (3, 3) if is_depthwise or rng.random() < 0.5 else (1, 1)
     dilation, stride = (1, 1), (1, 1)
@@ -121,10 +122,12 @@ def _geometry(
         stride = (2, 2) if rng.random() < 0.2 else stride
         size = (integer(rng, 1, 9), integer(rng, 1, 14))
     else:
-        dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.2 else dilation
+        dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.35 else dilation
         stride = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.4 else stride
         spans = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
         pads = [integer(rng, 0, spans[side // 2]) if rng.random() < 0.5 else 0 for side in range(4)]
+        if dilation[1] > 1 and rng.random() < 0.5:  # the first column may lie between taps
+            pads[2] = integer(rng, 1, dilation[1] - 1)
         least = [max(1, spans[axis] - pads[2 * axis] - pads[2 * axis + 1]) for axis in (0, 1)]
         size = (least[0] + integer(rng, 0, 4), least[1] + integer(rng, 0, 9))
     padding = Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])

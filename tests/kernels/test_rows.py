@@ -84,8 +84,8 @@ def test_stripes_compute_all_columns_that_are_read(seed: int, stripes: int) -> N
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_stripes_hold_what_windows_cover(seed: int) -> None:
-    """Lines once held no column that only lies between taps: of a window of taps -1 and 1 only column 1. Three
-    kernels copy all that a window covers; they read column 0 in front of the lines, which may begin a pool."""
+    """Lines once held no column that only lies between taps: of taps at -1 and 1 only column 1. Three kernels
+    copy all that a window covers; they read column 0 in front of the lines, which may begin a pool."""
     planned = fused.layout(_prims(seed), 1 + seed % 3)
     for spans in planned.stripes:
         for stage, (start, stop) in zip(planned.stages, spans, strict=True):
