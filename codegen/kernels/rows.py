@@ -76,6 +76,14 @@ class Axis:
         first = min(self.firsts[start:stop])
         return (first, max(first, self.lasts[stop - 1] + 1))
 
+    def cover(self, start: int, stop: int) -> tuple[int, int]:
+        """Positions [first, end) that the windows of results [start, stop) cover: those between the taps of
+        a dilated window too, which kernels that copy what a window covers read and do not use."""
+        if start >= stop:
+            return (0, 0)
+        first = min(max(start * self.stride - self.pad, 0), self.extent)
+        return (first, max(first, self.lasts[stop - 1] + 1))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
@@ -101,7 +109,7 @@ def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -
     spans[-1] = (start, stop)
     for index in range(len(stages) - 1, -1, -1):
         stage = stages[index]
-        wanted = (stage.columns if columns else stage.rows).span(*spans[index])
+        wanted = stage.columns.cover(*spans[index]) if columns else stage.rows.span(*spans[index])
         for source in stage.sources:
             if source >= 0:
                 spans[source] = _union(spans[source], wanted)

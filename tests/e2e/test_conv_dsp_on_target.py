@@ -1,7 +1,7 @@
-"""DSP convolutions on QEMU: hundreds of random layers in one program, rows in blocks, predicted instructions.
+"""DSP convolutions in models on QEMU: chosen, rows in blocks, predicted instructions.
 
 Results are compared with the NumPy reference; in the same run measured peaks equal plans, guards hold, and
-two paints agree. Words off alignment trap.
+two paints agree. Words off alignment trap. Hundreds of random layers on every core: tests/fuzz.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ from codegen.search.select import select
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.search.chains import random_chain
 
-LAYERS, LONG_LAYERS = 60, 900
-CHAINS = 40
+LAYERS = 10
+CHAINS = 16
 CHOICES = Choices(planner="greedy_by_size")
 
 pytestmark = pytest.mark.qemu
@@ -74,25 +74,17 @@ def _only(monkeypatch: pytest.MonkeyPatch, *wanted: str) -> None:
     monkeypatch.setattr("codegen.search.select.kernels_for", some)
 
 
-@pytest.mark.parametrize("board_name", ["mps2-an386", "mps2-an505"])
-@pytest.mark.parametrize("most", [4, 2])
-def test_random_layers(
-    board_name: str,
-    most: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
+@pytest.mark.parametrize(("most", "board_name"), [(4, "mps2-an386"), (2, "mps2-an505")])
+def test_layers(most: int, board_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _only(monkeypatch, *(("_dsp",) if most == 4 else ("_dsp_2", "_narrow_s8_dsp", "_s8_portable")))
-    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
     offset = 1000 * (most + len(board_name))
     made: list[Planned] = []
-    for seed in range(offset, offset + count):
+    for seed in range(offset, offset + LAYERS):
         try:
             made.append(_planned(module_of(conv_layer(seed)), board_name, f"layer{seed}"))
         except CodegenError as error:  # groups, which only the portable kernel has
             assert "is for one group" in str(error)
-    assert len(made) > 0.9 * count
+    assert len(made) > LAYERS // 2
     _run(board_name, made, tmp_path)
 
 

@@ -1,8 +1,8 @@
-"""ARMv6-M kernels on QEMU: random layers, rows in blocks, predicted instructions.
+"""ARMv6-M kernels in models on QEMU: chosen, rows in blocks, predicted instructions.
 
 Results are compared with the NumPy reference; in the same run measured peaks equal plans, guards hold, and
 two paints agree. A Cortex-M0 with 16 KiB runs a few layers at a time; code for it on a machine with more
-memory runs many.
+memory runs many. Hundreds of random layers of each kernel on a Cortex-M0, beside painted memory: tests/fuzz.
 """
 
 from collections import Counter
@@ -35,8 +35,8 @@ from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import random_models
 from tests.search.chains import random_chain
 
-LAYERS, LONG_LAYERS = 60, 900
-CHAINS = 30
+LAYERS = 10
+CHAINS = 16
 CHOICES = Choices(planner="greedy_by_size")
 MANY = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 """Code for Cortex-M0 on a machine with 4 MiB."""
@@ -95,18 +95,15 @@ def _layers(board_name: str, seeds: Iterator[int] | range) -> list[Planned]:
 
 
 @pytest.mark.parametrize("most", [4, 2])
-def test_random_layers(
-    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_layers(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _only(monkeypatch, *(("_v6m",) if most == 4 else ("_v6m_2", "fully_connected_s8_v6m")))
-    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
-    made = _layers(MANY, range(1000 * most, 1000 * most + count))
+    made = _layers(MANY, range(1000 * most, 1000 * most + LAYERS))
     _run(MANY, made, tmp_path)
     used = Counter(prim.kernel for planned in made for prim in planned.program.prim_funcs)
-    assert used["conv2d_s8_v6m" if most == 4 else "conv2d_s8_v6m_2"] > count // 5, used
+    assert used["conv2d_s8_v6m" if most == 4 else "conv2d_s8_v6m_2"] > LAYERS // 5, used
 
 
-def test_random_layers_on_a_cortex_m0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layers_on_a_cortex_m0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _only(monkeypatch, "_v6m")
     made: list[Planned] = []
     used = 0
@@ -120,10 +117,10 @@ def test_random_layers_on_a_cortex_m0(tmp_path: Path, monkeypatch: pytest.Monkey
     _run("microbit", made, tmp_path)
 
 
-def test_random_depthwise_layers(tmp_path: Path) -> None:
-    outcomes = run_all(random_models(11, LAYERS // 2), MANY, tmp_path, "speed")
+def test_depthwise_layers(tmp_path: Path) -> None:
+    outcomes = run_all(random_models(11, LAYERS), MANY, tmp_path, "speed", images=1)
     used = Counter(name for outcome in outcomes for name in outcome.kernels)
-    assert used["cg_depthwise_s8_v6m"] > LAYERS // 4, used
+    assert used["cg_depthwise_s8_v6m"] > LAYERS // 2, used
 
 
 def test_rows_in_blocks(tmp_path: Path) -> None:
@@ -193,9 +190,7 @@ def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
 
 def test_depthwise_in_place(tmp_path: Path) -> None:
     same_size = {"stride": 1, "dilation": (1, 1), "padding": "SAME", "multiplier": 1}
-    models = [
-        replace(model, shape=replace(model.shape, **same_size)) for model in random_models(12, LAYERS // 2)
-    ]
+    models = [replace(model, shape=replace(model.shape, **same_size)) for model in random_models(12, LAYERS)]
     outcomes = run_all(models, MANY, tmp_path, "balanced", images=1)
     used = Counter(name for outcome in outcomes for name in outcome.kernels)
-    assert used["cg_depthwise_in_place_s8_v6m"] > LAYERS // 5, used
+    assert used["cg_depthwise_in_place_s8_v6m"] > LAYERS // 2, used

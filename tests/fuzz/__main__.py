@@ -6,19 +6,22 @@ python -m tests.fuzz --board mps2-an386 --layer CONV_2D:int8:17 --kernel conv2d_
 
 Each layer is bound to every registered kernel that takes it, not only to the one selection prefers, and run
 with its buffers against closed memory (MPU) on either side, and with its result over its argument at exactly
-the distances the kernel states. Exit status 1 if anything differs.
+the distances the kernel states. The C of kernels is compiled for speed and for size, half of the layers each.
+Prints a table of layers, kernels by cores. Exit status 1 if anything differs, or if a kernel had fewer layers
+than asked for on a core that can run it.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codegen.board import load_board
 from codegen.ir import Board, DType
 from codegen.kernels import kernels_for
-from tests.fuzz.running import Runner
-from tests.fuzz.sweep import BOARDS, fuzz
-from tests.fuzz.trials import Wanted, of_layer
+from tests.fuzz.running import Failure, Runner
+from tests.fuzz.sweep import BOARDS, Task, boards_of, every_kernel, fuzz
+from tests.fuzz.trials import Trial, of_layer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,30 +29,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     boards = [_board(name) for name in options.board or BOARDS]
     if options.layer:
-        return _again(options.layer, options.kernel, boards)
-    wanted = Wanted(
-        layers=options.layers,
-        seed=options.seed,
-        ops=frozenset(options.op),
-        kernels=frozenset(options.kernel),
-    )
-    outcome = fuzz(wanted, [board.name for board in boards], level=options.level, jobs=options.jobs)
-    sys.stdout.writelines(f"{line}\n" for line in outcome.lines())
-    return 1 if outcome.wrong or not outcome.counts else 0
+        return _again(options, boards)
+    kernels = [
+        kernel
+        for kernel in every_kernel()
+        if (not options.op or kernel.op in options.op)
+        and (not options.kernel or kernel.name in options.kernel)
+        and boards_of(kernel.name)
+    ]
+    names = [board.name for board in boards]
+    task = Task(layers=options.layers, seed=options.seed)
+    if options.level:
+        task = replace(task, levels=tuple(options.level))
+    outcome = fuzz(kernels, names, task, jobs=options.jobs)
+    lacking = outcome.lacking(options.layers, names)
+    sys.stdout.writelines(f"{line}\n" for line in [*outcome.lines(names), *lacking])
+    return 1 if outcome.wrong or lacking or not outcome.counts else 0
 
 
-def _again(layer: str, kernels: Sequence[str], boards: Sequence[Board]) -> int:
-    op, dtype, seed = layer.split(":")
-    named = [kernel for kernel in kernels_for(op) if not kernels or kernel.name in kernels]
+def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
+    op, dtype, seed = options.layer.split(":")
+    named = [kernel for kernel in kernels_for(op) if not options.kernel or kernel.name in options.kernel]
     on = [(board, kernel) for board in boards for kernel in named]
     by_name = {board.name: board for board in boards}
-    with Runner() as runner:
-        ran = [
-            trial
-            for trial in of_layer(op, DType(dtype), int(seed), on)
-            if runner.add(trial, by_name[trial.board])
-        ]
-        failures = runner.finish()
+    ran: list[Trial] = []
+    failures: list[Failure] = []
+    for level in options.level or Task(layers=1).levels:
+        with Runner(levels=(level,)) as runner:
+            drawn = of_layer(op, DType(dtype), int(seed), on)
+            ran = [trial for trial in drawn if runner.add(trial, by_name[trial.board])]
+            failures += runner.finish()
     for trial in ran:
         sys.stdout.write(f"ran {trial.label}\n")
     for failure in failures:
@@ -67,8 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--op", action="append", default=[], help="only this operator; several times")
     parser.add_argument("--kernel", action="append", default=[], help="only this kernel; several times")
     parser.add_argument("--layer", help="OPERATOR:TYPE:SEED, this layer only")
-    parser.add_argument("--jobs", type=int, default=2, help="operators at a time (default 2)")
-    parser.add_argument("--level", default="-O3", help="optimisation of the kernels' C (default -O3)")
+    parser.add_argument("--jobs", type=int, default=2, help="kernels at a time (default 2)")
+    parser.add_argument(
+        "--level",
+        action="append",
+        help="compile kernels so, as --level=-O2; several times (default -O3 and -Os)",
+    )
     return parser
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.emit.literals import scalar
+from codegen.emit.runtime import header_files
 from codegen.emit.structs import struct_text
 from codegen.ir import Board, Region
 from codegen.kernels.primfunc import (
@@ -21,8 +22,10 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 from tests.fuzz.places import HARNESS_BYTES, SMALL_HARNESS_BYTES, Call, rooms
+from tests.fuzz.rows import RING, elements_body, leading, window_body
 from tests.fuzz.trials import Trial
 
+BUILD_HEADER = "cg_build.h"
 ALIGNMENT = 16
 FEW_BYTES = 1 << 20
 """A code region smaller than this leaves the blob to the largest other one that is not the data's."""
@@ -45,6 +48,8 @@ class Program:
     linker_script: str
     sources: tuple[str, ...]
     """Below runtime_c."""
+    build_header: str
+    """Text of `BUILD_HEADER` for these sources, as the emitter writes it."""
 
 
 class Blob:
@@ -79,7 +84,8 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
     blob = Blob()
     headers = sorted({header for entry in entries for header in entry.call.prim.headers})
     parts = [f'#include "{header}"' for header in headers]
-    parts += ['#include "target.h"', "#include <math.h>", "#include <stddef.h>"]
+    parts += ['#include "cg_kernels.h"', '#include "target.h"']
+    parts += ["#include <math.h>", "#include <stddef.h>", "#include <string.h>"]
     rows: list[str] = []
     structs: set[str] = set()
     functions: dict[tuple[str, str], str] = {}
@@ -92,26 +98,44 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
         if prim.name not in structs:
             structs.add(prim.name)
             parts += [struct_text(prim, struct, addresses) for struct in prim.structs]
-        key = (prim.name, f"{prim.symbol} {[(b.argument, b.workspace) for b in entry.call.buffers]}")
+        given = [(b.argument, b.workspace) for b in entry.call.buffers]
+        key = (prim.name, f"{prim.symbol} {entry.call.rows is None} {given}")
         if key not in functions:
             functions[key] = f"call_{number}"
-            parts.append(_function(functions[key], entry.call, addresses))
+            parts.append(_function(functions[key], entry, addresses, blob))
         parts.append(_buffers(number, entry, blob))
         rows.append(_row(number, entry, functions[key], blob))
     table = ["const fuzz_entry fuzz_entries[] = {", *rows, "};"]
     count = f"const uint32_t fuzz_entry_count = {len(entries)};"
     ranges = _ranges(board)
+    sources = tuple(sorted({source for entry in entries for source in entry.call.prim.sources}))
     return Program(
         c_text="\n".join([*parts, *table, count, *ranges]) + "\n",
         blob=bytes(blob.data),
         linker_script=_linker_script(board),
-        sources=tuple(sorted({source for entry in entries for source in entry.call.prim.sources})),
+        sources=sources,
+        build_header=header_files([f'#include "{BUILD_HEADER}"'], sources)[f"runtime/include/{BUILD_HEADER}"],
     )
 
 
-def _function(name: str, call: Call, addresses: dict[tuple[str, str], str]) -> str:
-    arguments = ", ".join(_argument(call, arg, addresses) for arg in call.prim.call_args)
-    return f"static void {name}(uint8_t *const *at)\n{{\n    {call.prim.symbol}({arguments});\n}}"
+def _function(name: str, entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob) -> str:
+    call = entry.call
+    if call.rows is None:
+        arguments = ", ".join(_argument(call, arg, addresses) for arg in call.prim.call_args)
+        body = f"    {call.prim.symbol}({arguments});"
+    else:
+        before = [_argument(call, arg, addresses) for arg in leading(call.prim, call.rows)]
+        if call.rows.stripes:
+            image = entry.trial.layer.values[0]
+            assert image is not None
+            ring = call.place(workspace=RING)
+            body = window_body(call.prim, call.rows, before, ring, blob.add(image.tobytes()))
+        else:
+            taken = range(len(call.prim.let.call.args))
+            body = elements_body(
+                call.prim, call.rows, before, [call.place(argument=index) for index in taken]
+            )
+    return f"static void {name}(uint8_t *const *at)\n{{\n{body}\n}}"
 
 
 def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str]) -> str:

@@ -6,13 +6,21 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops import (
+    Activation,
+    BinaryAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    Padding2D,
+)
 from tests.kernels.builders import BUILDERS, CASES, random_layer
 from tests.kernels.fpu.layers import float_layer
 from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
+    fill,
     float32,
     int8_type,
     integer,
@@ -21,6 +29,7 @@ from tests.kernels.layers import (
 )
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+SUMS = ("ADD", "SUB")
 
 
 def dtypes_of(op: str) -> tuple[DType, ...]:
@@ -35,9 +44,26 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         raise ValueError(f"no builder draws {op}")
     if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
+    if seed % 3 and op in SUMS and dtype is DType.INT8:
+        return _sum(np.random.default_rng([seed, 1235, *op.encode()]), op)
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
     return random_layer(op, dtype, seed)
+
+
+def _sum(rng: Generator, op: str) -> Layer:
+    """Two arguments of one shape, sizes around multiples of 4 and 16; scales equal, or one up to a thousand
+    times the other, on either side; mostly no activation."""
+    shape = (1, integer(rng, 1, 6), integer(rng, 1, 6), _count(rng, 20))
+    scales = [0.05 * float(rng.choice([1.0, 1.0, rng.uniform(0.001, 1.0)])) for _ in range(2)]
+    types = [int8_type(rng, shape, scale) for scale in scales]
+    operands: list[Operand] = []
+    for type_ in types:
+        is_extreme = rng.random() < 0.2
+        ends = rng.choice(np.array([-128, 127], np.int8), shape)
+        operands.append(Operand(type=type_, data=ends if is_extreme else fill(rng, type_)))
+    attrs = BinaryAttrs(activation=Activation.NONE if rng.random() < 0.8 else activation(rng))
+    return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
 
 
 def _wide(rng: Generator, op: str) -> Layer:
@@ -52,7 +78,7 @@ def _wide(rng: Generator, op: str) -> Layer:
         inputs, outputs = _count(rng, 70 if kernel == (1, 1) else 24), _count(rng, 36)
         operands = numbers.operands((*shape, inputs), (outputs, *kernel, inputs), 0)
         return layer(op, options, operands, numbers.result(kernel[0] * kernel[1] * inputs))
-    channels = 1 if rng.random() < 0.25 else _count(rng, 40)
+    channels = 1 if rng.random() < 0.25 else _count(rng, 60)
     multiplier = integer(rng, 1, 11) if channels == 1 else 1
     operands = numbers.operands((*shape, channels), (1, *kernel, channels * multiplier), 3)
     attrs = DepthwiseConvAttrs(
@@ -81,7 +107,8 @@ def _geometry(
     rng: Generator, numbers: "_Numbers", *, is_depthwise: bool
 ) -> tuple[ConvAttrs, tuple[int, int], tuple[int, int]]:
     """(options, window, image's height and width). Some keep the size of the image, at times 3x3."""
-    kernel = (integer(rng, 1, 5), integer(rng, 1, 6))
+    most = 7 if rng.random() < 0.2 else 5
+    kernel = (integer(rng, 1, most), integer(rng, 1, most))
     if rng.random() < 0.65:
         kernel = (3, 3) if is_depthwise or rng.random() < 0.5 else (1, 1)
     dilation, stride = (1, 1), (1, 1)
@@ -95,10 +122,12 @@ def _geometry(
         stride = (2, 2) if rng.random() < 0.2 else stride
         size = (integer(rng, 1, 9), integer(rng, 1, 14))
     else:
-        dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.2 else dilation
+        dilation = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.35 else dilation
         stride = (integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.4 else stride
         spans = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
         pads = [integer(rng, 0, spans[side // 2]) if rng.random() < 0.5 else 0 for side in range(4)]
+        if dilation[1] > 1 and rng.random() < 0.5:  # the first column may lie between taps
+            pads[2] = integer(rng, 1, dilation[1] - 1)
         least = [max(1, spans[axis] - pads[2 * axis] - pads[2 * axis + 1]) for axis in (0, 1)]
         size = (least[0] + integer(rng, 0, 4), least[1] + integer(rng, 0, 9))
     padding = Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])

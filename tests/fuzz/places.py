@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Board, Var
 from codegen.kernels.primfunc import PrimFunc
+from tests.fuzz.rows import RING, Rows, ring_bytes, rows_of
 
 SLOT_BYTES = 32 * 1024
 SLOTS = 5
@@ -30,12 +31,14 @@ class Buffer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call of `prim.symbol` or of what runs it backwards; the first buffer is the result's."""
+    """One call of `prim.symbol` or of what runs it backwards, or (`rows`) calls of its row kernel; the first
+    buffer is the result's."""
 
     prim: PrimFunc
     buffers: tuple[Buffer, ...]
     side: str
     paint: int
+    rows: Rows | None = None
 
     def place(self, argument: int | None = None, workspace: str | None = None) -> int:
         """Number of the buffer of an argument or a workspace; raises KeyError."""
@@ -82,7 +85,8 @@ class _Need:
 
 
 def calls(prim: PrimFunc, board: Board) -> Iterator[Call]:
-    """Low in their rooms, high in them, and over an argument at each stated distance. Raises DoesNotFit."""
+    """Low in their rooms, high in them, over an argument at each stated distance, and row by row if blocks
+    can run it, low or high. Raises DoesNotFit."""
     for side, paint in (("low", 0xA5), ("high", 0x5A)):
         yield Call(prim=prim, buffers=_apart(_needs(prim), board, side == "low"), side=side, paint=paint)
     step = max(prim.argument_alignment, 1)
@@ -94,6 +98,11 @@ def calls(prim: PrimFunc, board: Board) -> Iterator[Call]:
             distance = -(-rule.above // step) * step
             back = replace(prim, symbol=prim.reverse.symbol, sources=prim.reverse.sources)
             yield _over(back, board, rule.argument, -distance, "above")
+    rows = rows_of(prim)
+    if rows is not None:
+        is_low = prim.let.var.type.elements % 2 == 0
+        buffers = _apart(_row_needs(prim, rows), board, is_low)
+        yield Call(prim=prim, buffers=buffers, side="row by row", paint=0x5A, rows=rows)
 
 
 def _needs(prim: PrimFunc) -> list[_Need]:
@@ -105,6 +114,20 @@ def _needs(prim: PrimFunc) -> list[_Need]:
             found.append(_Need(size_bytes=arg.type.size_bytes, alignment=least, argument=index))
     spaces = prim.workspaces
     return found + [_Need(size_bytes=s.size_bytes, alignment=s.alignment, workspace=s.name) for s in spaces]
+
+
+def _row_needs(prim: PrimFunc, rows: Rows) -> list[_Need]:
+    """The result; the ring, or all arguments where elements are taken one by one; the row's workspace."""
+    least = prim.argument_alignment
+    if rows.stripes:
+        result = _Need(size_bytes=prim.let.var.type.size_bytes, alignment=least)
+        found = [result, _Need(size_bytes=ring_bytes(prim, rows), alignment=least, workspace=RING)]
+    else:
+        found = [need for need in _needs(prim) if need.workspace is None]
+    space = rows.kernel.workspace
+    if space is not None:
+        found.append(_Need(size_bytes=space.size_bytes, alignment=space.alignment, workspace=space.name))
+    return found
 
 
 def _apart(needs: list[_Need], board: Board, low: bool) -> tuple[Buffer, ...]:

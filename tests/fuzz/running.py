@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Self
 
 from codegen.ir import Board
 from codegen.resources import folder
-from tests.fuzz.image import Entry, Program, program
+from tests.fuzz.image import BUILD_HEADER, Entry, Program, program
 from tests.fuzz.places import DoesNotFit, calls
 from tests.fuzz.trials import Trial
 
@@ -38,26 +39,28 @@ class Failure:
 class Builder:
     """Compiles programs for one board; what is in `objects` already is not compiled again."""
 
-    def __init__(self, board: Board, folder_: Path, objects: Path, level: str) -> None:
+    def __init__(self, board: Board, folder_: Path, objects: Path) -> None:
         compiler = shutil.which("arm-none-eabi-gcc")
         if compiler is None:
             raise FileNotFoundError("arm-none-eabi-gcc is not installed")
-        self.board, self._folder, self._objects, self._level = board, folder_, objects, level
+        self.board, self._folder, self._objects = board, folder_, objects
         self._command = [compiler, *board.target.compiler_flags, "-std=c11", "-fno-strict-aliasing"]
         self._command += ["-ffunction-sections", f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
         self._built = 0
 
-    def build(self, made: Program) -> Path:
-        """The linked image. Raises CalledProcessError with what the compiler said."""
+    def build(self, made: Program, level: str) -> Path:
+        """The linked image, kernels compiled at `level`. Raises RuntimeError with what the compiler said."""
         self._built += 1
         place = self._folder / f"{self.board.name}_{self._built}"
         place.mkdir(parents=True)
         (place / "entries.c").write_text(made.c_text)
         (place / "blob").write_bytes(made.blob)
         (place / "link.ld").write_text(made.linker_script)
+        (place / BUILD_HEADER).write_text(made.build_header)
         symbols = '.section .blob, "a"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n'
         (place / "blob.S").write_text(f'{symbols}.incbin "{place / "blob"}"\n')
-        kernels = [self._object(RUNTIME / source, self._level) for source in made.sources]
+        options = self.board.target.level_flags(level)
+        kernels = [self._kernel(source, made, place, options) for source in made.sources]
         mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
         fpu = int("fpu" in self.board.target.features)
         own = self._object(HERE / "target.c", "-O2", f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
@@ -67,8 +70,16 @@ class Builder:
         self._call([*options, *map(str, inputs), "-o", str(image)])
         return image
 
-    def _object(self, source: Path, *options: str) -> Path:
-        target = self._objects / f"{self.board.name}_{source.name}.o"
+    def _kernel(self, name: str, made: Program, place: Path, options: Sequence[str]) -> Path:
+        """A source that asks which others there are is compiled as a folder with these alone has it."""
+        source = RUNTIME / name
+        if BUILD_HEADER in source.read_text():
+            options = [*options, f"-include{place / BUILD_HEADER}"]
+            return self._object(source, *options, variant=f"{zlib.crc32(made.build_header.encode()):08x}")
+        return self._object(source, *options)
+
+    def _object(self, source: Path, *options: str, variant: str = "") -> Path:
+        target = self._objects / f"{self.board.name}_{source.name}{options[0]}{variant}.o"
         if not target.exists():
             # Another process may be at it too: the file appears whole.
             own = self._folder / target.name
@@ -120,15 +131,20 @@ def _said(image: Path, board: Board, first: int) -> str:
 class _Batch:
     builder: Builder
     entries: list[Entry]
+    layers: int = 0
     size_bytes: int = 0
+    done: int = 0
 
 
 class Runner:
     """Takes trials, runs them in batches beside the drawing of others."""
 
-    def __init__(self, *, level: str = "-O3", batch: int = 1500, objects: Path | None = None) -> None:
-        """`objects`: a folder for compiled kernels that several runners share; default: one of its own."""
-        self._level, self._most = level, batch
+    def __init__(
+        self, *, levels: Sequence[str] = ("-O3",), layers: int = 400, objects: Path | None = None
+    ) -> None:
+        """`levels`: of the kernels' C, for the batches of a board in turn; `layers`: most of a batch;
+        `objects`: a folder for compiled kernels that several runners share; default: one of its own."""
+        self._levels, self._most = levels, layers
         self._temporary = tempfile.TemporaryDirectory(prefix="fuzz-")
         self._folder = Path(self._temporary.name)
         self._objects = objects or self._folder
@@ -156,13 +172,14 @@ class Runner:
             self.too_large += 1
             return False
         if board.name not in self._batches:
-            builder = Builder(board, self._folder, self._objects, self._level)
+            builder = Builder(board, self._folder, self._objects)
             self._batches[board.name] = _Batch(builder=builder, entries=[])
         batch = self._batches[board.name]
         size = _flash_bytes(trial, len(made))
-        if batch.size_bytes + size > _room(board) or len(batch.entries) + len(made) > self._most:
+        if batch.size_bytes + size > _room(board) or batch.layers == self._most:
             self._submit(batch)
         batch.entries += made
+        batch.layers += 1
         batch.size_bytes += size
         return True
 
@@ -173,15 +190,17 @@ class Runner:
         return [failure for future in self._running for failure in future.result()]
 
     def _submit(self, batch: _Batch) -> None:
-        entries, batch.entries, batch.size_bytes = batch.entries, [], 0
+        entries, batch.entries, batch.layers, batch.size_bytes = batch.entries, [], 0, 0
         if entries:
-            self._running.append(self._pool.submit(_run, batch.builder, entries))
+            level = self._levels[batch.done % len(self._levels)]
+            batch.done += 1
+            self._running.append(self._pool.submit(_run, batch.builder, entries, level))
 
 
-def _run(builder: Builder, entries: list[Entry]) -> list[Failure]:
-    image = builder.build(program(entries, builder.board))
+def _run(builder: Builder, entries: list[Entry], level: str) -> list[Failure]:
+    image = builder.build(program(entries, builder.board), level)
     found = list(execute(image, builder.board, entries))
-    image.unlink()
+    shutil.rmtree(image.parent)
     return found
 
 

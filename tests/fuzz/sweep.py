@@ -1,4 +1,4 @@
-"""The whole sweep: operator by operator, all kernels on all boards, several processes."""
+"""The whole sweep: kernel by kernel, each on a board of every core, several processes."""
 
 import sys
 import tempfile
@@ -6,17 +6,55 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 from codegen.board import load_board
 from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels.registry import Kernel
+from codegen.toolchain import LEVELS
 from tests.fuzz.running import Runner
-from tests.fuzz.trials import Wanted, trials
+from tests.fuzz.trials import trials
 
 BOARDS = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
+
+_DSP = ("mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
+_ONLY_ON: Mapping[str, Sequence[str]] = {
+    "v6m": ("microbit",),  # made for ARMv6-M; cores of ARMv7-M and later have better ones and refuse them
+    "v7m": ("mps2-an385",),  # for the core that has long products and no DSP extension; the others refuse
+    "dsp": _DSP,  # SMLAD
+    "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
+    "mve": _DSP[-1:],  # Helium
+}
+"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on every board."""
+NO_CODE = frozenset({"reshape_view"})
+"""Kernels of views, which have nothing to run."""
+
+
+def boards_of(kernel: str) -> tuple[str, ...]:
+    """The boards whose cores can run `kernel` (its name), by what its instructions need."""
+    if kernel in NO_CODE:
+        return ()
+    for word, boards in _ONLY_ON.items():
+        if word in kernel.split("_"):
+            return tuple(boards)
+    return BOARDS
+
+
+def every_kernel() -> list[Kernel]:
+    """All that are registered for operators of files."""
+    return [kernel for op in supported_ops() for kernel in kernels_for(op)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """`layers` layers from number `seed` on of each kernel and board; C compiled at these levels in turn."""
+
+    layers: int
+    seed: int = 0
+    levels: tuple[str, ...] = tuple(dict.fromkeys((LEVELS["speed"], LEVELS["size"])))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,55 +64,76 @@ class Outcome:
     counts: Mapping[tuple[str, str], int]
     wrong: Mapping[tuple[str, str], Sequence[str]]
     too_large: int
-    """Layers that their board has no room for."""
+    """Layers that their board has no room for; others were drawn for them."""
 
-    def lines(self) -> Iterator[str]:
-        """A line for each kernel and board, the failures, a summary."""
-        for (kernel, board), count in sorted(self.counts.items()):
-            failed = len(self.wrong.get((kernel, board), ()))
-            yield f"{kernel:36} {board:16} {count:6} layers, {failed} failures"
+    def lacking(self, layers: int, boards: Sequence[str] = BOARDS) -> list[str]:
+        """Pairs of these kernels and boards that had fewer than `layers` layers, as lines."""
+        return [
+            f"{kernel} on {board}: {self.counts.get((kernel, board), 0)} of {layers} layers"
+            for kernel in sorted({kernel for kernel, _ in self.counts})
+            for board in boards_of(kernel)
+            if board in boards and self.counts.get((kernel, board), 0) < layers
+        ]
+
+    def lines(self, boards: Sequence[str] = BOARDS) -> Iterator[str]:
+        """A table of layers, kernels by cores (-: the core cannot run it), the failures, a summary."""
+        cores = [load_board(board).target.cpu.replace("cortex-", "") for board in boards]
+        yield "".join([f"{'layers':38}", *(f"{core:>7}" for core in cores), "  failures"])
+        for kernel in sorted({kernel for kernel, _ in self.counts}):
+            cells = [
+                str(self.counts.get((kernel, board), 0)) if board in boards_of(kernel) else "-"
+                for board in boards
+            ]
+            failed = sum(len(self.wrong.get((kernel, board), ())) for board in boards)
+            yield "".join([f"{kernel:38}", *(f"{cell:>7}" for cell in cells), f"{failed:>10}"])
         failures = [text for texts in self.wrong.values() for text in texts]
         yield from failures[:50]
         yield (
-            f"{sum(self.counts.values())} layers, {self.too_large} too large for their board, "
+            f"{sum(self.counts.values())} layers, {self.too_large} more too large for their board, "
             f"{len(failures)} failures"
         )
 
 
-def fuzz(wanted: Wanted, boards: Sequence[str], *, level: str = "-O3", jobs: int = 2) -> Outcome:
-    """Run what is wanted, operator by operator, `jobs` at a time; progress goes to standard error."""
-    ops = sorted(wanted.ops or supported_ops(), key=lambda op: -len(kernels_for(op)))
+def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: int = 2) -> Outcome:
+    """Kernel by kernel, `jobs` at a time; progress goes to standard error."""
     start = time.monotonic()
     counts: dict[tuple[str, str], int] = {}
-    wrong: dict[tuple[str, str], list[str]] = {}
+    wrong: dict[tuple[str, str], Sequence[str]] = {}
     too_large = 0
     with (
         tempfile.TemporaryDirectory(prefix="fuzz-objects-") as objects,
         ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool,
     ):
         tasks = {
-            pool.submit(_operator, replace(wanted, ops=frozenset({op})), boards, level, Path(objects)): op
-            for op in ops
+            pool.submit(fuzz_kernel, kernel.op, kernel.name, boards, task, Path(objects)): kernel.name
+            for kernel in kernels
         }
-        for task in as_completed(tasks):
-            found = task.result()
+        for done in as_completed(tasks):
+            found = done.result()
             counts |= found.counts
-            wrong |= {key: list(texts) for key, texts in found.wrong.items()}
+            wrong |= found.wrong
             too_large += found.too_large
             seconds, layers = time.monotonic() - start, sum(counts.values())
-            sys.stderr.write(f"{seconds:6.0f} s {layers:8} layers, {tasks[task]} done\n")
+            sys.stderr.write(f"{seconds:6.0f} s {layers:8} layers, {tasks[done]} done\n")
     return Outcome(counts=counts, wrong=wrong, too_large=too_large)
 
 
-def _operator(wanted: Wanted, names: Sequence[str], level: str, objects: Path) -> Outcome:
-    boards = {name: load_board(name) for name in names}
-    counts: Counter[tuple[str, str]] = Counter()
-    with Runner(level=level, objects=objects) as runner:
-        for trial in trials(wanted, list(boards.values())):
-            counts[trial.kernel, trial.board] += runner.add(trial, boards[trial.board])
+def fuzz_kernel(op: str, name: str, boards: Sequence[str], task: Task, objects: Path) -> Outcome:
+    """The kernel called `name` of `op` on those of `boards` that can run it; counts of all of these are
+    there, and compiled objects stay in `objects`."""
+    [kernel] = [each for each in kernels_for(op) if each.name == name]
+    loaded = {board: load_board(board) for board in boards_of(name) if board in boards}
+    counts: Counter[str] = Counter()
+    share = -(-task.layers // len(task.levels))
+    with Runner(levels=task.levels, layers=min(share, 400), objects=objects) as runner:
+        drawn = trials(kernel, list(loaded.values()), layers=task.layers, seed=task.seed, counts=counts)
+        for trial in drawn:
+            counts[trial.board] += runner.add(trial, loaded[trial.board])
         failures = runner.finish()
         too_large = runner.too_large
     wrong: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
-        wrong.setdefault((failure.trial.kernel, failure.trial.board), []).append(str(failure))
-    return Outcome(counts=counts, wrong=wrong, too_large=too_large)
+        wrong.setdefault((name, failure.trial.board), []).append(str(failure))
+    return Outcome(
+        counts={(name, board): counts[board] for board in loaded}, wrong=wrong, too_large=too_large
+    )

@@ -1,46 +1,101 @@
 """Every kernel on every core, hundreds of random layers each; and that what is wrong is seen."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from codegen.board import load_board
 from codegen.ir import DType
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs
+from codegen.ir.ops.parameters import conv_multipliers
 from codegen.kernels import kernels_for, supported_ops
 from codegen.kernels.primfunc import LiteralArg, PrimFunc
-from tests.fuzz.layers import dtypes_of
+from codegen.kernels.registry import Kernel
+from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls
+from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
-from tests.fuzz.sweep import BOARDS, fuzz
-from tests.fuzz.trials import Trial, Wanted, of_layer
+from tests.fuzz.sweep import BOARDS, NO_CODE, Task, boards_of, every_kernel, fuzz_kernel
+from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
 LAYERS, LONG_LAYERS = 300, 3000
-FEW = 0.1
-"""Of the layers wanted, what a kernel for rare layers must at least have had."""
+KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 
 
-@pytest.mark.long
-def test_every_kernel_on_every_core(request: pytest.FixtureRequest) -> None:
-    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
-    outcome = fuzz(Wanted(layers=count), BOARDS)
+@pytest.fixture(scope="session")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled kernels, one folder for the processes of all of this run's tests."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "fuzz-objects"
+    shared.mkdir(exist_ok=True)
+    return shared
+
+
+@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in KERNELS])
+def test_random_layers(kernel: Kernel, objects: Path, request: pytest.FixtureRequest) -> None:
+    """On every core that can run the kernel, for speed and for size; the numbers of layers are exact."""
+    layers = LONG_LAYERS if request.config.getoption("--long") else LAYERS
+    outcome = fuzz_kernel(kernel.op, kernel.name, BOARDS, Task(layers=layers), objects)
     assert not outcome.wrong, "\n".join(outcome.lines())
-    targets = {name: load_board(name).target for name in BOARDS}
-    ran = {(kernel, board): layers for (kernel, board), layers in outcome.counts.items()}
-    missing: list[str] = []
+    assert not outcome.lacking(layers)
+    assert set(outcome.counts) == {(kernel.name, board) for board in boards_of(kernel.name)}
+
+
+def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:
+    """`boards_of` leaves out no board whose core would take a layer of the kernel, and no operator is left
+    undrawn. (A view has no code: tests/kernels/test_random_layers.py.)"""
+    boards = [load_board(name) for name in BOARDS]
     for op in supported_ops():
-        for kernel in kernels_for(op) if dtypes_of(op) else ():
-            on = [board for board in BOARDS if ran.get((kernel.name, board), 0) >= FEW * count]
-            needs_code = op != "RESHAPE"
-            if needs_code and not on:
-                missing.append(f"{kernel.name}: {[ran.get((kernel.name, board), 0) for board in BOARDS]}")
-    assert not missing
-    # Portable kernels run on every core, of any instruction set.
-    for board in targets:
-        assert ran["conv2d_s8_portable", board] >= 0.9 * count
-        assert ran["fully_connected_f32_portable", board] >= 0.9 * count
+        assert dtypes_of(op), f"nothing draws {op}"
+        lets = [drawn(op, dtype, seed).let for dtype in dtypes_of(op) for seed in range(150)]
+        for kernel in kernels_for(op):
+            on = [b.name for b in boards if any(kernel.refusal(let, b.target) is None for let in lets)]
+            assert kernel.name in NO_CODE or tuple(on) == boards_of(kernel.name), kernel.name
+
+
+@pytest.mark.parametrize("op", ["CONV_2D", "DEPTHWISE_CONV_2D"])
+def test_layers_have_every_option(op: str) -> None:
+    """Of int8 windows: what a fuzz of them must have met within the layers of the suite."""
+    seen: dict[str, set[object]] = {}
+    for seed in range(LAYERS):
+        let = drawn(op, DType.INT8, seed).let
+        attrs = let.call.attrs
+        assert isinstance(attrs, ConvAttrs | DepthwiseConvAttrs)
+        image, weights = (arg.type for arg in let.call.args[:2] if arg is not None)
+        assert weights.quantization is not None
+        scales = conv_multipliers(image.scale, weights.quantization.scales, let.var.type.scale)
+        pads = attrs.padding
+        for name, values in {
+            "stride": attrs.stride,
+            "dilation": attrs.dilation,
+            "pad": (pads.top, pads.bottom, pads.left, pads.right),
+            "split": (pads.top - pads.bottom, pads.left - pads.right),
+            "activation": (attrs.activation,),
+            "image zero": (image.zero_point,),
+            "result zero": (let.var.type.zero_point,),
+            "multiplier": {bool(multiplier == 0) for multiplier in scales[0]},
+            "shift": {int(np.sign(shift)) for shift in scales[1]},
+            "batch": (image.shape[0],),
+            "bias": (let.call.args[2] is None,),
+            "tail": (let.var.type.shape[3] % 16,),
+            "scales": (len(weights.quantization.scales) > 1,),
+        }.items():
+            seen.setdefault(name, set()).update(values)
+    assert seen["stride"] == seen["dilation"] == {1, 2, 3}
+    assert seen["pad"] >= {0, 1, 2, 3}
+    assert seen["split"] >= {-1, 0, 1}
+    assert seen["activation"] == set(Activation)
+    assert seen["image zero"] >= {-128, 0, 127} <= seen["result zero"]
+    assert seen["shift"] == {-1, 0, 1}
+    assert seen["batch"] == {1, 2}
+    assert seen["tail"] == set(range(16))
+    for name in ("multiplier", "bias", "scales"):
+        assert seen[name] == {False, True}, name
 
 
 def trial_of(op: str, dtype: DType, kernel: str, board: str) -> Trial:
@@ -108,4 +163,31 @@ def test_a_distance_that_is_too_short_is_caught() -> None:
                 if found:
                     assert {failure.side for failure in found} == {"below"}
                     return
+    raise AssertionError("no layer showed it")
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "board"),
+    [("CONV_2D", "conv2d_s8_portable", "microbit"), ("DEPTHWISE_CONV_2D", "depthwise_s8_v7m", "mps2-an385")],
+)
+def test_a_row_that_the_ring_lacks_is_caught(
+    op: str, kernel: str, board: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Proof that rows go through the ring: with one row fewer the rest of the calls stays right."""
+
+    def fewer(prim: PrimFunc) -> Rows | None:
+        rows = rows_of(prim)
+        return None if rows is None else replace(rows, ring_rows=rows.ring_rows - 1)
+
+    monkeypatch.setattr("tests.fuzz.places.rows_of", fewer)
+    loaded = load_board(board)
+    for seed in range(60):
+        on = [(loaded, each) for each in kernels_for(op) if each.name == kernel]
+        for trial in of_layer(op, DType.INT8, seed, on):
+            rows = rows_of(trial.prim)
+            if rows is not None and rows.ring_rows > 2 and len(set(trial.expected.flat)) > 9:
+                with Runner() as runner:
+                    assert runner.add(trial, loaded)
+                    assert {failure.side for failure in runner.finish()} == {"row by row"}
+                return
     raise AssertionError("no layer showed it")

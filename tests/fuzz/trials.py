@@ -2,21 +2,22 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from codegen.driver.compare import FLOAT_TOLERANCE
 from codegen.ir import Board, DType
-from codegen.kernels import kernels_for, supported_ops
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel
 from tests.fuzz.layers import WEIGHTED, drawn, dtypes_of
 from tests.kernels.layers import Layer
 
-TRIES = 30
+TRIES = 60
 """Layers drawn for each one wanted before a kernel that refuses them is given up."""
+TASTES = 100
+"""Layers of an element type that a kernel must refuse, all of them, before no more are drawn for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,42 +47,28 @@ class Trial:
         return FLOAT_TOLERANCE * float(finite.max(initial=0.0))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
-    """What to draw: so many layers for each kernel, from seed `seed` on; of these operators and kernels
-    only, where any are named."""
+def trials(
+    kernel: Kernel, boards: Sequence[Board], *, layers: int, seed: int = 0, counts: Mapping[str, int]
+) -> Iterator[Trial]:
+    """Layers from number `seed` on that `kernel` takes, each on every board that lacks layers still.
 
-    layers: int
-    seed: int = 0
-    ops: frozenset[str] = frozenset()
-    kernels: frozenset[str] = frozenset()
-
-
-def trials(wanted: Wanted, boards: Sequence[Board]) -> Iterator[Trial]:
-    """Layer by layer, each on every board and kernel that takes it and lacks layers still."""
-    for op in supported_ops():
-        if (not wanted.ops or op in wanted.ops) and dtypes_of(op):
-            yield from _of_operator(op, wanted, boards)
-
-
-def _of_operator(op: str, wanted: Wanted, boards: Sequence[Board]) -> Iterator[Trial]:
-    kernels = [k for k in kernels_for(op) if not wanted.kernels or k.name in wanted.kernels]
-    counts: Counter[tuple[str, str]] = Counter()
-    for number in range(wanted.layers * TRIES):
-        dtypes = dtypes_of(op)
-        dtype = dtypes[number % len(dtypes)]
-        seed = wanted.seed + number // len(dtypes)
-        lacking = [
-            (board, kernel)
-            for board in boards
-            for kernel in kernels
-            if counts[board.name, kernel.name] < wanted.layers
-        ]
-        if not lacking:
+    `counts`: how many of each board are done (by name), kept by the caller: some may not fit. The kernel
+    itself decides which layers it gets, by refusing others; ends early where it refuses nearly all.
+    """
+    drawn_of: Counter[DType] = Counter()
+    taken_of: Counter[DType] = Counter()
+    number = 0
+    while sum(drawn_of.values()) < layers * TRIES:
+        dtypes = [d for d in dtypes_of(kernel.op) if taken_of[d] or drawn_of[d] < TASTES]
+        lacking = [board for board in boards if counts.get(board.name, 0) < layers]
+        if not lacking or not dtypes:
             return
-        for trial in of_layer(op, dtype, seed, lacking):
-            counts[trial.board, trial.kernel] += 1
-            yield trial
+        for dtype in dtypes:
+            drawn_of[dtype] += 1
+            for trial in of_layer(kernel.op, dtype, seed + number, [(board, kernel) for board in lacking]):
+                taken_of[dtype] += 1
+                yield trial
+        number += 1
 
 
 def of_layer(op: str, dtype: DType, seed: int, on: Sequence[tuple[Board, Kernel]]) -> Iterator[Trial]:

@@ -1,16 +1,37 @@
-from collections.abc import Iterator
+import fcntl
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.kernels.calling import Library, compile_library
 
+Compiled = Callable[..., Path]
+
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """(name, *flags) -> the kernels as a shared object, compiled once for all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernel-libraries"
+    folder.mkdir(exist_ok=True)
+
+    def compile_once(name: str, *flags: str) -> Path:
+        library = folder / f"{name}.so"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not library.exists():
+                compile_library(folder / f"{name}.new", *flags).replace(library)
+        return library
+
+    return compile_once
+
+
+@pytest.fixture(scope="session")
+def library(compiled: Compiled) -> Library:
     """The kernels with undefined behaviour reported; `no_reports` turns a report into a failure."""
-    folder: Path = tmp_path_factory.mktemp("kernels")
-    return Library(compile_library(folder / "kernels.so", "-fsanitize=undefined"))
+    return Library(compiled("undefined", "-fsanitize=undefined"))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConne
 from codegen.kernels.primfunc import PrimFunc, Sharing
 from tests.kernels.access import above_bytes, below_bytes, events
 from tests.kernels.builders import CASES, random_layer
-from tests.kernels.calling import RUNTIME, Library, bind, check_result, compile_library
+from tests.kernels.calling import RUNTIME, Library, bind, check_result
 from tests.kernels.layers import Layer
 
 LAYERS = 60
@@ -108,9 +109,9 @@ WAYS: dict[str, tuple[Callable[[PrimFunc], PrimFunc], Callable[[Sharing], int | 
 
 
 @pytest.fixture(scope="module")
-def fastest(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def fastest(compiled: Callable[..., Path]) -> Library:
     """The kernels as the compiler moves loads and stores about most freely."""
-    return Library(compile_library(tmp_path_factory.mktemp("fastest") / "kernels.so", "-O3"))
+    return Library(compiled("fastest", "-O3"))
 
 
 @pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16])

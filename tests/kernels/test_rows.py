@@ -8,7 +8,7 @@ import pytest
 from codegen.ir import Var
 from codegen.kernels import fused, kernels_for
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.rows import Image, Stage, accesses, demanded, safe_distance, schedule, simulate
+from codegen.kernels.rows import Axis, Image, Stage, accesses, demanded, safe_distance, schedule, simulate
 from tests.kernels.calling import ANY_TARGET
 from tests.search.chains import random_chain
 
@@ -80,6 +80,27 @@ def test_stripes_compute_all_columns_that_are_read(seed: int, stripes: int) -> N
             for column in range(*spans[index]):
                 for tap in _taps(stage, column, rows=False):
                     assert all(spans[s][0] <= tap < spans[s][1] for s in stage.sources if s >= 0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_stripes_hold_what_windows_cover(seed: int) -> None:
+    """Lines once held no column that only lies between taps: of taps at -1 and 1 only column 1. Three kernels
+    copy all that a window covers; they read column 0 in front of the lines, which may begin a pool."""
+    planned = fused.layout(_prims(seed), 1 + seed % 3)
+    for spans in planned.stripes:
+        for stage, (start, stop) in zip(planned.stages, spans, strict=True):
+            axis = stage.columns
+            for column in range(start, stop):
+                origin = column * axis.stride - axis.pad
+                covered = range(max(origin, 0), min(origin + axis.reach + axis.pad + 1, axis.extent))
+                held = [spans[source] for source in stage.sources if source >= 0]
+                assert all(low <= place < end for low, end in held for place in covered)
+
+
+def test_a_column_between_taps_is_held() -> None:
+    assert Axis(count=2, extent=6, window=2, stride=3, dilation=2, pad=1).cover(0, 2) == (0, 5)
+    assert Axis(count=2, extent=6, window=2, stride=3, dilation=2, pad=1).cover(1, 2) == (2, 5)
+    assert Axis(count=2, extent=6, window=2, stride=3, dilation=2, pad=1).cover(1, 1) == (0, 0)
 
 
 def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | None:

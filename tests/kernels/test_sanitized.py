@@ -3,11 +3,10 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from tests.kernels.calling import compile_library
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,16 +33,19 @@ def _child(library: Path, layers: int, code: str | None = None) -> subprocess.Co
     )
 
 
-def test_kernels_stay_inside_their_buffers(tmp_path: Path) -> None:
-    library = compile_library(tmp_path / "kernels.so", "-fsanitize=address", "-g")
-    done = _child(library, 15)
+@pytest.fixture(scope="module")
+def sanitized(compiled: Callable[..., Path]) -> Path:
+    return compiled("sanitized", "-fsanitize=address", "-g")
+
+
+def test_kernels_stay_inside_their_buffers(sanitized: Path) -> None:
+    done = _child(sanitized, 60)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout == "all layers ran\n"
 
 
-def test_a_read_behind_a_buffer_is_caught(tmp_path: Path) -> None:
+def test_a_read_behind_a_buffer_is_caught(sanitized: Path) -> None:
     # A call with a count one too large: proof that the watch works.
-    library = compile_library(tmp_path / "kernels.so", "-fsanitize=address")
     code = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
         "from codegen.ir import DType; from codegen.kernels.primfunc import LiteralArg\n"
@@ -53,6 +55,6 @@ def test_a_read_behind_a_buffer_is_caught(tmp_path: Path) -> None:
         "function = replace(function, call_args=(*function.call_args[:3], count))\n"
         "Library(Path(sys.argv[1]), poison=True).run(function, layer, paint=0)\n"
     )
-    done = _child(library, 1, code)
+    done = _child(sanitized, 1, code)
     assert done.returncode != 0
     assert "AddressSanitizer" in done.stderr

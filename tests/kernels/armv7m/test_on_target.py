@@ -1,7 +1,8 @@
-"""ARMv7-M kernels on QEMU: random layers in one program, rows in blocks, in place, predicted instructions.
+"""ARMv7-M kernels in models on QEMU: chosen, rows in blocks, in place, predicted instructions.
 
 Results are compared with the NumPy reference; in the same run measured peaks equal plans, guards hold, and
-two paints agree. Words off alignment trap where LDM and LDRD meet them.
+two paints agree. Words off alignment trap where LDM and LDRD meet them. Hundreds of random layers of each
+kernel, beside closed memory: tests/fuzz.
 """
 
 from dataclasses import replace
@@ -12,63 +13,45 @@ import pytest
 from codegen import board as boards
 from codegen.driver.build import Planned
 from codegen.errors import CodegenError
-from codegen.ir import DType
 from codegen.search import Segment
 from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps, segments
 from codegen.search.select import select
 from tests.kernels.armv7m.running import BOARD, only, planned, run
-from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
 from tests.search.chains import random_chain
 
-LAYERS, LONG_LAYERS = 90, 900
-CHAINS = 40
+LAYERS = 8
+CHAINS = 16
 
 pytestmark = pytest.mark.qemu
 
 
 @pytest.mark.parametrize("most", [4, 2])
-def test_random_layers(
-    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_layers(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, *(("_v7m",) if most == 4 else ("_v7m_2", "fully_connected_s8_v7m", "_s8_portable")))
-    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
     made: list[Planned] = []
-    for seed in range(1000 * most, 1000 * most + count):
+    for seed in range(1000 * most, 1000 * most + LAYERS):
         try:
             made.append(planned(module_of(conv_layer(seed)), f"layer{seed}"))
         except CodegenError as error:  # groups, which only the portable kernel has
             assert "is for one group" in str(error)
-    assert len(made) > 0.9 * count
-    run(made, tmp_path)
-
-
-def test_random_depthwise_layers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    """Windows, strides, dilations, paddings and multipliers as the builders draw them."""
-    only(monkeypatch, "depthwise_s8_v7m")
-    count = LONG_LAYERS if request.config.getoption("--long") else LAYERS
-    layers = [random_layer("DEPTHWISE_CONV_2D", DType.INT8, seed) for seed in range(count)]
-    made = [planned(module_of(drawn), f"layer{seed}") for seed, drawn in enumerate(layers)]
-    kernels = [one.program.prim_funcs[0].kernel for one in made]
-    assert kernels.count("depthwise_s8_v7m") > 0.9 * count
+    assert len(made) > LAYERS // 2
     run(made, tmp_path)
 
 
 def test_whole_depthwise_tensors(tmp_path: Path) -> None:
-    outcomes = run_all(random_models(11, 40), BOARD, tmp_path, "speed")
+    outcomes = run_all(random_models(11, LAYERS), BOARD, tmp_path, "speed", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
-    assert used["cg_depthwise_s8_v7m"] >= 30, used
+    assert used["cg_depthwise_s8_v7m"] >= LAYERS // 2, used
 
 
 def test_in_place(tmp_path: Path) -> None:
     same_size = {"stride": 1, "padding": "SAME", "multiplier": 1}
     models: list[DepthwiseModel] = []
-    for model in random_models(12, 24):
+    for model in random_models(12, 8):
         # With few channels the result may overlap the image as well.
         height, width, channels = model.shape.image
         shape = replace(model.shape, image=(height, width, 4 * channels + 1), **same_size)
@@ -76,22 +59,17 @@ def test_in_place(tmp_path: Path) -> None:
     models += [DepthwiseModel(shape=Shape(image=(6, 24, 33))), DepthwiseModel(shape=Shape(image=(5, 40, 19)))]
     outcomes = run_all(models, BOARD, tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
-    assert used["cg_depthwise_in_place_s8_v7m"] >= 10, used
+    assert used["cg_depthwise_in_place_s8_v7m"] >= 4, used
 
 
 def test_rows_of_depthwise_layers(tmp_path: Path) -> None:
     models = [
         replace(model, shape=replace(model.shape, batch=1, padding="SAME"), narrow=2)
-        for model in random_models(13, 30)
+        for model in random_models(13, 14)
     ]
     outcomes = run_all(models, BOARD, tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
-    assert used["cg_depthwise_s8_v7m_row"] >= 5, used
-
-
-def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
-    """Only this step's buffers are open to it: the MPU stops any other access."""
-    run_all(random_models(14, 20), BOARD, tmp_path, "speed", images=1, sandbox=True)
+    assert used["cg_depthwise_s8_v7m_row"] >= 2, used
 
 
 def test_rows_in_blocks(tmp_path: Path) -> None:

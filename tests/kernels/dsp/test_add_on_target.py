@@ -1,16 +1,18 @@
-"""Random sums on the DSP extension, run in one boot, equal to the reference bit by bit."""
+"""Sums on the DSP extension in models: chosen, planned and predicted as they run; runs of blocks.
+
+Hundreds of random sums on every core, beside closed memory: tests/fuzz.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from codegen.toolchain import Optimize
 from tests.kernels.mve.layers import Drawing, Model, Window, run_all
 
 pytestmark = pytest.mark.qemu
 BOARD = "mps2-an386"
-SUMS = 60
+SUMS = 20
 
 
 def sums(count: int, *stream: int) -> Iterator[Model]:
@@ -23,12 +25,11 @@ def sums(count: int, *stream: int) -> Iterator[Model]:
         scales = [float(drawing.pick(0.05, 0.05, 0.05 * rng.uniform(0.001, 1))) for _ in range(2)]
         left, right = (drawing.input(shape, scale=scale) for scale in scales)
         name = str(drawing.pick("ADD", "ADD", "ADD", "ADD", "SUB"))
-        yield drawing.finish(drawing.binary(name, left, right, shape), images=3)
+        yield drawing.finish(drawing.binary(name, left, right, shape), images=1)
 
 
-@pytest.mark.parametrize("optimize", ["speed", "size"])
-def test_sums(optimize: Optimize, tmp_path: Path) -> None:
-    outcomes = run_all(sums(SUMS, 20), tmp_path, optimize=optimize, on=BOARD)
+def test_sums(tmp_path: Path) -> None:
+    outcomes = run_all(sums(SUMS, 20), tmp_path, on=BOARD)
     fast = [one for one in outcomes if one.symbols == ("cg_add_s8_dsp",)]
     assert len(fast) >= SUMS // 3
     assert any(one.symbols == ("cg_add_s8",) for one in outcomes)
@@ -37,11 +38,6 @@ def test_sums(optimize: Optimize, tmp_path: Path) -> None:
         assert one.measured is not None
         # The call and the counter's resolution are beside the kernel.
         assert abs(one.predicted - one.measured) <= 80 + 0.05 * one.measured, one
-
-
-def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
-    """Only this step's buffers are open to it: the MPU stops any other access."""
-    run_all(sums(SUMS // 3, 21), tmp_path, on="mps2-an505", sandbox=True)
 
 
 def residuals(count: int, *stream: int) -> Iterator[Model]:
@@ -59,6 +55,6 @@ def residuals(count: int, *stream: int) -> Iterator[Model]:
 
 
 def test_rows_of_blocks(tmp_path: Path) -> None:
-    outcomes = run_all(residuals(SUMS // 2, 22), tmp_path, optimize="balanced", on=BOARD)
+    outcomes = run_all(residuals(12, 22), tmp_path, optimize="balanced", on=BOARD)
     used = [symbol for outcome in outcomes for symbol in outcome.symbols]
     assert used.count("cg_add_s8_dsp_run") >= 2, used

@@ -1,4 +1,8 @@
-"""Random depthwise layers on the DSP extension, run in one boot, equal to the reference bit by bit."""
+"""Depthwise layers on the DSP extension in models: chosen, planned and predicted as they run; rows of blocks,
+stripes of wide images.
+
+Hundreds of random layers of each kernel on every core, beside closed memory: tests/fuzz.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -12,7 +16,8 @@ from codegen.search.costs import FLASH_WORTH
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Numbers, Shape, run_all
 
 pytestmark = pytest.mark.qemu
-LAYERS = 64
+LAYERS = 20
+ROWS = 16
 
 
 def one_of(rng: Generator, *values: int) -> int:
@@ -75,10 +80,10 @@ def kernels_used(found: list[str]) -> Counter[str]:
 
 
 def test_whole_tensors(tmp_path: Path) -> None:
-    outcomes = run_all(random_models(1, LAYERS), "mps2-an386", tmp_path, "speed")
+    outcomes = run_all(random_models(1, LAYERS), "mps2-an386", tmp_path, "speed", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
     for name in ("cg_depthwise3x3_s8_dsp", "cg_depthwise_taps_s8_dsp", "cg_depthwise_conv2d_s8"):
-        assert used[name] >= 10, used
+        assert used[name] >= 3, used
 
 
 def test_narrow_weights(tmp_path: Path) -> None:
@@ -88,11 +93,11 @@ def test_narrow_weights(tmp_path: Path) -> None:
         replace(
             model, shape=replace(model.shape, **nine, image=(*model.shape.image[:2], 4 + 4 * (index % 5)))
         )
-        for index, model in enumerate(random_models(6, LAYERS))
+        for index, model in enumerate(random_models(6, 6))
     ]
-    outcomes = run_all(models, "mps2-an386", tmp_path, "size")
+    outcomes = run_all(models, "mps2-an386", tmp_path, "size", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
-    assert used["cg_depthwise_narrow_s8_dsp"] >= LAYERS // 2, used
+    assert used["cg_depthwise_narrow_s8_dsp"] >= 3, used
 
 
 @pytest.fixture
@@ -104,34 +109,22 @@ def free_flash(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("free_flash")
 def test_in_place(tmp_path: Path) -> None:
     same_size = {"kernel": (3, 3), "stride": 1, "dilation": (1, 1), "padding": "SAME", "multiplier": 1}
-    models = [
-        replace(model, shape=replace(model.shape, **same_size)) for model in random_models(2, LAYERS // 2)
-    ]
+    models = [replace(model, shape=replace(model.shape, **same_size)) for model in random_models(2, LAYERS)]
     outcomes = run_all(models, "mps2-an386", tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
-    assert used["cg_depthwise3x3_in_place_s8_dsp"] >= LAYERS // 16, used
+    assert used["cg_depthwise3x3_in_place_s8_dsp"] >= 2, used
 
 
 @pytest.mark.usefixtures("free_flash")
 def test_rows_of_blocks(tmp_path: Path) -> None:
     models = [
         replace(model, shape=replace(model.shape, batch=1, padding="SAME"), narrow=2)
-        for model in random_models(3, LAYERS // 2)
+        for model in random_models(3, ROWS)
     ]
     outcomes = run_all(models, "mps2-an386", tmp_path, "balanced", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
     for name in ("cg_depthwise3x3_s8_dsp_row", "cg_depthwise_taps_s8_dsp_row"):
-        assert used[name] >= 3, used
-
-
-def test_nothing_outside_the_buffers_is_touched(tmp_path: Path) -> None:
-    """Only this step's buffers are open to it: the MPU stops any other access."""
-    run_all(random_models(4, LAYERS // 3), "mps2-an505", tmp_path, "speed", images=1, sandbox=True)
-
-
-@pytest.mark.parametrize("board", ["mps2-an500", "mps2-an505"])
-def test_other_cores(board: str, tmp_path: Path) -> None:
-    run_all(random_models(5, LAYERS // 4), board, tmp_path, "speed", images=1)
+        assert used[name] >= 1, used
 
 
 def test_wide_images_are_computed_in_stripes(tmp_path: Path) -> None:
@@ -144,7 +137,7 @@ def test_wide_images_are_computed_in_stripes(tmp_path: Path) -> None:
     ]
     models = [DepthwiseModel(shape=shape, seed=seed) for seed, shape in enumerate(shapes)]
     models += [replace(model, layers=2) for model in models]
-    outcomes = run_all(models, "mps2-an386", tmp_path, "speed")
+    outcomes = run_all(models, "mps2-an386", tmp_path, "speed", images=1)
     used = kernels_used([name for outcome in outcomes for name in outcome.kernels])
     assert used["cg_depthwise3x3_s8_dsp"] >= 5, used
     assert used["cg_depthwise3x3_rows_s8_dsp"] >= 2, used

@@ -1,0 +1,112 @@
+"""Row kernels as blocks call them: rows of the image come into a ring, results leave row by row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.ir import Var
+from codegen.kernels.primfunc import CallArg, PrimFunc, RowKernel, ValueArg, WorkspaceArg
+from codegen.kernels.window import nhwc
+
+RING = "ring"
+"""Name of the buffer that holds rows of the image."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stripe:
+    """Columns [start, stop) of the result, and those of the image that they read: [first, end)."""
+
+    start: int
+    stop: int
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """A window's row kernel: rows that the ring holds at a time, and the stripes. Both are nothing where it
+    goes element by element."""
+
+    kernel: RowKernel
+    ring_rows: int = 0
+    stripes: tuple[Stripe, ...] = ()
+
+
+def rows_of(prim: PrimFunc) -> Rows | None:
+    """The whole result row by row, from as few rows of the image as will do; wide ones in two stripes.
+    None: blocks cannot run it."""
+    if prim.rows is None:
+        return None
+    if prim.rows.window is None:
+        return Rows(kernel=prim.rows)
+    down, across = prim.rows.window
+    half = across.count // 2
+    spans = [(0, half), (half, across.count)] if half > 1 else [(0, across.count)]
+    covered = [(a, b, *across.cover(a, b)) for a, b in spans]
+    stripes = [Stripe(start=a, stop=b, first=first, end=end) for a, b, first, end in covered]
+    return Rows(kernel=prim.rows, ring_rows=max(1, down.most_at_once(0, down.count)), stripes=tuple(stripes))
+
+
+def ring_bytes(prim: PrimFunc, rows: Rows) -> int:
+    """Bytes of the ring, as wide as the widest stripe reads."""
+    [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+    channels = nhwc(image.type.shape)[3]
+    return rows.ring_rows * channels * max(stripe.end - stripe.first for stripe in rows.stripes)
+
+
+def leading(prim: PrimFunc, rows: Rows) -> list[CallArg]:
+    """Arguments in front of the images, see `RowKernel`."""
+    found: list[CallArg] = []
+    for arg in prim.call_args:
+        if isinstance(arg, ValueArg):
+            break
+        if not isinstance(arg, WorkspaceArg):
+            found.append(arg)
+    if rows.kernel.workspace is not None:
+        found.append(WorkspaceArg(name=rows.kernel.workspace.name))
+    return found
+
+
+def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, image_at: int) -> str:
+    """Statements that compute the result in buffer 0. `before`: the leading arguments in C, `ring`: number
+    of its buffer, `image_at`: where the image lies in the blob."""
+    assert rows.kernel.window is not None
+    down, across = rows.kernel.window
+    [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+    channels, results = nhwc(image.type.shape)[3], nhwc(prim.let.var.type.shape)[3]
+    table = ", ".join(f"{{{s.start}, {s.stop}, {s.first}, {s.end}}}" for s in rows.stripes)
+    call = ", ".join(
+        [
+            *before,
+            "&rows",
+            f"(void *)(at[0] + (y * {across.count} + of[0]) * {results})",
+            "y",
+            "of[0]",
+            "of[1]",
+        ]
+    )
+    return f"""    static const int32_t stripes[][4] = {{{table}}};
+    for (uint32_t stripe = 0; stripe < {len(rows.stripes)}; stripe++) {{
+        const int32_t *const of = stripes[stripe];
+        const int32_t row_bytes = (of[3] - of[2]) * {channels};
+        const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, {rows.ring_rows}, of[2], {channels}}};
+        int32_t there = 0;
+        for (int32_t y = 0; y < {down.count}; y++) {{
+            for (; (there < {down.extent}) && (there <= y * {down.stride} + {down.reach}); there++) {{
+                memcpy(at[{ring}] + (there % {rows.ring_rows}) * row_bytes,
+                       fuzz_blob + {image_at} + (there * {across.extent} + of[2]) * {channels},
+                       (size_t)row_bytes);
+            }}
+            {rows.kernel.symbol}({call});
+        }}
+    }}"""
+
+
+def elements_body(prim: PrimFunc, rows: Rows, before: Sequence[str], places: Sequence[int]) -> str:
+    """The same element by element, in two runs; `places`: numbers of the arguments' buffers."""
+    count = prim.let.var.type.elements
+    calls: list[str] = []
+    for start, stop in ((0, count // 2), (count // 2, count)):
+        images = [f"(void *)(at[{place}] + {start})" for place in (*places, 0)]
+        if stop > start:
+            calls.append(f"    {rows.kernel.symbol}({', '.join([*before, *images, str(stop - start)])});")
+    return "\n".join(calls)
