@@ -35,6 +35,7 @@ _KNOWN = {
     "sharing": str,
     "reduce": bool,
     "stage": str,
+    "compress": str,
     "port": str,
     "pool": dict,
     "concurrent": list,

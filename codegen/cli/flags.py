@@ -150,6 +150,13 @@ def _flags() -> list[Callable[..., Any]]:
             help="Copy constants that are read often to faster memory where the board's costs say it pays.",
         ),
         flag(
+            "--compress",
+            type=click.Choice(["off", "auto"]),
+            default="auto",
+            show_default=True,
+            help="Store constants compressed, decoded before their step, where they do not fit otherwise.",
+        ),
+        flag(
             "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
         ),
         click.option(
@@ -193,6 +200,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         constant_rules=found.constant_rules,
         app_elf=values.pop("app_elf"),
         stage=values.pop("stage"),
+        compress=values.pop("compress"),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -293,18 +293,32 @@ def _constants(pools: Sequence[ConstantPool], program: Program) -> None:
 
 
 def _staged(program: Program, of: str = "") -> None:
-    """What is copied to faster memory, where anything is; `of` names the model where there are several."""
-    if not program.staged:
+    """What is copied to faster memory or decoded, where anything is; `of` names the model where there are
+    several."""
+    _compressed(program)
+    if not program.copied:
         return
-    costs, copies = program.constant_costs, [copy for copy in program.staged if copy.copied_at is not None]
-    where = ", ".join(dict.fromkeys(copy.pool for copy in program.staged))
-    lasting = sum(copy.size_bytes for copy in program.staged if copy.copied_at is None)
+    costs, copies = program.constant_costs, [copy for copy in program.copied if copy.copied_at is not None]
+    where = ", ".join(dict.fromkeys(copy.pool for copy in program.copied))
+    lasting = sum(copy.size_bytes for copy in program.copied if copy.copied_at is None)
     copied = sum(copy.size_bytes for copy in copies)
     made = counted(len(copies), "copy", "copies")
     click.echo(
         f"staged    {of}{lasting:,} bytes at start-up, {copied:,} bytes in {made} "
         f"an inference, to {where}; reads of constants cost {costs.chosen:,}, "
         f"without copies {costs.linked:,}, at best {costs.bound:,}"
+    )
+
+
+def _compressed(program: Program) -> None:
+    if program.compression is None:
+        return
+    found, costs = program.unpacked, program.compression
+    buffers = max(copy.size_bytes for copy in found)
+    click.echo(
+        f"compressed {len(found)} constants, {costs.original_bytes:,} bytes as kernels read them, at least "
+        f"{costs.least_bytes:,}; decoding takes {costs.instructions:,} instructions an inference (no choice "
+        f"less than {costs.instructions_bound:,}), buffers of up to {buffers:,} bytes"
     )
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import emit, importers, passes, toolchain
+from codegen.driver.beside_code import LinkedTooLarge, beside_code
 from codegen.driver.checks import check_image
 from codegen.driver.declared import option_board
-from codegen.driver.interface import check_interface, check_rules, stage_mode
+from codegen.driver.interface import check_interface, check_rules, compress_mode, explaining, stage_mode
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
@@ -85,10 +86,12 @@ def plan_model(
         pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
         ready = prepared(path, options, pools)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
-    choices = replace(choices, alone=alone, among_others=among_others)
+    compress = compress_mode(options, alone=not among_others)
+    choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
-    program = search(ready.module, board, choices, name=name or model_name(path))
+    with explaining(options, alone=not among_others):
+        program = search(ready.module, board, choices, name=name or model_name(path))
     metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
         module=ready.module,
@@ -181,18 +184,29 @@ def build(
                 ready=ready.get(name),
             )
 
-    models, bundle = joined(tuple(files), options, planned)
-    check_rules(options.constant_rules, bundle.programs)
-    progress("write C")
-    check_interface(bundle)
-    sources = emit.render(bundle)
-    with emit.staged(sources, folder) as staging:
-        progress("compile")
-        image = toolchain.build(sources, staging, board, optimize=options.optimize)
-        check_image(image, board, bundle)
-        built = Built(models=models, bundle=bundle, board=board, image=image, folder=folder)
-        (staging / "report.json").write_text(to_json(document(built, options)), encoding="utf-8")
-    return replace(built, image=replace(image, path=folder / image.path.relative_to(staging)))
+    def built(beside: Mapping[str, int]) -> Built:
+        """`beside`: bytes by constant pool that the code leaves."""
+        with explaining(options, alone=not ready):
+            models, bundle = joined(
+                tuple(files), options, lambda name, limits: planned(name, {**beside, **limits})
+            )
+        check_rules(options.constant_rules, bundle.programs)
+        progress("write C")
+        check_interface(bundle)
+        sources = emit.render(bundle)
+        with emit.staged(sources, folder) as staging:
+            progress("compile")
+            try:
+                image = toolchain.build(sources, staging, board, optimize=options.optimize)
+            except toolchain.RegionsTooSmall as missed:
+                raise LinkedTooLarge(missed, bundle) from None
+            check_image(image, board, bundle)
+            found = Built(models=models, bundle=bundle, board=board, image=image, folder=folder)
+            (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
+        return replace(found, image=replace(image, path=folder / image.path.relative_to(staging)))
+
+    may_compress = compress_mode(options, alone=not ready) == "auto"
+    return beside_code(built, board) if may_compress else built({})
 
 
 def _all_prepared(

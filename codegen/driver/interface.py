@@ -1,6 +1,8 @@
 """Whether firmware can call a model in the way that was asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
@@ -8,7 +10,7 @@ from codegen.plan.bundle import Bundle, own_pools
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.cores import second_core_steps, uses_second_core
 from codegen.plan.program import Interface, Program
-from codegen.search import StageMode, report_unused
+from codegen.search import CompressMode, StageMode, report_unused
 
 
 def check_interface(bundle: Bundle) -> None:
@@ -113,3 +115,36 @@ def stage_mode(options: Options) -> StageMode:
             help="leave out --stage, or that",
         )
     )
+
+
+def compress_mode(options: Options, *, alone: bool) -> CompressMode:
+    """Whether constants may be stored compressed, `alone`: of the only model of a build."""
+    return "off" if _never_compressed(options, alone=alone) else "auto"
+
+
+def _never_compressed(options: Options, *, alone: bool) -> str:
+    """What excludes constants that are stored compressed; empty if nothing does.
+
+    Buffers and constants are at addresses that the linker knows, and the constants of several models are
+    linked together, after each was planned by itself.
+    """
+    found = (
+        ("--compress off", options.compress == "off"),
+        ("several models in one firmware", not alone),
+        ("--constants external", options.interface.external),
+        ("--pools caller", options.interface.caller_pools),
+    )
+    return " and ".join(words for words, is_so in found if is_so)
+
+
+@contextmanager
+def explaining(options: Options, *, alone: bool) -> Generator[None]:
+    """Constants that do not fit (E402) and are not compressed: say why not."""
+    try:
+        yield
+    except CodegenError as error:
+        reason = _never_compressed(options, alone=alone)
+        if not reason or any(message.code != "E402" for message in error.messages):
+            raise
+        more = f"; constants are not compressed with {reason}"
+        raise CodegenError(replace(each, help=f"{each.help}{more}") for each in error.messages) from None

@@ -11,7 +11,7 @@ from codegen.ir.places import Place
 from codegen.ir.states import StateRule
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.program import Interface, IoMode
-from codegen.search import ScheduleMode, SharingMode, StageMode
+from codegen.search import CompressMode, ScheduleMode, SharingMode, StageMode
 from codegen.toolchain import Optimize
 
 
@@ -50,6 +50,9 @@ class Options:
     stage: StageMode = "auto"
     """Copy constants that are read often to faster memory where the board's access costs say that it pays;
     `auto` copies nothing where the way that firmware calls the model excludes it."""
+    compress: CompressMode = "auto"
+    """Store constants compressed where they do not fit their pools otherwise; `auto` stores all as they are
+    where the way that firmware calls the model excludes it."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
@@ -72,6 +75,7 @@ class Options:
             (self.sharing != "overlap", f"--sharing {self.sharing}"),
             (not self.reduce, "--no-reduce"),
             (self.stage != "auto", f"--stage {self.stage}"),
+            (self.compress != "auto", f"--compress {self.compress}"),
             (self.sandbox, "--sandbox"),
             (self.seed != 0, f"--seed {self.seed}"),
         )

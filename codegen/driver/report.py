@@ -136,15 +136,45 @@ def _constants(program: Program) -> dict[str, object]:
             for pool in program.constants
         ],
         "staged": staged_report(program),
+        "compressed": compressed_report(program),
+    }
+
+
+def compressed_report(program: Program) -> dict[str, object]:
+    """Constants that are stored compressed; instructions are predicted, of one inference."""
+    summary = program.compression
+    return {
+        "original_bytes": summary.original_bytes if summary else sum(p.size_bytes for p in program.constants),
+        "least_bytes": summary.least_bytes if summary else None,
+        "instructions": summary.instructions if summary else 0,
+        "instructions_bound": summary.instructions_bound if summary else 0,
+        "raised_bytes": summary.raised_bytes if summary else 0,
+        "constants": [
+            {
+                "step": copy.used_at,
+                "name": copy.user[0],
+                "role": copy.user[1],
+                "bytes": unpacking.original_bytes,
+                "stored_bytes": unpacking.packing.stored_bytes,
+                "table_bytes": unpacking.packing.table_bytes,
+                "pieces": len(unpacking.packing.piece_bytes),
+                "buffer_bytes": copy.size_bytes,
+                "pool": copy.pool,
+                "offset": copy.offset,
+                "instructions": unpacking.instructions,
+            }
+            for copy in program.unpacked
+            if (unpacking := copy.unpacking) is not None
+        ],
     }
 
 
 def staged_report(program: Program) -> dict[str, object]:
     """Copies of constants in faster memory; costs are those of reads of constants and copies."""
-    copies = [copy for copy in program.staged if copy.copied_at is not None]
+    copies = [copy for copy in program.copied if copy.copied_at is not None]
     return {
-        "bytes": sum(copy.size_bytes for copy in program.staged),
-        "start_bytes": sum(copy.size_bytes for copy in program.staged if copy.copied_at is None),
+        "bytes": sum(copy.size_bytes for copy in program.copied),
+        "start_bytes": sum(copy.size_bytes for copy in program.copied if copy.copied_at is None),
         "copies_per_inference": len(copies),
         "copied_bytes_per_inference": sum(copy.size_bytes for copy in copies),
         "cost_linked": program.constant_costs.linked,
@@ -160,7 +190,7 @@ def staged_report(program: Program) -> dict[str, object]:
                 "offset": copy.offset,
                 "copied_at": copy.copied_at,
             }
-            for copy in program.staged
+            for copy in program.copied
         ],
     }
 

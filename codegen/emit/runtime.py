@@ -8,6 +8,7 @@ from codegen import resources
 from codegen.emit.core1 import CORE1_HEADER, CORE1_SOURCE
 from codegen.emit.ownership import CHECK_SOURCE
 from codegen.emit.staging import STAGE_HEADER, STAGE_SOURCE
+from codegen.emit.unpacking import UNPACK_HEADER, UNPACK_SOURCE
 from codegen.plan.cores import uses_second_core
 from codegen.plan.program import Program
 
@@ -24,7 +25,8 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
-    names |= {STAGE_SOURCE for program in programs if program.staged}
+    names |= {STAGE_SOURCE for program in programs if program.copied}
+    names |= {UNPACK_SOURCE for program in programs if program.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
     return {**ours, **_user_files(programs)}
@@ -33,7 +35,8 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
 def kernel_headers(program: Program) -> tuple[str, ...]:
     """The runtime's headers that a model's source includes for what its steps call."""
     headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
-    headers |= {STAGE_HEADER} if program.staged else set[str]()
+    headers |= {STAGE_HEADER} if program.copied else set[str]()
+    headers |= {UNPACK_HEADER} if program.unpacked else set[str]()
     headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()
     return tuple(sorted(headers))
 

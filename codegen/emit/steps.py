@@ -21,9 +21,7 @@ from codegen.emit.places import CallerBytes, Places, PoolBytes
 from codegen.emit.runtime import kernel_headers
 from codegen.emit.staging import (
     staged_addresses,
-    staging_call,
-    start_function,
-    start_if_needed,
+    stagings,
     start_text,
 )
 from codegen.emit.state import state_copies
@@ -37,6 +35,7 @@ from codegen.emit.text import (
     hexadecimal,
     wrapped,
 )
+from codegen.emit.unpacking import calls_by_groups, is_split
 from codegen.ir import Var
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import (
@@ -54,7 +53,7 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 from codegen.plan.cores import core_of, uses_second_core
-from codegen.plan.program import Interface, IoMode, Program, Staged
+from codegen.plan.program import Interface, IoMode, Program
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""
@@ -240,6 +239,7 @@ class _Entry:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
                 lines += texts
+            call = self._by_groups(prim, call, lines)
         if core_of(prim) == 1:
             model, given = self.program.name, self._parameters(prim)
             function = core1_function(model, index, prim)
@@ -247,7 +247,8 @@ class _Entry:
             call = core1_post(model, function, given, self.taken.take(f"{prim.name}_given"))
             lines = [] if self.stepwise else [self._declare(var) for var in self._declared(prim, False)]
         last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
-        call = "\n".join([*self._stagings(index), *([call] if call else []), *last])
+        before = stagings(self.program, self.places, self.linked, index)
+        call = "\n".join([*before, *([call] if call else []), *last])
         name = f"step_{index}_{prim.name}"
         parameters = self._parameters(prim)
         call_back = f"{name}({', '.join(map(name_of, parameters))});"
@@ -292,23 +293,17 @@ class _Entry:
         words = [name_of(parameter) for parameter in header.step_parameters]
         return call_assignment("        const cg_status status", f"{self.program.name}_step", words)
 
-    def _stagings(self, index: int) -> Iterator[str]:
-        """What a step does with copies of constants before its call: wait for those that it reads, then begin
-        those that the next one reads, so that they are copied beside the call."""
-        if index == 0 and start_function(self.program):
-            yield start_if_needed(self.program)
-        begun = [copy for copy in self.program.staged if copy.copied_at == index]
-        for copy in begun:
-            if copy.used_at == index:
-                yield self._staging(copy)
-        if any(copy.used_at == index and copy.copied_at is not None for copy in self.program.staged):
-            yield "    CG_STAGE_WAIT();"
-        for copy in begun:
-            if copy.used_at != index:
-                yield self._staging(copy)
-
-    def _staging(self, copy: Staged) -> str:
-        return staging_call(copy, self.places, self.linked[copy.user])
+    def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
+        """`call`, or calls by groups of outputs where a constant is decoded in pieces."""
+        copies = [copy for copy in self.program.unpacked if copy.user[0] == prim.name and is_split(copy)]
+        if not copies or prim.split is None:
+            return call
+        names = [self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done")]
+        further = [self._argument(prim, arg, lines) for arg in prim.split.next_args]
+        result = self.locals[prim.let.var.name]
+        further = [f"&{result}[{names[1]}]" if each == result else each for each in further]
+        source = self.linked[copies[0].user]
+        return calls_by_groups(copies[0], self.places, source, prim.split, call, further, names)
 
     def _workspace_name(self, prim: PrimFunc, space: str) -> str:
         return c_name(f"{prim.name}_{space}".replace(".", "_"))

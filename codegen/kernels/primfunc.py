@@ -7,6 +7,7 @@ import numpy as np
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
 from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.rows import Axis
+from codegen.kernels.split import Split
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +47,7 @@ class LinkedConstant:
     op: str = ""
     """The operator it belongs to, inside a block; empty: the PrimFunc's own."""
     steps: tuple[str, ...] = ()
-    """Likewise the names of the step: the kernel's call, the file's tensor."""
+    """Likewise its step's names: the kernel's call, the file's tensor."""
 
     def __post_init__(self) -> None:
         if self.data.ndim != 1:
@@ -114,8 +115,8 @@ CScalar = int | float | bool
 class CStruct:
     """A `static const c_type` object named `<primfunc>_<suffix>`; fields in order of initialisation.
 
-    A field is a number, a constant's address, another struct's, None (NULL), or a nested tuple of fields.
-    Fields of an array are called `[0]`, `[1]`, ...
+    A field is a number, a constant's address, another struct's, None (NULL), or a nested tuple of fields;
+    those of an array are called `[0]`, `[1]`, ...
     """
 
     suffix: str
@@ -184,9 +185,9 @@ CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | Litera
 class RowKernel:
     """The C function that computes one row of a kernel's result, for blocks.
 
-    If it slides a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, element
-    by element, (..., addresses of the arguments, address, count); `...` stands for the PrimFunc's `call_args`
-    in front of its first value, without workspaces of the whole step.
+    With a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, by elements,
+    (..., addresses of the arguments, address, count); `...`: the PrimFunc's `call_args` in front of its first
+    value, without workspaces of the whole step.
     """
 
     symbol: str
@@ -195,8 +196,8 @@ class RowKernel:
     workspace: Workspace | None = None
     """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
     reads_row_last: bool = False
-    """It reads a row's windows until its last write, as one that goes by groups of channels does. Otherwise
-    a pixel's window is read before the pixel is written, and pixels are written in order."""
+    """It reads a row's windows until its last write, as by groups of channels. Otherwise a pixel's window is
+    read before the pixel is written, and pixels are written in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,8 +272,7 @@ class PrimFunc:
     argument_alignment: int = 1
     """Alignment in bytes the kernel demands of every run-time argument and of the result."""
     reads: tuple[float, ...] = ()
-    """How often each byte of argument i is read in one run, on average (default: once), as the C code loads
-    it. Result bytes count as written once."""
+    """How often the C code loads each byte of argument i (default: once); it stores results once."""
     workspaces: tuple[Workspace, ...] = ()
     memory: tuple[MemoryDemand, ...] = ()
     """Where `symbol` wants what it works on; whatever is not listed may lie anywhere."""
@@ -285,11 +285,9 @@ class PrimFunc:
     """How to run it where the plan has its result above an argument, as far as `sharing` permits."""
     view: View | None = None
     in_place: int | None = None
-    """The result replaces run-time argument `in_place`, as large as it, in its very bytes; only where nobody
-    reads that argument any more."""
+    """The result replaces run-time argument `in_place`, as large as it, which nobody reads any more."""
     joined: tuple[int, ...] = ()
-    """Run-time arguments that lie in the result's bytes from their birth on, each where its turn comes when
-    all arguments are laid side by side; `symbol` copies the others."""
+    """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
     macs: int = 0
@@ -301,6 +299,8 @@ class PrimFunc:
     """Headers of the runtime that declare `symbol` and the row kernel."""
     rows: RowKernel | None = None
     """How a block runs this call; None: not at all."""
+    split: Split | None = None
+    """How the call can be made by groups of outputs; None: not at all."""
     block: Block | None = None
     """The layers, if it is a block: `symbol` is then a function rendered for it, called with `call_args`."""
 

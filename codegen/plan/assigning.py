@@ -7,7 +7,7 @@ order of cost, as if pieces could be cut anywhere and had no alignment. Where th
 the largest pieces are placed first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.errors import Messages
@@ -18,14 +18,16 @@ from codegen.plan.problem import Pool
 _Shares = list[list[Piece]]
 """Per pool its pieces."""
 
+_ORDERS: tuple[Callable[[Piece], tuple[float, ...]], ...] = (
+    lambda piece: (len(piece.pools), -piece.reads, -piece.size_bytes),
+    lambda piece: (len(piece.pools), -piece.size_bytes),
+)
+"""In which pieces are given pools: the most read first, or the largest."""
+
 
 def assigned(pieces: Sequence[Piece], pools: Sequence[Pool]) -> list[list[Piece]]:
     """Per pool its pieces, as they are laid out. Raises CodegenError E402 if they do not fit."""
-    orders: tuple[Callable[[Piece], tuple[float, ...]], ...] = (
-        lambda piece: (len(piece.pools), -piece.reads, -piece.size_bytes),
-        lambda piece: (len(piece.pools), -piece.size_bytes),
-    )
-    tries = [_greedy(sorted(pieces, key=key), pieces, pools) for key in orders]
+    tries = [_greedy(sorted(pieces, key=key), pieces, pools) for key in _ORDERS]
     for shares, left in tries:
         if not left:
             return [ordered(share) for share in shares]
@@ -99,13 +101,28 @@ def _greedy(
     return shares, left
 
 
+def missing_bytes(pieces: Sequence[Piece], pools: Sequence[Pool]) -> int:
+    """0 if `pieces` fit, else by how many bytes at least they are too many, 1 where the order is at fault."""
+    tries = [_greedy(sorted(pieces, key=key), pieces, pools)[1] for key in _ORDERS]
+    if not all(tries):
+        return 0
+    return max(1, *(need - room for _, _, need, room in _shortages(pieces, tries[0], pools)))
+
+
+def _shortages(
+    pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Pool]
+) -> Iterator[tuple[tuple[int, ...], list[Piece], int, int]]:
+    """(pools, pieces that may lie nowhere else, their bytes, those of the pools) of each set of pools that
+    pieces without room could choose from."""
+    for choice in dict.fromkeys(piece.pools for piece in left):
+        rivals = [piece for piece in pieces if set(piece.pools) <= set(choice)]
+        yield choice, rivals, size_bytes(rivals), sum(pools[index].limit_bytes for index in choice)
+
+
 def _complain(pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Pool]) -> None:
     """Raise E402 for each set of pools that pieces without room could choose from."""
     messages = Messages()
-    for choice in dict.fromkeys(piece.pools for piece in left):
-        # All who may lie nowhere else compete for the same room.
-        rivals = [piece for piece in pieces if set(piece.pools) <= set(choice)]
-        need, room = size_bytes(rivals), sum(pools[index].limit_bytes for index in choice)
+    for choice, rivals, need, room in _shortages(pieces, left, pools):
         biggest = sorted(rivals, key=lambda piece: -piece.size_bytes)[:5]
         names = ", ".join(f"{piece.name} {piece.size_bytes}" for piece in biggest)
         limits = " + ".join(str(pools[index].limit_bytes) for index in choice)

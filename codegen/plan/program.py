@@ -8,6 +8,7 @@ import numpy as np
 
 from codegen.ir import Board, Function, TensorType
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.coding import Packing
 from codegen.plan.problem import MemoryPlan, Pool, Problem
 
 
@@ -135,6 +136,23 @@ class ConstantPool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Unpacking:
+    """How a linked constant that is stored compressed gets into its copy: decoded, in front of its step or in
+    front of each of the step's calls."""
+
+    packing: Packing
+    dtype: np.dtype[np.generic]
+    """Of the constant's elements."""
+    instructions: int
+    """Predicted for decoding in one inference, with what further calls of the step take."""
+
+    @property
+    def original_bytes(self) -> int:
+        """Bytes of the constant."""
+        return sum(self.packing.piece_bytes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Staged:
     """A linked constant that is read from a copy in a writable pool."""
 
@@ -151,6 +169,8 @@ class Staged:
     """Step that reads it."""
     pool: str
     offset: int
+    unpacking: Unpacking | None = None
+    """How it is decoded, where it is stored compressed; the copy holds its largest piece."""
 
     def interval(self, times: Sequence[tuple[int, int]]) -> tuple[int, int]:
         """When the copy is alive, on the time axis of buffers; `times`: the interval of each step."""
@@ -210,6 +230,23 @@ class ConstantCosts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Compression:
+    """What storing constants compressed gave: the fewest predicted instructions within the limits of
+    constant pools and pools."""
+
+    original_bytes: int
+    """Of all constants, as kernels read them."""
+    least_bytes: int
+    """Of all constants, with every one compressed that gains and whose buffer finds room."""
+    instructions: int
+    """Predicted for decoding in one inference."""
+    instructions_bound: int
+    """No choice within the same limits of pools decodes with fewer."""
+    raised_bytes: int
+    """By how much buffers may raise a pool's peak, or limit it where it is lower."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
     """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
 
@@ -238,11 +275,23 @@ class Program:
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
     staged: tuple[Staged, ...] = ()
     """Linked constants that are read from copies; each copy is a buffer of the plan."""
+    compression: Compression | None = None
+    """What storing constants compressed gave; None where all are as kernels read them."""
     constant_costs: ConstantCosts = ConstantCosts()
     constant_pools: tuple[Pool, ...] = ()
     """Where `constants` were linked, best first: what linking several models together needs again."""
     states: tuple[State, ...] = ()
     """What lasts from one inference to the next: the last step copies each output over its input."""
+
+    @property
+    def unpacked(self) -> tuple[Staged, ...]:
+        """Copies that constants are decoded into."""
+        return tuple(copy for copy in self.staged if copy.unpacking is not None)
+
+    @property
+    def copied(self) -> tuple[Staged, ...]:
+        """Copies of constants that are stored as they are."""
+        return tuple(copy for copy in self.staged if copy.unpacking is None)
 
     @property
     def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:

@@ -164,7 +164,7 @@ def _improve(each: Candidate, room: "Room", found: _Way, *, at_start: bool) -> N
 
 
 class Room:
-    """Bytes of the pools that a plan and copies leave free."""
+    """Bytes of the pools that a plan and copies leave free, up to `limits`."""
 
     def __init__(
         self,
@@ -197,12 +197,16 @@ class Room:
             pool=pool.name,
             offset=0,
         )
+        return self.placed(staged)
+
+    def placed(self, staged: Staged) -> Staged | None:
+        """`staged` at the lowest free bytes of its pool, which it takes; None if there are none."""
         start, stop = staged.interval(self._times)
         offset = 0
-        for begin, size, born, dead in sorted(self._taken[pool.name]):
+        for begin, size, born, dead in sorted(self._taken[staged.pool]):
             if born < stop and start < dead and begin < offset + staged.size_bytes and offset < begin + size:
-                offset = round_up(begin + size, each.alignment)
-        if offset + staged.size_bytes > self._limits.get(pool.name, 0):
+                offset = round_up(begin + size, staged.alignment)
+        if offset + staged.size_bytes > self._limits.get(staged.pool, 0):
             return None
         staged = replace(staged, offset=offset)
         self.put_back(staged)
@@ -236,7 +240,7 @@ def with_staged(
             pool_candidates=names,
             kind=BufferKind.CONSTANT,
             reads=each.reads,
-            writes=0.0 if each.copied_at is None else 1.0,
+            writes=_writes(each),
         )
         for each in staged
     )
@@ -259,6 +263,13 @@ def with_staged(
             proved_optimal=plan.proved_optimal and not _raised(problem, plan, staged),
         ),
     )
+
+
+def _writes(copy: Staged) -> float:
+    """How often each byte of a copy is written in one inference."""
+    if copy.unpacking is not None:
+        return copy.unpacking.original_bytes / copy.size_bytes
+    return 0.0 if copy.copied_at is None else 1.0
 
 
 def _raised(problem: Problem, plan: MemoryPlan, staged: Sequence[Staged]) -> bool:

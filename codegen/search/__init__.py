@@ -2,6 +2,7 @@
 
 from codegen.search.attempt import Choices
 from codegen.search.choose import Progress as CurveProgress
+from codegen.search.compressing import CompressMode
 from codegen.search.constant_pools import report_unused
 from codegen.search.fuse import Segment
 from codegen.search.names import identifier
@@ -14,6 +15,7 @@ from codegen.search.states import check_single
 
 __all__ = [
     "Choices",
+    "CompressMode",
     "CurveProgress",
     "Frontier",
     "ScheduleMode",

@@ -22,6 +22,7 @@ from codegen.plan.shortage import DoesNotFit
 from codegen.search import fuse, in_place, lean, states, views
 from codegen.search.binding import Binder
 from codegen.search.block_costs import BlockCosts
+from codegen.search.compressing import CompressMode
 from codegen.search.costs import FLASH_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
 from codegen.search.recompute import Need, Variant, variants
@@ -73,6 +74,8 @@ class Choices:
     """Where the user wants constants to lie."""
     stage: StageMode = "auto"
     """Whether constants that are read often are copied to faster memory where that pays."""
+    compress: CompressMode = "auto"
+    """Whether constants that do not fit otherwise are stored compressed."""
     states: tuple[StateRule, ...] = ()
     """Outputs that are inputs of the next inference."""
     state_inputs: frozenset[str] = frozenset()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
-from codegen.plan import constants as linking
 from codegen.plan import memories, planners, replay, validate
 from codegen.plan.keeping import Keep, keeping
 from codegen.plan.program import IoMode, OrderCertificate, Program, State
@@ -13,6 +12,7 @@ from codegen.search.attempt import Attempt, Choices, Planning
 from codegen.search.binding import Binder
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
+from codegen.search.compressing import linked
 from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
@@ -148,7 +148,7 @@ class _Ready:
             plan=best.plan,
             slices=best.live.slices,
             workspaces=best.live.workspaces,
-            constants=linking.link(prim_funcs, pools),
+            constants=(),
             constant_pools=pools,
             io=self._choices.io,
             inputs=io_tensors("input", best.function.params),
@@ -160,6 +160,13 @@ class _Ready:
             metadata=self._module.metadata,
         )
         raised = choices.optimize == "speed" and not within_peaks
+        program = linked(
+            program,
+            choices.compress,
+            optimize=choices.optimize,
+            may_raise=raised,
+            may_grow=not within_peaks,
+        )
         check_apart(program)
         program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
         check(program, keep_inputs=self._choices.keep_inputs)

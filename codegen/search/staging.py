@@ -28,6 +28,9 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     found = candidates(
         program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
+    # What is decoded is in a pool already.
+    decoded = {copy.user for copy in program.staged}
+    found = [each for each in found if each.part.user not in decoded]
     choice = choose(
         found,
         program.problem,
@@ -37,7 +40,8 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
         may_stay=may_stay and mode == "auto",
     )
     problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
-    return replace(program, problem=problem, plan=plan, staged=choice.staged, constant_costs=choice.costs)
+    staged = (*program.staged, *choice.staged)
+    return replace(program, problem=problem, plan=plan, staged=staged, constant_costs=choice.costs)
 
 
 def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:

@@ -3,6 +3,7 @@
 from codegen.toolchain.app_elf import FreeRange, TakenRange, left_by, taken_ranges
 from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build
 from codegen.toolchain.doctor import Finding, doctor
+from codegen.toolchain.gcc import RegionsTooSmall
 from codegen.toolchain.plugin import build_counts_plugin
 from codegen.toolchain.pools import check_pools
 
@@ -12,6 +13,7 @@ __all__ = [
     "Finding",
     "FreeRange",
     "Optimize",
+    "RegionsTooSmall",
     "TakenRange",
     "build",
     "build_counts_plugin",

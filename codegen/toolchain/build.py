@@ -50,8 +50,8 @@ def build(
     runtime_c/bench_host). Objects live in a temporary folder. Equal sources, board and options give
     equal bytes wherever `folder` is.
 
-    Raises CodegenError: E410 a region is too small, E501 compiler missing, E502 compile error, E503
-    link error, E504 recursion, E505 no stack bound, E506 heap, E507 pool outside its region;
+    Raises CodegenError: E410 a region is too small (RegionsTooSmall), E501 compiler missing, E502 compile
+    error, E503 link error, E504 recursion, E505 no stack bound, E506 heap, E507 pool outside its region;
     ValueError for `sanitize` on a board other than `host`.
     """
     with tempfile.TemporaryDirectory(prefix="codegen-build-") as objects:

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,10 +125,11 @@ class Compiler:
             raise CodegenError(_shortened(messages))
 
     def link(self, arguments: Sequence[str], place: Place) -> None:
-        """Link; raises CodegenError E410 for a region that is too small, E503 for anything else."""
+        """Link; raises RegionsTooSmall E410, CodegenError E503 for anything else."""
         done = call([tool(self.name), *self.options, *arguments], place.folder)
         if done.returncode:
-            raise CodegenError(link_messages(done.stderr, self.name))
+            messages, lacking = link_messages(done.stderr, self.name), lacking_bytes(done.stderr)
+            raise RegionsTooSmall(messages, lacking) if lacking else CodegenError(messages)
 
     def _errors(self, unit: Unit, done: subprocess.CompletedProcess[str]) -> list[Message]:
         advice = (
@@ -155,14 +156,27 @@ def _shortened(messages: list[Message]) -> list[Message]:
     return shown
 
 
+class RegionsTooSmall(CodegenError):
+    """E410: what was linked exceeds regions. `lacking`: by how many bytes, by name of the region."""
+
+    def __init__(self, messages: Iterable[Message], lacking: Mapping[str, int]) -> None:
+        self.lacking = dict(lacking)
+        super().__init__(messages)
+
+
 _OVERFLOW = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes?")
 _UNDEFINED = re.compile(r"undefined reference to `(?P<symbol>[^']+)'")
+
+
+def lacking_bytes(stderr: str) -> dict[str, int]:
+    """By how many bytes regions overflow, by name, in what ld printed."""
+    return {match["region"]: int(match["bytes"]) for match in _OVERFLOW.finditer(stderr)}
 
 
 def link_messages(stderr: str, compiler: str) -> list[Message]:
     """Messages for what ld printed: one a region that overflows, a library that is missing or an
     undefined symbol; else its first line."""
-    lacking = {match["region"]: int(match["bytes"]) for match in _OVERFLOW.finditer(stderr)}
+    lacking = lacking_bytes(stderr)
     if lacking:
         return [
             Message(

@@ -69,7 +69,13 @@ void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_ds
 void cg_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream, void *workspace,
                                const int8_t *input, int8_t *output);
 /*
- * The same without a workspace: the input is widened once more for each pair of outputs. in_len is
+ * Further outputs of the same row from the workspace that the call above left: the stream and
+ * out_len are those of these outputs alone.
+ */
+void cg_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                       void *workspace, int8_t *output);
+/*
+ * One row without a workspace: the input is widened once more for each pair of outputs. in_len is
  * a multiple of 4. Overlap: the whole input is read for each output, as cg_fully_connected_s8 does.
  */
 void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,

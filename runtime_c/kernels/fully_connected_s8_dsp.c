@@ -23,3 +23,10 @@ void cg_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream
     }
     cg_tile1_s8_dsp(&tile, output);
 }
+
+void cg_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                       void *workspace, int8_t *output)
+{
+    const cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, (int32_t *)workspace);
+    cg_tile1_s8_dsp(&tile, output);
+}

@@ -16,7 +16,7 @@ from codegen.kernels.armv6m.convolution import (
     weight_data,
     weight_scales,
 )
-from codegen.kernels.armv6m.model import fully_connected_instructions
+from codegen.kernels.armv6m.model import FURTHER_CALL, fully_connected_instructions
 from codegen.kernels.armv6m.packing import groups, packed
 from codegen.kernels.convolution import FullyConnected
 from codegen.kernels.overlap import forward_sharing
@@ -31,9 +31,11 @@ from codegen.kernels.primfunc import (
     ValueArg,
 )
 from codegen.kernels.registry import register
+from codegen.kernels.split import Split
 from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape
 
+_SYMBOL = "cg_fully_connected_s8_v6m"
 GROUP = 4
 """Outputs computed together."""
 SOURCES = (
@@ -116,25 +118,38 @@ class V6mFullyConnected(V6mKernel):
             c_type="cg_fc_weights_v6m",
             fields=(("stream", ConstantPointer(role="stream")), ("middle", described.scale.middle)),
         )
+        call_args = (
+            StructArg(suffix="params"),
+            StructArg(suffix="weights"),
+            ValueArg(index=0),
+            ResultArg(),
+        )
         return PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_fully_connected_s8_v6m",
+            symbol=_SYMBOL,
             sources=SOURCES,
             headers=(HEADER,),
             reads=(float(-(-outputs // GROUP)), *(1.0 for _ in let.call.args[1:])),
             constants=(LinkedConstant(role="stream", data=groups(channels, inputs, GROUP), alignment=4),),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
             structs=(numbers, weights),
-            call_args=(
-                StructArg(suffix="params"),
-                StructArg(suffix="weights"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=call_args,
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=fully_connected_instructions(channels, inputs),
+            split=None
+            if outputs % GROUP
+            else Split(
+                role="stream",
+                outputs=outputs,
+                multiple=GROUP,
+                struct="params",
+                field="out_len",
+                next_symbol=_SYMBOL,
+                next_args=call_args,
+                instructions=FURTHER_CALL,
+            ),
         )
 
 

@@ -8,6 +8,8 @@ from codegen.kernels.armv6m.tiles import is_one_row, rows_of, tiles
 from codegen.kernels.rows import Axis
 from codegen.kernels.window import WindowShape
 
+FURTHER_CALL = 60
+"""In C for each call but the first of a fully connected layer by groups of outputs."""
 LAYER, ROW, TILE, POINTWISE_TILE = 150, 150, 70, 60
 """In C for each call, row, tile, and tile where all pixels are one row."""
 RUN, TAP = 55, 100

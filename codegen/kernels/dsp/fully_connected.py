@@ -18,7 +18,7 @@ from codegen.kernels.dsp.convolution import (
     weight_data,
     weight_scales,
 )
-from codegen.kernels.dsp.model import row_instructions
+from codegen.kernels.dsp.model import FURTHER_CALL, row_instructions
 from codegen.kernels.dsp.packing import GROUP, groups, stream
 from codegen.kernels.overlap import forward_sharing, row_major_below
 from codegen.kernels.portable import ConstantData, arg_type, arg_types
@@ -33,10 +33,15 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 from codegen.kernels.registry import register
+from codegen.kernels.split import Split
 from codegen.kernels.walk import params
 from codegen.kernels.window import WindowShape
 
 _NARROW_SOURCES = ("kernels/requantize_s8_dsp.c", "kernels/tile1_narrow_s8_dsp.S")
+_SPACE = "inputs"
+_FIRST = (StructArg(suffix="params"), ConstantArg(role="stream"))
+_PAIR = 2
+"""Outputs that lie side by side in the stream."""
 
 
 def fully_connected(let: Let, constants: ConstantData) -> Conv:
@@ -115,7 +120,7 @@ class DspFullyConnected(DspKernel):
             ("act_max", high),
         )
         pairs = float((outputs + 1) // 2)
-        space = Workspace(name="inputs", size_bytes=8 * groups(inputs), stop=2, reads=pairs)
+        space = Workspace(name=_SPACE, size_bytes=8 * groups(inputs), stop=2, reads=pairs)
         below = row_major_below(np.zeros(1, np.int64), outputs)
         return PrimFunc(
             name=name,
@@ -137,14 +142,28 @@ class DspFullyConnected(DspKernel):
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
             structs=(numbers,),
             call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                *(() if self.is_narrow else (WorkspaceArg(name=space.name),)),
+                *_FIRST,
+                *(() if self.is_narrow else (WorkspaceArg(name=_SPACE),)),
                 ValueArg(index=0),
                 ResultArg(),
             ),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=row_instructions(channels, is_narrow=self.is_narrow),
+            split=None if outputs % _PAIR else self._split(outputs),
+        )
+
+    def _split(self, outputs: int) -> Split:
+        """Pairs of outputs one after the other, as the stream has them; the input is widened once."""
+        source = ValueArg(index=0) if self.is_narrow else WorkspaceArg(name=_SPACE)
+        return Split(
+            role="stream",
+            outputs=outputs,
+            multiple=_PAIR,
+            struct="params",
+            field="out_len",
+            next_symbol=f"cg_{self.name}" if self.is_narrow else "cg_fully_connected_widened_s8_dsp",
+            next_args=(*_FIRST, source, ResultArg()),
+            instructions=FURTHER_CALL,
         )
 
 

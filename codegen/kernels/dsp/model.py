@@ -14,6 +14,8 @@ UNROLL = 4
 """Groups in a turn of an inner loop."""
 LAYER, ROW, TILE, POINTWISE_TILE = 150, 95, 52, 20
 """In C for each call, row, tile, and tile where all pixels are one row."""
+FURTHER_CALL = 65
+"""In C for each call but the first of a fully connected layer by groups of outputs."""
 RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
 """In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
 LONG_CHANNEL, LONG_RESULT = 25, 22

@@ -1,0 +1,179 @@
+"""A code for bytes that is cheap to decode: a class in a few bits, then an index in that class.
+
+Symbols are ranked by frequency, and class after class takes the next 2^W of them, so a code has P + W bits; P
+and the Ws are those with the fewest bits for the data (dynamic programming over ranks). A decoder needs no
+tree and no table over codes: one look-up of the class, one of the symbol. `cg_unpack.h` states the format.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+PREFIXES = (1, 2, 3, 4)
+"""Bits of a class that are tried."""
+
+_WIDTHS = range(9)
+_TAKEN_BITS = 16
+"""Bits that the decoder takes from the stream at a time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Code:
+    """A code. `widths`: bits of the index in each of the 2^prefix classes; `symbols`: class 0's first."""
+
+    prefix: int
+    widths: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+    @property
+    def table(self) -> bytes:
+        """What the decoder reads of it."""
+        return bytes((self.prefix, *self.widths, *self.symbols))
+
+    def words(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Per byte value its code and the bits of that; 0 bits where it has none."""
+        codes, lengths = np.zeros(256, np.int64), np.zeros(256, np.int64)
+        place = 0
+        for index, width in enumerate(self.widths):
+            for rank, symbol in enumerate(self.symbols[place : place + (1 << width)]):
+                codes[symbol], lengths[symbol] = index << width | rank, self.prefix + width
+            place += 1 << width
+        return codes, lengths
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Packing:
+    """How data are stored and what decoding them takes."""
+
+    stored_bytes: int
+    """Table, streams, padding."""
+    table_bytes: int
+    classes: int
+    piece_bytes: tuple[int, ...]
+    """Bytes of the data that each call of the decoder makes, in order."""
+    taken: int
+    """How often the decoder takes bits from the stream, besides at the start of a piece."""
+
+
+def best_code(data: bytes) -> Code:
+    """The code with the fewest bits for `data` and its table; `data` is not empty."""
+    counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
+    symbols = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    below = np.concatenate([[0], np.cumsum(counts[symbols])])
+    found = min((_widths(below, prefix) for prefix in PREFIXES), key=lambda each: each[0])
+    widths = found[1]
+    return Code(
+        prefix=(len(widths) - 1).bit_length(), widths=widths, symbols=tuple(int(each) for each in symbols)
+    )
+
+
+def _widths(below: NDArray[np.int64], prefix: int) -> tuple[int, tuple[int, ...]]:
+    """(bits of codes and widths, width of each class); `below[i]` bytes of the data have a rank below i."""
+    count, classes = len(below) - 1, 1 << prefix
+    ranks = np.arange(count + 1)
+    stops = np.stack([np.minimum(ranks + (1 << width), count) for width in _WIDTHS])
+    costs = (below[stops] - below) * (prefix + np.arange(len(_WIDTHS))[:, None])
+    # Bits of the symbols from each rank on, with no class left: there must be no symbols left either.
+    bits = np.where(ranks == count, 0, int(below[-1]) * 32)
+    choices: list[NDArray[np.int64]] = []
+    for _ in range(classes):
+        ways = costs + bits[stops]
+        choices.append(ways.argmin(axis=0))
+        bits = ways.min(axis=0)
+    widths: list[int] = []
+    rank = 0
+    for chosen in reversed(choices):
+        widths.append(int(chosen[rank]))
+        rank = int(stops[widths[-1], rank])
+    return int(bits[0]) + 8 * classes, tuple(widths)
+
+
+class Coder:
+    """Data with their best code, `code`."""
+
+    def __init__(self, data: bytes) -> None:
+        """`data`: not empty."""
+        self._data = data
+        self._values = np.frombuffer(data, np.uint8)
+        self.code = best_code(data)
+        self._codes, self._lengths = self.code.words()
+        self._ends = np.concatenate([[0], np.cumsum(self._lengths[self._values])])
+
+    def packing(self, piece_bytes: Sequence[int] = ()) -> Packing:
+        """What is stored of the data in pieces of these sizes (none: in one).
+
+        Raises ValueError for pieces that are empty or do not make up the data.
+        """
+        pieces = np.array(tuple(piece_bytes) or (len(self._data),))
+        if pieces.sum() != len(self._data) or pieces.min() <= 0:
+            raise ValueError(f"pieces of {pieces.tolist()} bytes do not make {len(self._data)} bytes")
+        stops = np.cumsum(pieces)
+        bits = self._ends[stops] - self._ends[stops - pieces]
+        stream_bytes, times = -(-bits // 8), -(-bits // _TAKEN_BITS)
+        # Bits are taken at the start of a piece, then whenever fewer are left than a code may need.
+        behind = _TAKEN_BITS // 8 * (times[-1] + 1) - stream_bytes[-1]
+        table_bytes = len(self.code.table)
+        return Packing(
+            stored_bytes=int(table_bytes + stream_bytes.sum() + behind),
+            table_bytes=table_bytes,
+            classes=len(self.code.widths),
+            piece_bytes=tuple(pieces.tolist()),
+            taken=int(times.sum()),
+        )
+
+    def packed(self, packing: Packing) -> bytes:
+        """What is stored. Raises ValueError if decoding it does not give the data again."""
+        streams: list[bytes] = []
+        start = 0
+        for size in packing.piece_bytes:
+            part = self._values[start : start + size]
+            streams.append(_stream(self._codes[part], self._lengths[part]))
+            start += size
+        found = b"".join((self.code.table, *streams)).ljust(packing.stored_bytes, b"\0")
+        if (
+            len(found) != packing.stored_bytes
+            or unpack(found, packing.table_bytes, packing.piece_bytes) != self._data
+        ):
+            raise ValueError("a packed constant is not what was packed")
+        return found
+
+
+def _stream(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> bytes:
+    """The bits of `codes`, highest first, up to a whole byte."""
+    most = int(lengths.max())
+    columns = np.arange(most)
+    # Left-aligned, so that a code's bits are the first ones of its row.
+    aligned = codes << (most - lengths)
+    bits = (aligned[:, None] >> (most - 1 - columns)) & 1
+    return np.packbits(bits[columns < lengths[:, None]].astype(np.uint8)).tobytes()
+
+
+def unpack(packed: bytes, table_bytes: int, piece_bytes: Sequence[int]) -> bytes:
+    """What the C decoder makes of `packed`, written from the format alone.
+
+    Raises ValueError where a code has no symbol, or where a decoder that takes 16 bits at a time would read
+    behind the end.
+    """
+    prefix = packed[0]
+    widths = packed[1 : 1 + (1 << prefix)]
+    begins = [1 + len(widths) + sum(1 << width for width in widths[:index]) for index in range(len(widths))]
+    found = bytearray()
+    begin = table_bytes
+    for size in piece_bytes:
+        position = 0
+        for _ in range(size):
+            place, behind = begin + position // 8, 24 - position % 8
+            three = int.from_bytes(packed[place : place + 3].ljust(3, b"\0"))
+            index = (three >> behind - prefix) & (1 << prefix) - 1
+            length = prefix + widths[index]
+            symbol = begins[index] + ((three >> behind - length) & (1 << widths[index]) - 1)
+            if symbol >= table_bytes:
+                raise ValueError(f"byte {len(found)} has a code without a symbol")
+            found.append(packed[symbol])
+            position += length
+        if begin + 2 * (-(-position // 16) + 1) > len(packed):
+            raise ValueError("the decoder would read behind the end")
+        begin += -(-position // 8)
+    return bytes(found)

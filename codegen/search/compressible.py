@@ -1,0 +1,184 @@
+"""Constants that can be stored compressed, and every way to do so with buffers for what is decoded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.coding import Coder, Packing
+from codegen.plan.cores import core_of
+from codegen.plan.merging import Piece
+from codegen.plan.program import Program, Staged, Unpacking
+from codegen.plan.staging import Room
+from codegen.plan.unpack_model import decode_instructions
+
+MOST_TOGETHER = 10
+"""Of the constants of steps that hang together so many, the largest, are combined in every way."""
+
+_LEAST_SAVED = 16
+"""Bytes below which nothing is tried: a call's code takes as many."""
+
+
+class Member:
+    """A constant that is there once, with all who read it."""
+
+    def __init__(self, program: Program, piece: Piece, readers: Sequence[PrimFunc], optimize: str) -> None:
+        """`readers`: one for each of `piece.readers`, in their order."""
+        self.users = tuple(part.user for part in piece.readers)
+        self.steps = tuple(program.prim_funcs.index(prim) for prim in readers)
+        self._piece = piece
+        self._readers = tuple(readers)
+        self._target, self._optimize = program.board.target, optimize
+        self._alignment = max(piece.alignment, program.board.buffer_alignment_bytes)
+        self._coder = Coder(piece.data.tobytes())
+        self._packed: dict[Packing, np.ndarray] = {}
+        whole = self._coder.packing()
+        found = [whole, *(self._coder.packing(sizes) for sizes in self._splits())]
+        self.ways = tuple(way for way in found if self.saved_bytes(way) >= _LEAST_SAVED)
+
+    def _splits(self) -> Iterator[tuple[int, ...]]:
+        """Sizes of pieces that every reader's calls take one by one."""
+        found = [
+            {split.outputs // group for group in split.groups()}
+            if split and split.role == role
+            else set[int]()
+            for split, (_, role) in zip((prim.split for prim in self._readers), self.users, strict=True)
+        ]
+        for count in sorted(set[int].intersection(*found)):
+            yield (self._piece.size_bytes // count,) * count
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes as they are."""
+        return self._piece.size_bytes
+
+    def saved_bytes(self, way: Packing) -> int:
+        """By how much smaller it is."""
+        return self._piece.size_bytes - way.stored_bytes
+
+    def stored(self, way: Packing) -> np.ndarray:
+        """What is stored. Raises ValueError if it does not decode to the constant."""
+        if way not in self._packed:
+            self._packed[way] = np.frombuffer(self._coder.packed(way), np.uint8)
+        return self._packed[way]
+
+    def staged(self, way: Packing, pool: str) -> Iterator[Staged]:
+        """A buffer for each reader, at offset 0 of `pool`."""
+        for user, step, prim in zip(self.users, self.steps, self._readers, strict=True):
+            constant = prim.constant(user[1])
+            largest, reads = max(way.piece_bytes), 1.0 if constant.reads is None else constant.reads
+            further = (len(way.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
+            decoding = decode_instructions(way, self._target, self._optimize)
+            yield Staged(
+                user=user,
+                buffer=".".join((*user, "unpacked")),
+                size_bytes=largest,
+                alignment=self._alignment,
+                reads=reads * self._piece.size_bytes / largest,
+                copied_at=step,
+                used_at=step,
+                pool=pool,
+                offset=0,
+                unpacking=Unpacking(packing=way, dtype=constant.data.dtype, instructions=decoding + further),
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
+    """Some members of a unit in one way each, buffers placed in one pool."""
+
+    ways: tuple[tuple[Member, Packing], ...]
+    staged: tuple[Staged, ...]
+    pool: str
+    end_bytes: int
+    """Where the last buffer ends."""
+    saved_bytes: int
+    instructions: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """Constants that have a step in common, or a step with one that has: no other's buffers meet theirs."""
+
+    options: tuple[Option, ...]
+
+
+def units(program: Program, pieces: Sequence[Piece], optimize: str) -> list[Unit]:
+    """Every way to compress constants for which the plan leaves room."""
+    prims = {prim.name: prim for prim in program.prim_funcs}
+    members = [
+        Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
+        for piece in pieces
+        if piece.size_bytes > _LEAST_SAVED and _is_eligible(piece, prims)
+    ]
+    return [_unit(program, group) for group in _groups([member for member in members if member.ways])]
+
+
+def _is_eligible(piece: Piece, prims: Mapping[str, PrimFunc]) -> bool:
+    """Whether all readers take the whole of a piece, and would find it in a pool as well."""
+    return all(
+        part.size_bytes == piece.size_bytes and _may_be_decoded(prims[part.user[0]], part.user[1])
+        for part in piece.readers
+    )
+
+
+def _may_be_decoded(prim: PrimFunc, role: str) -> bool:
+    """Not where a rule or kernel says in which memory a constant lies, nor where core 0 does not read it."""
+    constant = prim.constant(role)
+    is_free = constant.memory_scope is None and constant.section is None
+    return is_free and prim.is_call and not prim.memory and prim.device.is_free and core_of(prim) == 0
+
+
+def _groups(members: Sequence[Member]) -> list[list[Member]]:
+    """Members with a step in common, directly or through others."""
+    found: list[tuple[set[int], list[Member]]] = []
+    for member in members:
+        steps, together = set(member.steps), [member]
+        for other in [each for each in found if each[0] & steps]:
+            found.remove(other)
+            steps |= other[0]
+            together = [*other[1], *together]
+        found.append((steps, together))
+    return [together for _, together in found]
+
+
+def _unit(program: Program, members: Sequence[Member]) -> Unit:
+    largest = sorted(members, key=lambda member: -member.size_bytes)[:MOST_TOGETHER]
+    # Beside others of the same step pieces gain little, and ways would multiply.
+    choices = [(None, *(member.ways if len(largest) == 1 else member.ways[:1])) for member in largest]
+    room = Room(
+        program.problem,
+        program.plan,
+        program.times,
+        {pool.name: pool.limit_bytes for pool in program.problem.pools},
+    )
+    options: list[Option] = []
+    for combination in product(*choices):
+        ways = [(member, way) for member, way in zip(largest, combination, strict=True) if way is not None]
+        options += filter(None, (_placed(room, ways, pool.name) for pool in program.problem.pools if ways))
+    return Unit(options=tuple(options))
+
+
+def _placed(room: Room, ways: Sequence[tuple[Member, Packing]], pool: str) -> Option | None:
+    """The buffers of `ways`, largest first, each at the lowest free bytes of the pool; None without room."""
+    wanted = [copy for member, way in ways for copy in member.staged(way, pool)]
+    found: list[Staged] = []
+    for copy in sorted(wanted, key=lambda copy: -copy.size_bytes):
+        placed = room.placed(copy)
+        if placed is None:
+            break
+        found.append(placed)
+    for copy in found:
+        room.take_back(copy)
+    if len(found) < len(wanted):
+        return None
+    return Option(
+        ways=tuple(ways),
+        staged=tuple(found),
+        pool=pool,
+        end_bytes=max(copy.offset + copy.size_bytes for copy in found),
+        saved_bytes=sum(member.saved_bytes(way) for member, way in ways),
+        instructions=sum(copy.unpacking.instructions for copy in found if copy.unpacking),
+    )

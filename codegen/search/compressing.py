@@ -1,0 +1,178 @@
+"""Which linked constants are stored compressed, where they do not fit their pools as they are.
+
+A constant that is stored compressed is decoded into a buffer of the plan in front of the step that reads it,
+or in pieces in front of each of its calls (`kernels/split.py`). Of all ways to get below the limits of the
+constant pools the one with the fewest predicted instructions is taken; unless `may_raise`, among those whose
+buffers raise the peaks least.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from codegen.errors import CodegenError
+from codegen.kernels.primfunc import CStruct, PrimFunc
+from codegen.kernels.split import Split
+from codegen.plan import constants as linking
+from codegen.plan.assigning import missing_bytes, size_bytes
+from codegen.plan.knapsack import Item, cheapest
+from codegen.plan.merging import Piece, merge
+from codegen.plan.problem import peak_bytes
+from codegen.plan.program import Compression, Program, Unpacking
+from codegen.plan.staging import with_staged
+from codegen.search.compressible import Option, units
+
+CompressMode = Literal["off", "auto"]
+"""Never; where constants do not fit otherwise."""
+
+
+def linked(
+    program: Program, mode: CompressMode, *, optimize: str, may_raise: bool, may_grow: bool
+) -> Program:
+    """`program` with its constants linked, as they are if they fit.
+
+    `may_raise`: the fewest instructions whatever that does to peaks, else the lowest peaks first; `may_grow`:
+    peaks may be raised at all. Raises CodegenError as `link` does; E402 says what compression reaches.
+    """
+    try:
+        return replace(program, constants=linking.link(program.prim_funcs, program.constant_pools))
+    except CodegenError as missed:
+        if mode == "off" or any(message.code != "E402" for message in missed.messages):
+            raise
+        choice = _Choice(program, optimize=optimize, may_grow=may_grow)
+        found = choice.fitting(may_raise=may_raise)
+        if found is None:
+            raise choice.complaint(missed) from None
+        return found
+
+
+class _Choice:
+    """The ways to compress constants of a program."""
+
+    def __init__(self, program: Program, *, optimize: str, may_grow: bool) -> None:
+        self._program = program
+        self._pieces = _pieces(program.prim_funcs, program)
+        self._peaks = {
+            pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
+        }
+        self._units = units(program, self._pieces, optimize)
+        raises = {self._raise(option) for unit in self._units for option in unit.options}
+        self._raises = sorted({0, *raises} if may_grow else {0})
+
+    def _raise(self, option: Option) -> int:
+        return max(option.end_bytes - self._peaks[option.pool], 0)
+
+    def _options(self, raised_bytes: int) -> list[list[Option]]:
+        """Per unit its options that raise no peak by more."""
+        return [[each for each in unit.options if self._raise(each) <= raised_bytes] for unit in self._units]
+
+    def _most_saved(self, raised_bytes: int) -> int:
+        options = self._options(raised_bytes)
+        return sum(max((each.saved_bytes for each in unit), default=0) for unit in options)
+
+    def fitting(self, *, may_raise: bool) -> Program | None:
+        """The program with the cheapest choice that fits; None if none does."""
+        need = missing_bytes(self._pieces, self._program.constant_pools)
+        while True:
+            raised = self._raised(need, may_raise=may_raise)
+            options = self._options(raised)
+            chosen = cheapest(
+                [[Item(saved=each.saved_bytes, cost=each.instructions) for each in unit] for unit in options],
+                need,
+            )
+            if chosen is None:
+                return None
+            taken = [unit[item] for unit, item in zip(options, chosen.items, strict=True) if item is not None]
+            found = self._with(taken)
+            left = missing_bytes(_pieces(found.prim_funcs, found), found.constant_pools)
+            if not left:
+                summary = Compression(
+                    original_bytes=size_bytes(self._pieces),
+                    least_bytes=size_bytes(self._pieces) - self._most_saved(self._raises[-1]),
+                    instructions=chosen.cost,
+                    instructions_bound=chosen.bound,
+                    raised_bytes=raised,
+                )
+                constants = linking.link(found.prim_funcs, found.constant_pools)
+                return replace(found, constants=constants, compression=summary)
+            # Padding, or pieces that do not fit side by side.
+            need += left
+
+    def _raised(self, need: int, *, may_raise: bool) -> int:
+        """By how much a peak may rise: as little as saves `need`, or all there is."""
+        if may_raise:
+            return self._raises[-1]
+        place = bisect_left(self._raises, need, key=self._most_saved)
+        return self._raises[min(place, len(self._raises) - 1)]
+
+    def complaint(self, missed: CodegenError) -> CodegenError:
+        """`missed`, with what is left if everything is compressed that gains and finds room."""
+        most = [
+            max(unit, key=lambda each: each.saved_bytes) for unit in self._options(self._raises[-1]) if unit
+        ]
+        found = self._with(most)
+        least = size_bytes(_pieces(found.prim_funcs, found))
+        what = (
+            f"compressed as far as the pools have room for buffers, {least} bytes"
+            if most
+            else "compression gains nothing"
+        )
+        return CodegenError(replace(each, text=f"{each.text}; {what}") for each in missed.messages)
+
+    def _with(self, options: Sequence[Option]) -> Program:
+        """The program with these, before linking."""
+        program = self._program
+        staged = tuple(copy for option in options for copy in option.staged)
+        stored = {
+            user: member.stored(packing)
+            for option in options
+            for member, packing in option.ways
+            for user in member.users
+        }
+        decoded = {copy.user: copy.unpacking for copy in staged if copy.unpacking}
+        prims = tuple(_compressed(prim, stored, decoded) for prim in program.prim_funcs)
+        problem, plan = with_staged(program.problem, program.plan, staged, program.times)
+        return replace(program, prim_funcs=prims, problem=problem, plan=plan, staged=staged)
+
+
+def _pieces(prims: Sequence[PrimFunc], program: Program) -> list[Piece]:
+    owned = ((prim.name, constant) for prim in prims for constant in prim.constants)
+    return merge(owned, program.constant_pools)
+
+
+def _compressed(
+    prim: PrimFunc,
+    stored: Mapping[tuple[str, str], np.ndarray],
+    decoded: Mapping[tuple[str, str], Unpacking],
+) -> PrimFunc:
+    """`prim` with what is stored of its constants; where one comes in pieces, with calls for a piece each."""
+    mine = {role: each for (name, role), each in decoded.items() if name == prim.name}
+    if not mine:
+        return prim
+    constants = tuple(
+        replace(each, data=stored[prim.name, each.role], alignment=1, reads=1.0)
+        if each.role in mine
+        else each
+        for each in prim.constants
+    )
+    calls = max(len(each.packing.piece_bytes) for each in mine.values())
+    more = sum(each.instructions for each in mine.values())
+    return replace(
+        prim,
+        constants=constants,
+        structs=tuple(_of_a_group(each, prim.split, calls) for each in prim.structs),
+        instructions=None if prim.instructions is None else prim.instructions + more,
+    )
+
+
+def _of_a_group(struct: CStruct, split: Split | None, calls: int) -> CStruct:
+    """Parameters of one of `calls` calls."""
+    if split is None or calls == 1 or struct.suffix != split.struct:
+        return struct
+    fields = tuple(
+        (name, split.outputs // calls if name == split.field else value) for name, value in struct.fields
+    )
+    return replace(struct, fields=fields)
