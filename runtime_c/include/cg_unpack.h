@@ -23,7 +23,7 @@ extern "C" {
  * Decodes `bytes` bytes, at least one, of the constant `packed` to `to`. The stream is read from
  * `from` on; where it ends, which is where the next piece begins, is returned. Up to 3 bytes behind
  * that end are read: the next piece's, or behind the last one padding that the build puts there.
- * Any alignment; `to` overlaps neither of the others. 160 bytes of stack.
+ * Any alignment; `to` overlaps neither of the others. Less than 192 bytes of stack.
  */
 const uint8_t *cg_unpack(void *to, size_t bytes, const uint8_t *packed, const uint8_t *from);
 

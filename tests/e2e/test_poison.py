@@ -41,6 +41,33 @@ def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
     assert all(case.paints_agree and case.guards_intact for case in found.cases)
 
 
+def _compressed(key: str) -> Program:
+    """With constants that exceed their pool by 1 %."""
+    (pool,) = _program(key).constants
+    options = Options(board="host", pool_limits={pool.name: pool.size_bytes * 99 // 100})
+    program = plan_model(model_path(key), boards.load_board("host"), options).program
+    assert program.unpacked
+    return program
+
+
+@pytest.mark.parametrize("key", [KWS, "mlperf_tiny/ad01_int8"])
+def test_no_report_where_constants_are_decoded(key: str, tmp_path: Path) -> None:
+    found = _run(_compressed(key), key, tmp_path)
+    assert isinstance(found, RunResult), found
+    assert all(case.paints_agree and case.guards_intact for case in found.cases)
+
+
+def test_a_decoded_constant_beyond_its_buffer_is_reported(tmp_path: Path) -> None:
+    """The plan takes the buffer for 64 bytes shorter than what is decoded to it."""
+    program = _compressed(KWS)
+    victim = program.unpacked[0].buffer
+    shorter = tuple(
+        replace(b, size_bytes=b.size_bytes - 64) if b.id == victim else b for b in program.problem.buffers
+    )
+    program = replace(program, problem=replace(program.problem, buffers=shorter))
+    assert isinstance(_run(program, KWS, tmp_path), MemoryFault)
+
+
 def _largest(program: Program) -> str:
     return max(program.problem.buffers, key=lambda buffer: (buffer.size_bytes, -buffer.start)).id
 
