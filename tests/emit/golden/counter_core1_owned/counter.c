@@ -4,15 +4,15 @@
  * Memory map. One row a step, one column per some bytes of a pool; a letter marks the buffer that
  * owns the bytes (see the table below), '*' is a workspace, '.' is free.
  *
- * sram pool, 24 bytes (lower bound 12), 1 bytes a column
+ * sram pool, 24 bytes (lower bound 12), 1 byte a column
  *               0x000           0x010    live bytes
- *    0 lut0     ........BBBB............          4
+ *    0 lut0     ........BBBB............          4  B over A
  *    1 lut1     ........BBBBCCCC........          8
  *    2 concat2  ........BBBBCCCCDDDDDDDD         16  <- peak
  *    3 reshape3 ................DDDDDDDD          8
  *    4 mean4    ........EEEE....DDDDDDDD          8
  *
- * ccm pool, 16 bytes (lower bound 0), 1 bytes a column
+ * ccm pool, 16 bytes (lower bound 0), 1 byte a column
  *               0x000            live bytes
  *    0 lut0     ................          0
  *    1 lut1     ................          0

@@ -10,7 +10,7 @@
  * Memory, bytes        planned   lower bound   section
  *   sram (rw)               24            12   .bss.cg.sram
  *   ccm (rw)                16             0   .bss.cg.ccm
- *   flash (ro)             264           264   .rodata.cg.flash
+ *   flash (ro)             264           264   none (external)
  */
 #ifndef COUNTER_H
 #define COUNTER_H
