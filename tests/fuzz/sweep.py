@@ -17,18 +17,21 @@ from codegen.toolchain import LEVELS
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
 
-BOARDS = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
+_EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
+NO_DSP = "mps2-an521"
+"""A Cortex-M33 without the DSP extension: portable kernels find there what they find on the other one."""
+BOARDS = (*_EACH, NO_DSP)
 
 _DSP = ("mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 _ONLY_ON: Mapping[str, Sequence[str]] = {
     "v6m": ("microbit",),  # made for ARMv6-M; cores of ARMv7-M and later have better ones and refuse them
-    "v7m": ("mps2-an385",),  # for the core that has long products and no DSP extension; the others refuse
+    "v7m": ("mps2-an385", NO_DSP),  # for cores with long products and no DSP extension; the others refuse
     "dsp": _DSP,  # SMLAD
     "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
     "mve": _DSP[-1:],  # Helium
 }
-"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on every board."""
+"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `_EACH`."""
 NO_CODE = frozenset({"reshape_view"})
 """Kernels of views, which have nothing to run."""
 
@@ -40,7 +43,7 @@ def boards_of(kernel: str) -> tuple[str, ...]:
     for word, boards in _ONLY_ON.items():
         if word in kernel.split("_"):
             return tuple(boards)
-    return BOARDS
+    return _EACH
 
 
 def every_kernel() -> list[Kernel]:
@@ -77,21 +80,25 @@ class Outcome:
 
     def lines(self, boards: Sequence[str] = BOARDS) -> Iterator[str]:
         """A table of layers, kernels by cores (-: the core cannot run it), the failures, a summary."""
-        cores = [load_board(board).target.cpu.replace("cortex-", "") for board in boards]
-        yield "".join([f"{'layers':38}", *(f"{core:>7}" for core in cores), "  failures"])
+        yield "".join([f"{'layers':38}", *(f"{_core(board):>9}" for board in boards), "  failures"])
         for kernel in sorted({kernel for kernel, _ in self.counts}):
             cells = [
                 str(self.counts.get((kernel, board), 0)) if board in boards_of(kernel) else "-"
                 for board in boards
             ]
             failed = sum(len(self.wrong.get((kernel, board), ())) for board in boards)
-            yield "".join([f"{kernel:38}", *(f"{cell:>7}" for cell in cells), f"{failed:>10}"])
+            yield "".join([f"{kernel:38}", *(f"{cell:>9}" for cell in cells), f"{failed:>10}"])
         failures = [text for texts in self.wrong.values() for text in texts]
         yield from failures[:50]
         yield (
             f"{sum(self.counts.values())} layers, {self.too_large} more too large for their board, "
             f"{len(failures)} failures"
         )
+
+
+def _core(board: str) -> str:
+    """As a column's head."""
+    return load_board(board).target.cpu.replace("cortex-", "") + (" -dsp" if board == NO_DSP else "")
 
 
 def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: int = 2) -> Outcome:

@@ -16,8 +16,8 @@ from codegen.kernels.registry import Kernel
 from codegen.kernels.walk import Fields
 
 HEADER = "cg_kernels_v7m.h"
-CPUS = frozenset({"cortex-m3"})
-"""Cores of ARMv7-M that lack the DSP extension."""
+CPUS = frozenset({"cortex-m3", "cortex-m33"})
+"""Cores of ARMv7-M, or of ARMv8-M with its instructions, that may lack the DSP extension."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -32,14 +32,14 @@ class Channels:
 
 
 class V7mKernel(Kernel):
-    """Shared by all: a Cortex-M3, a run-time image, whatever the portable kernel demands."""
+    """Shared by all: a core without the DSP extension, a run-time image, what the portable kernel demands."""
 
     portable: PortableKernel
     """The kernel whose conditions hold here too."""
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another core, or numbers the kernel cannot apply."""
-        if target.cpu not in CPUS:
+        if target.cpu not in CPUS or "dsp" in target.features:
             return f"the kernel {self.name} is for ARMv7-M cores without the DSP extension"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):
