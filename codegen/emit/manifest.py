@@ -18,13 +18,14 @@ MANIFEST = ".codegen"
 _FIRST_LINE = "# Made by codegen. The next build into this folder replaces these files and keeps all others."
 
 _REWRITTEN = "report.json"
-"""`run` adds what it measured to it: changing it is no edit."""
+"""Ours in every such folder, but not listed: `run` adds what it measured to it, and the planner's time is in
+it, which may not make two builds of one model differ elsewhere."""
 
 
 def write_manifest(folder: Path) -> None:
     """List all files of `folder`, which is ours alone, in its manifest. Raises OSError."""
     names = sorted(path.relative_to(folder).as_posix() for path in _files(folder))
-    lines = [f"{_digest(folder / name)}  {name}" for name in names if name != MANIFEST]
+    lines = [f"{_digest(folder / name)}  {name}" for name in names if name not in (MANIFEST, _REWRITTEN)]
     text = "\n".join([_FIRST_LINE, *lines, ""])
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
 
@@ -48,7 +49,7 @@ def edited(folder: Path, manifest: Mapping[str, str]) -> list[str]:
     found: list[str] = []
     for name, digest in manifest.items():
         path = folder / name
-        if name == _REWRITTEN or not os.path.lexists(path):
+        if not os.path.lexists(path):
             continue
         if path.is_symlink() or not path.is_file() or _digest(path) != digest:
             found.append(name)
@@ -58,7 +59,7 @@ def edited(folder: Path, manifest: Mapping[str, str]) -> list[str]:
 def others(folder: Path, manifest: Mapping[str, str]) -> list[str]:
     """Files (links and devices too) and empty folders of `folder` that are not in its manifest. Raises
     OSError."""
-    known = {MANIFEST, *manifest}
+    known = {MANIFEST, _REWRITTEN, *manifest}
     names = (path.relative_to(folder).as_posix() for path in _files(folder))
     return sorted(name for name in names if name not in known)
 
