@@ -19,11 +19,18 @@ def call(command: Sequence[str], folder: Path) -> str:
     return done.stdout
 
 
-def compile_all(sources: Sources, folder: Path, compiler: Sequence[str], *options: str) -> None:
-    """Compile every C file of a written folder, warnings being errors."""
+def compile_all(
+    sources: Sources, folder: Path, compiler: Sequence[str], *options: str, done: set[str] | None = None
+) -> None:
+    """Compile every C file of a written folder, warnings being errors; `done`: texts of the runtime that
+    need not be compiled again, to which this adds its own."""
     include = [f"-I{path}" for path in sources.include_dirs]
     output = ["-c", "-o", "unwanted.o"]
     for path in sources.c_files:
+        if done is not None and path.startswith("runtime/"):
+            if sources.files[path] in done:
+                continue
+            done.add(sources.files[path])
         call([*compiler, *WARNINGS, *options, *include, path, *output], folder)
 
 

@@ -120,10 +120,11 @@ def test_no_compiler_warns(
 ) -> None:
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
+    done: set[str] = set()
     for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
         sources = render(together(bundle))
         write(sources, tmp_path / f"out{number}")
-        compile_all(sources, tmp_path / f"out{number}", compiler, level, *hooks)
+        compile_all(sources, tmp_path / f"out{number}", compiler, level, *hooks, done=done)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
