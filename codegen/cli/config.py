@@ -67,12 +67,22 @@ class Settings:
     constant_rules: tuple[ConstantRule, ...] = ()
 
 
+def current_folder() -> Path:
+    """Where codegen runs. Raises CodegenError E234 if that folder was removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise CodegenError(
+            Message(code="E234", text="the current folder is gone", help="change to a folder that exists")
+        ) from None
+
+
 def settings(folder: Path | None = None) -> Settings:
     """Read codegen.toml in `folder`, the current one by default; without a file there are no settings.
 
-    Raises CodegenError E202 naming everything in it that is not understood.
+    Raises CodegenError E202 naming everything in it that is not understood, E234.
     """
-    path = (folder or Path.cwd()) / FILE
+    path = (folder or current_folder()) / FILE
     if not path.is_file():
         return Settings()
     try:

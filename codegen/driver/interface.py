@@ -147,4 +147,8 @@ def explaining(options: Options, *, alone: bool) -> Generator[None]:
         if not reason or any(message.code != "E402" for message in error.messages):
             raise
         more = f"; constants are not compressed with {reason}"
-        raise CodegenError(replace(each, help=f"{each.help}{more}") for each in error.messages) from None
+        told = (
+            each if more in (each.help or "") else replace(each, help=f"{each.help}{more}")
+            for each in error.messages
+        )
+        raise CodegenError(told) from None

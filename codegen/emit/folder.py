@@ -29,9 +29,10 @@ def staged(sources: Sources, folder: Path) -> Generator[Path]:
     was at `folder` before is untouched. Of an earlier folder of ours the files that codegen wrote are
     replaced; all others are kept, as they are. Raises CodegenError E230 for any other folder or file there
     (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote were changed
-    since, or others are in the way of new ones.
+    since, or others are in the way of new ones, E233 for the current folder.
     """
     folder = folder.resolve()
+    _check_elsewhere(folder)
     _check_replaceable(folder)
     staging = _staging(folder)
     try:
@@ -43,6 +44,22 @@ def staged(sources: Sources, folder: Path) -> Generator[Path]:
         _publish(staging, folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _check_elsewhere(folder: Path) -> None:
+    """Raise E233 for the current folder and those above it: who stands in one would be left in a folder that
+    is gone once another one has taken its place."""
+    here = Path.cwd()
+    if folder == here or folder in here.parents:
+        what = "is the current folder" if folder == here else "holds the current folder"
+        raise CodegenError(
+            Message(
+                code="E233",
+                where=str(folder),
+                text=f"{what}, and a build replaces its folder as a whole",
+                help="name a folder in it (-o build), or run codegen from outside it",
+            )
+        )
 
 
 def _check_replaceable(folder: Path) -> list[str]:

@@ -79,6 +79,8 @@ class Pool:
     name: str
     region: str
     limit_bytes: int
+    room_bytes: int | None = None
+    """What a limit can be at most, as the region has it; None: any."""
     alignment: int = 16
     section: str = ""
     read_cost: float = 1.0

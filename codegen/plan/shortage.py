@@ -25,6 +25,8 @@ class Shortage:
     alive: tuple[Buffer, ...]
     step: str | None = None
     budget_bytes: int | None = None
+    room_bytes: int | None = None
+    """The largest limit that the board's region permits; None: not known."""
     models: tuple[tuple[str, int], ...] = ()
     """In a build of several models: the one that is short, or those that are concurrent, and the bytes that
     the smallest plan found of each takes of the pool."""
@@ -70,6 +72,7 @@ def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
                 Shortage(
                     pool=pool.name,
                     limit_bytes=pool.limit_bytes,
+                    room_bytes=pool.room_bytes,
                     needed_bytes=needed,
                     bound_bytes=bound.bytes,
                     time=bound.time,
@@ -102,7 +105,10 @@ def _of_models(item: Shortage) -> Message:
         lines.append(
             f"  the smallest limit for which plans of all models were found is {item.budget_bytes} bytes"
         )
-        help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
+        if item.room_bytes is None or item.budget_bytes <= item.room_bytes:
+            help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
+        else:
+            lines.append(f"  this board has {item.room_bytes}")
     where = f"pool {item.pool}, {' and '.join(name for name, _ in item.models)}"
     return Message(code="E401", where=where, text="\n".join(lines), help=f"try {help_}")
 
@@ -121,7 +127,11 @@ def _of_one(item: Shortage) -> Message:
     if item.budget_bytes is not None:
         plans = "plans of all models were" if item.models else "a plan was"
         lines.append(f"  the smallest budget for which {plans} found is {item.budget_bytes} bytes")
-        help_ = f"--pool {item.pool}={item.budget_bytes}, a board with that many bytes, a smaller model"
+        help_ = "a board with that many bytes, a smaller model"
+        if item.room_bytes is None or item.budget_bytes <= item.room_bytes:
+            help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
+        else:
+            lines.append(f"  this board has {item.room_bytes}")
     if item.bound_bytes <= item.limit_bytes:
         help_ = f"another --planner, {help_}"
     where = f"pool {item.pool}" + "".join(f", {name}" for name, _ in item.models)

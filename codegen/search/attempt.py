@@ -36,8 +36,7 @@ Grouping = Literal["whole", "blocks"]
 
 Reach = Literal["chosen", "replacing", "least"]
 """chosen: kernels as `--optimize` has them. replacing: those that replace their argument may take any
-workspace and time, and where nothing fits, those that need fewer bytes any time. least: these wherever they
-lower the peak, too."""
+workspace and time. least: besides, those that need fewer bytes any time, wherever they lower the peak."""
 
 _WEIGHED_SHARE = 100
 """An attempt that is weighed against others gets the planner's effort divided by this: one tenth of a second
@@ -180,6 +179,8 @@ class Planning:
     def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
         """The same with some steps run twice: each needs less than the one before if its steps are grouped
         so, and more work."""
+        if grouping == "whole" and self.streamed is not None:
+            return  # a streamed input is never whole
         if grouping not in self._variants:
             self._variants[grouping] = tuple(self._recomputed(grouping))
         for variant in self._variants[grouping]:
@@ -313,7 +314,7 @@ class Planning:
     def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
         """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
         before RAM."""
-        if self._choices.optimize != "size" and self._reach == "chosen":
+        if self._reach == "replacing" or (self._choices.optimize != "size" and self._reach == "chosen"):
             return []
         slower = lean.SLOWER_PERCENT if self._reach == "chosen" else None
 

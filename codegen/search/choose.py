@@ -124,7 +124,7 @@ def frontier(planning: Planning, progress: Progress) -> tuple[list[Attempt], lis
     first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
     however slow, all that need fewer than any of the first for as much work.
 
-    Raises DoesNotFit if none is within the limits.
+    Raises DoesNotFit if none is within the limits, as `best_attempt` does.
     """
     fast = list(within(planning.reaching("replacing"), None, _CURVE_POINTS))
     lean = [way for free in _freed(planning) for way in within(free, None, _CURVE_POINTS)]
@@ -134,7 +134,7 @@ def frontier(planning: Planning, progress: Progress) -> tuple[list[Attempt], lis
         (tried if index < len(fast) else leaner).add(way)
     progress(len(fast) + len(lean), len(fast) + len(lean))
     if not tried.found and not leaner.found:
-        raise tried.nearest()
+        return [_smallest(planning, "balanced", leaner.nearest())], []
     points, others = _finished(planning, tried.found), _finished(planning, leaner.found)
     return points, [other for other in others if not any(_is_no_worse(point, other) for point in points)]
 

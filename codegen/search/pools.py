@@ -34,6 +34,7 @@ def board_pools(board: Board, limits: Mapping[str, int], *, emulated: bool) -> t
                 name=region.pool_name,
                 region=region.name,
                 limit_bytes=min(room, limits.get(region.pool_name, room)),
+                room_bytes=room,
                 alignment=board.pool_alignment_bytes,
                 section=f".bss.cg.{region.pool_name}",
                 read_cost=region.access_cost,

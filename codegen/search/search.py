@@ -77,6 +77,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
+    choices = replace(choices, optimize="balanced")
     ready = _Ready(module, board, choices, name, _binder(module, board))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)

@@ -92,3 +92,15 @@ def test_sets_of_concurrent_models(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('concurrent = ["kws", "vww"]\n')
     with pytest.raises(CodegenError, match="concurrent must be a list of lists of model names"):
         settings(tmp_path)
+
+
+def test_a_current_folder_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(CodegenError) as caught:
+        settings()
+    assert str(caught.value.messages[0]) == (
+        "error[E234] the current folder is gone\nhelp: change to a folder that exists"
+    )

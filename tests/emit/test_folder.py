@@ -171,3 +171,20 @@ def test_the_folder_has_ordinary_rights(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     write(_sources(a="1"), tmp_path / "out")
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_the_current_folder_and_those_above_it_are_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell was left in a folder that was gone, and the next command ended in a traceback."""
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    for folder, what in ((Path(), "is"), (Path(".."), "holds")):
+        with pytest.raises(CodegenError) as caught:
+            write(_sources(a="1"), folder)
+        assert str(caught.value.messages[0]) == (
+            f"error[E233] {folder.resolve()}: {what} the current folder, and a build replaces its folder "
+            "as a whole\nhelp: name a folder in it (-o build), or run codegen from outside it"
+        )
+    assert inner.is_dir() and not any(inner.iterdir())

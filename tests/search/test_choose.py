@@ -226,3 +226,40 @@ def test_the_curve_has_lean_kernels_apart() -> None:
             assert _peak(one) > _peak(other) and _macs(one) < _macs(other)
     for lean in found.lean:
         assert all(_peak(lean) < _peak(fast) for fast in found.fast if _macs(fast) <= _macs(lean))
+
+
+def test_a_curve_within_a_limit_says_what_kernels_it_has_and_names_a_budget() -> None:
+    """Plans that only lean kernels fit were shown as fast ones; where nothing fitted, the least that fast
+    kernels need was said to be the least of any."""
+    board = boards.load_board("lm3s6965evb")
+    module = plan_model(model_path(KWS), HOST, Options(board="host")).module
+    for optimize in ("balanced", "size"):
+        made = Choices(planner="optimal", optimize=optimize, pool_limits={"sram": 8_300})
+        found = curve(module, board, made, name="model", progress=_quiet)
+        assert not found.fast
+        assert [_peak(each) for each in found.lean] == [8_064]
+    with pytest.raises(DoesNotFit) as caught:
+        made = Choices(planner="optimal", pool_limits={"sram": 8_000})
+        curve(module, board, made, name="model", progress=_quiet)
+    assert caught.value.shortages[0].budget_bytes == 8_064
+
+
+def test_a_streamed_input_that_does_not_fit_is_an_error_with_a_budget() -> None:
+    """It ended in a traceback: steps to run twice were looked for with the input whole."""
+    error = _missed(KWS, HOST, stream_input=True, pool_limits={"sram": 7_000})
+    budget = error.shortages[0].budget_bytes
+    assert budget is not None
+    assert _peak(_plan(KWS, stream_input=True, pool_limits={"sram": budget})) <= budget
+    module = plan_model(model_path(KWS), HOST, Options(board="host")).module
+    made = Choices(planner="optimal", stream_input=True)
+    assert curve(module, HOST, made, name="model", progress=_quiet).fast
+
+
+def test_no_limit_is_offered_that_the_board_cannot_grant() -> None:
+    """microbit has 14,080 bytes for a model; `--pool sram=27749` was offered, which changed nothing."""
+    (message,) = _missed("mlperf_tiny/vww_96_int8", boards.load_board("microbit")).messages
+    assert message.help == "try a board with that many bytes, a smaller model"
+    assert message.text.splitlines()[-2:] == [
+        "  the smallest budget for which a plan was found is 27749 bytes",
+        "  this board has 14080",
+    ]
