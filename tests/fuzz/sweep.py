@@ -17,11 +17,11 @@ from codegen.toolchain import LEVELS
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
 
-_EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
+EACH = ("microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 """A board of each core: Cortex-M0, M3, M4, M7, M33, M55."""
 NO_DSP = "mps2-an521"
 """A Cortex-M33 without the DSP extension: portable kernels find there what they find on the other one."""
-BOARDS = (*_EACH, NO_DSP)
+BOARDS = (*EACH, NO_DSP)
 
 _DSP = ("mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
 _ONLY_ON: Mapping[str, Sequence[str]] = {
@@ -31,7 +31,7 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "fpu": _DSP[:-1],  # single precision; a core with Helium for floats takes the next instead
     "mve": _DSP[-1:],  # Helium
 }
-"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `_EACH`."""
+"""Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
 NO_CODE = frozenset({"reshape_view"})
 """Kernels of views, which have nothing to run."""
 
@@ -43,7 +43,7 @@ def boards_of(kernel: str) -> tuple[str, ...]:
     for word, boards in _ONLY_ON.items():
         if word in kernel.split("_"):
             return tuple(boards)
-    return _EACH
+    return EACH
 
 
 def every_kernel() -> list[Kernel]:

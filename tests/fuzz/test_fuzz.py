@@ -19,7 +19,7 @@ from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls
 from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
-from tests.fuzz.sweep import BOARDS, NO_CODE, Task, boards_of, every_kernel, fuzz_kernel
+from tests.fuzz.sweep import BOARDS, EACH, NO_CODE, Task, boards_of, every_kernel, fuzz_kernel
 from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
@@ -55,7 +55,10 @@ def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:
         lets = [drawn(op, dtype, seed).let for dtype in dtypes_of(op) for seed in range(150)]
         for kernel in kernels_for(op):
             on = [b.name for b in boards if any(kernel.refusal(let, b.target) is None for let in lets)]
-            assert kernel.name in NO_CODE or tuple(on) == boards_of(kernel.name), kernel.name
+            tried = boards_of(kernel.name)
+            # What runs on every core runs on a Cortex-M33 without the DSP extension as on one with it.
+            expected = BOARDS if tried == EACH else tried
+            assert kernel.name in NO_CODE or tuple(on) == expected, kernel.name
 
 
 @pytest.mark.parametrize("op", ["CONV_2D", "DEPTHWISE_CONV_2D"])
