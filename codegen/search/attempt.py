@@ -170,7 +170,7 @@ class Planning:
         """The same that reaches for the `least`, its blocks of the kernels that need the fewest bytes; None
         if they are that already."""
         steps = fuse.lean_row_steps(self._variant.prim_funcs, self._binder, self._flash_worth)
-        if all(_kernel(lean) == _kernel(step) for lean, step in zip(steps, self._variant.steps, strict=True)):
+        if fuse.kernels_of(steps) == fuse.kernels_of(self._variant.steps):
             return None
         other = self._of(replace(self._variant, steps=steps))
         other._reach = "least"
@@ -395,7 +395,3 @@ class Planning:
             minimum_alignment=self._board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
-
-
-def _kernel(step: PrimFunc | None) -> str | None:
-    return None if step is None else step.kernel
