@@ -28,6 +28,7 @@ from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Board
 from codegen.plan.bundle import together
 from codegen.search import Choices, search
+from codegen.search.binding import Binder
 from codegen.search.select import select
 
 CHOICES = Choices(planner="greedy_by_size", optimize="speed")
@@ -153,7 +154,7 @@ def plan(layer: Layer, board: Board, folder: Path, *, is_portable: bool) -> tupl
         replace(board, target=replace(board.target, cpu="", features=frozenset())) if is_portable else board
     )
     constants = {id_: constant.data for id_, constant in ready.module.constants.items()}
-    [fastest] = select(ready.module.main, constants, seen.target)
+    [fastest] = select(ready.module.main, Binder(constants, seen.target))
     program = None
     try:
         program = search(ready.module, seen, CHOICES, name="layer")
