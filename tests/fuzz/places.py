@@ -1,6 +1,6 @@
 """Where the buffers of a call lie: each alone beside closed memory, and overlapping as far as is stated."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen.ir import Board, Var
@@ -187,8 +187,3 @@ def _over(prim: PrimFunc, board: Board, argument: int, distance: int, side: str)
     under = _buffer(result, first.address - start, 0, 0)
     image = replace(_buffer(over, first.address - start + distance, 0, 0), is_kept=False)
     return Call(prim=prim, buffers=(under, image, *rest), side=side, paint=0xA5)
-
-
-def starting_content(call: Call) -> Mapping[int, int]:
-    """Number of a buffer -> the argument whose values are there at first."""
-    return {n: buffer.argument for n, buffer in enumerate(call.buffers) if buffer.argument is not None}
