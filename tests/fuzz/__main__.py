@@ -1,4 +1,4 @@
-"""Every kernel on random layers, on QEMU, against the NumPy reference.
+"""Every kernel on random layers, on QEMU, against the NumPy reference, and that against the engines.
 
 python -m tests.fuzz --layers 300                         # every kernel on every core
 python -m tests.fuzz --board mps2-an386 --layers 3000 --seed 7
@@ -7,6 +7,8 @@ python -m tests.fuzz --board mps2-an386 --layer CONV_2D:int8:17 --kernel conv2d_
 Each layer is bound to every registered kernel that takes it, not only to the one selection prefers, and run
 with its buffers against closed memory (MPU) on either side, and with its result over its argument at exactly
 the distances the kernel states. The C of kernels is compiled for speed and for size, half of the layers each.
+NumPy's result of each layer is compared with its reference engine's: with the recorded one, or with the
+engine itself where none is recorded (layers beyond those of the suite) or `--engines` is given.
 Prints a table of layers, kernels by cores. Exit status 1 if anything differs, or if a kernel had fewer layers
 than asked for on a core that can run it.
 """
@@ -19,6 +21,7 @@ from dataclasses import replace
 from codegen.board import load_board
 from codegen.ir import Board, DType
 from codegen.kernels import kernels_for
+from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.running import Failure, Runner
 from tests.fuzz.sweep import BOARDS, Task, boards_of, every_kernel, fuzz
 from tests.fuzz.trials import Trial, of_layer
@@ -38,13 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         and boards_of(kernel.name)
     ]
     names = [board.name for board in boards]
-    task = Task(layers=options.layers, seed=options.seed)
+    task = Task(layers=options.layers, seed=options.seed, live=options.engines)
     if options.level:
         task = replace(task, levels=tuple(options.level))
     outcome = fuzz(kernels, names, task, jobs=options.jobs)
     lacking = outcome.lacking(options.layers, names)
     sys.stdout.writelines(f"{line}\n" for line in [*outcome.lines(names), *lacking])
-    return 1 if outcome.wrong or lacking or not outcome.counts else 0
+    return 1 if outcome.wrong or outcome.unlike or lacking or not outcome.counts else 0
 
 
 def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
@@ -61,9 +64,13 @@ def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
             failures += runner.finish()
     for trial in ran:
         sys.stdout.write(f"ran {trial.label}\n")
-    for failure in failures:
-        sys.stdout.write(f"{failure}\n")
-    return 1 if failures or not ran else 0
+    reference = Reference(read(), live=options.engines)
+    for trial in ran[:1]:
+        name = Name(op=op, dtype=dtype, seed=int(seed))
+        reference.check(name, trial.layer, trial.expected)
+    unlike = reference.finish()
+    sys.stdout.writelines(f"{line}\n" for line in [*failures, *unlike])
+    return 1 if failures or unlike or not ran else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--op", action="append", default=[], help="only this operator; several times")
     parser.add_argument("--kernel", action="append", default=[], help="only this kernel; several times")
     parser.add_argument("--layer", help="OPERATOR:TYPE:SEED, this layer only")
+    parser.add_argument("--engines", action="store_true", help="ask the reference engines for every layer")
     parser.add_argument("--jobs", type=int, default=2, help="kernels at a time (default 2)")
     parser.add_argument(
         "--level",

@@ -14,6 +14,7 @@ from codegen.board import load_board
 from codegen.kernels import kernels_for, supported_ops
 from codegen.kernels.registry import Kernel
 from codegen.toolchain import LEVELS
+from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.running import Runner
 from tests.fuzz.trials import trials
 
@@ -53,10 +54,14 @@ def every_kernel() -> list[Kernel]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """`layers` layers from number `seed` on of each kernel and board; C compiled at these levels in turn."""
+    """`layers` layers from number `seed` on of each kernel and board; C compiled at these levels in turn.
+
+    `live`: put each layer to its reference engine, also where the engine's answer is recorded.
+    """
 
     layers: int
     seed: int = 0
+    live: bool = False
     levels: tuple[str, ...] = tuple(dict.fromkeys((LEVELS["speed"], LEVELS["size"])))
 
 
@@ -68,6 +73,12 @@ class Outcome:
     wrong: Mapping[tuple[str, str], Sequence[str]]
     too_large: int
     """Layers that their board has no room for; others were drawn for them."""
+    compared: int
+    """Layers whose NumPy result was compared with a reference engine's, each once a kernel."""
+    unasked: int
+    """Layers that could not be: no answer is recorded and no engine is installed."""
+    unlike: Sequence[str]
+    """Differences between NumPy and the engines, as lines."""
 
     def lacking(self, layers: int, boards: Sequence[str] = BOARDS) -> list[str]:
         """Pairs of these kernels and boards that had fewer than `layers` layers, as lines."""
@@ -94,6 +105,12 @@ class Outcome:
             f"{sum(self.counts.values())} layers, {self.too_large} more too large for their board, "
             f"{len(failures)} failures"
         )
+        yield from self.unlike
+        unasked = f", {self.unasked} have none recorded and no engine is installed" if self.unasked else ""
+        yield (
+            f"{self.compared} times NumPy's result was compared with a reference engine's{unasked}, "
+            f"{len(self.unlike)} differences"
+        )
 
 
 def _core(board: str) -> str:
@@ -106,7 +123,8 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
     start = time.monotonic()
     counts: dict[tuple[str, str], int] = {}
     wrong: dict[tuple[str, str], Sequence[str]] = {}
-    too_large = 0
+    too_large = compared = unasked = 0
+    unlike: list[str] = []
     with (
         tempfile.TemporaryDirectory(prefix="fuzz-objects-") as objects,
         ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool,
@@ -120,9 +138,14 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
             counts |= found.counts
             wrong |= found.wrong
             too_large += found.too_large
+            compared += found.compared
+            unasked += found.unasked
+            unlike += found.unlike
             seconds, layers = time.monotonic() - start, sum(counts.values())
             sys.stderr.write(f"{seconds:6.0f} s {layers:8} layers, {tasks[done]} done\n")
-    return Outcome(counts=counts, wrong=wrong, too_large=too_large)
+    return Outcome(
+        counts=counts, wrong=wrong, too_large=too_large, compared=compared, unasked=unasked, unlike=unlike
+    )
 
 
 def fuzz_kernel(op: str, name: str, boards: Sequence[str], task: Task, objects: Path) -> Outcome:
@@ -131,16 +154,26 @@ def fuzz_kernel(op: str, name: str, boards: Sequence[str], task: Task, objects: 
     [kernel] = [each for each in kernels_for(op) if each.name == name]
     loaded = {board: load_board(board) for board in boards_of(name) if board in boards}
     counts: Counter[str] = Counter()
+    reference = Reference(read(), live=task.live)
     share = -(-task.layers // len(task.levels))
     with Runner(levels=task.levels, layers=min(share, 400), objects=objects) as runner:
         drawn = trials(kernel, list(loaded.values()), layers=task.layers, seed=task.seed, counts=counts)
         for trial in drawn:
             counts[trial.board] += runner.add(trial, loaded[trial.board])
+            reference.check(
+                Name(op=op, dtype=trial.dtype.value, seed=trial.seed), trial.layer, trial.expected
+            )
+        unlike = reference.finish()
         failures = runner.finish()
         too_large = runner.too_large
     wrong: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
         wrong.setdefault((name, failure.trial.board), []).append(str(failure))
     return Outcome(
-        counts={(name, board): counts[board] for board in loaded}, wrong=wrong, too_large=too_large
+        counts={(name, board): counts[board] for board in loaded},
+        wrong=wrong,
+        too_large=too_large,
+        compared=reference.compared,
+        unasked=reference.unasked,
+        unlike=unlike,
     )

@@ -1,0 +1,251 @@
+"""A drawn layer as a TFLite file, so that the reference engines can be asked for its result.
+
+The format knows SAME and VALID padding only and layers are drawn with any. Convolutions therefore get a PAD
+of zero points in front, which adds nothing to a sum; a pool becomes a slice and a VALID pool of what is left
+of the window for every pixel of the result, each an output of the graph.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from codegen.importers.tflite.writer import ModelBuilder
+from codegen.ir import ConstRef, DType, TensorType
+from codegen.ir.ops import (
+    Attrs,
+    BinaryAttrs,
+    ConcatAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    LeakyReluAttrs,
+    MeanAttrs,
+    PadAttrs,
+    Padding2D,
+    PoolAttrs,
+    ReshapeAttrs,
+    SoftmaxAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
+from tests.engines import Arrays, Request
+from tests.engines.rules import ruling_engine
+from tests.kernels.layers import Layer
+
+_MOST_BROADCAST_AXES = 4
+"""Of more axes tflite-runtime spreads no argument of a MUL (it aborts): arguments are spread beforehand."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What to ask which engine, and how its answer becomes the layer's result."""
+
+    request: Request
+    shape: tuple[int, ...]
+
+    def joined(self, outputs: Arrays) -> np.ndarray:
+        """The layer's result: the output, or the pixels of one whose windows were asked for one by one."""
+        if len(outputs) == 1:
+            return outputs[0].reshape(self.shape)
+        batch, height, width, channels = self.shape
+        pixels = np.stack([pixel.reshape(batch, channels) for pixel in outputs], axis=1)
+        return pixels.reshape(batch, height, width, channels)
+
+
+def asked(layer: Layer) -> Asked:
+    """The file of `layer`, its inputs, and the engine that rules for it."""
+    file = _File(layer)
+    model = file.finish(list(_written(file, layer)))
+    request = Request(engine=ruling_engine(_rule(layer)), model=model, inputs=(file.inputs,))
+    return Asked(request=request, shape=layer.let.var.type.shape)
+
+
+def _rule(layer: Layer) -> str:
+    """Name of the operator in the table of ruling engines."""
+    call, result = layer.let.call, layer.let.var.type
+    op = call.op.name
+    types = [None if arg is None else arg.type for arg in call.args]
+    first = types[0]
+    assert first is not None
+    if op == "QUANTIZE" and (first.dtype, result.dtype) == (DType.INT8, DType.INT16):
+        return "QUANTIZE int8 to int16"
+    if op == "CONV_2D" and types[2] is None:
+        return "CONV_2D without bias"
+    if op == "FULLY_CONNECTED":
+        weights = types[1]
+        assert weights is not None
+        if first.dtype is DType.INT16 and types[2] is None:
+            return "FULLY_CONNECTED int16 without bias"
+        if weights.quantization is not None and len(weights.quantization.scales) > 1:
+            return "FULLY_CONNECTED per channel"
+    return op
+
+
+class _File:
+    """A file under construction: arguments are there already, in `operands`."""
+
+    def __init__(self, layer: Layer) -> None:
+        self.model = ModelBuilder()
+        self.operands: list[int | None] = []
+        self._inputs: list[int] = []
+        values: list[np.ndarray] = []
+        shape = layer.let.var.type.shape
+        spread = isinstance(layer.let.call.attrs, BinaryAttrs) and len(shape) > _MOST_BROADCAST_AXES
+        for arg, data in zip(layer.let.call.args, layer.values, strict=True):
+            if arg is None or data is None:
+                self.operands.append(None)
+                continue
+            is_constant = isinstance(arg, ConstRef)
+            data = np.ascontiguousarray(np.broadcast_to(data, shape)) if spread else data
+            index = self.tensor(replace(arg.type, shape=data.shape), data if is_constant else None)
+            self.operands.append(index)
+            if not is_constant:
+                self._inputs.append(index)
+                values.append(data)
+        self.inputs: Arrays = tuple(values)
+
+    def tensor(self, type_: TensorType, data: np.ndarray | None = None) -> int:
+        quantization = type_.quantization
+        more: dict[str, Any] = {}
+        if quantization is not None:
+            more = {"scale": quantization.scales, "zero_point": quantization.zero_points}
+            more["axis"] = quantization.axis or 0
+        name = f"t{self.model.tensors}"
+        return self.model.tensor(name, type_.shape, type_.dtype.value, data=data, **more)
+
+    def constant(self, values: object) -> int:
+        """An int32 tensor."""
+        return self.model.constant(f"t{self.model.tensors}", np.array(values, np.int32))
+
+    def finish(self, outputs: list[int]) -> bytes:
+        self.model.inputs(*self._inputs)
+        self.model.outputs(*outputs)
+        return self.model.build()
+
+
+def _written(file: _File, layer: Layer) -> Iterator[int]:
+    """Writes the operators; yields the graph's outputs."""
+    call = layer.let.call
+    if isinstance(call.attrs, PoolAttrs) and call.attrs.padding != Padding2D():
+        yield from _window_by_window(file, layer, call.attrs)
+        return
+    first = file.operands[0]
+    if isinstance(call.attrs, ConvAttrs | DepthwiseConvAttrs):
+        image = call.args[0]
+        assert first is not None and image is not None
+        file.operands[0] = _padded(file, first, image.type, call.attrs.padding)
+    name, more, options = _options(file, layer)
+    while file.operands and file.operands[-1] is None:
+        file.operands.pop()
+    result = file.tensor(layer.let.var.type)
+    file.model.op(name, [*file.operands, *more], [result], **options)
+    yield result
+
+
+def _padded(file: _File, image: int, type_: TensorType, pads: Padding2D) -> int:
+    if pads == Padding2D():
+        return image
+    batch, height, width, channels = type_.shape
+    shape = (batch, height + pads.top + pads.bottom, width + pads.left + pads.right, channels)
+    result = file.tensor(replace(type_, shape=shape))
+    amounts = file.constant([[0, 0], [pads.top, pads.bottom], [pads.left, pads.right], [0, 0]])
+    file.model.op("PAD", [image, amounts], [result])
+    return result
+
+
+def _window_by_window(file: _File, layer: Layer, attrs: PoolAttrs) -> Iterator[int]:
+    image, (argument, *_) = file.operands[0], layer.let.call.args
+    assert argument is not None
+    batch, _, _, channels = argument.type.shape
+    _, height, width, _ = layer.let.var.type.shape
+    pads = (attrs.padding.top, attrs.padding.left)
+    for pixel in product(range(height), range(width)):
+        starts = [pixel[axis] * attrs.stride[axis] - pads[axis] for axis in (0, 1)]
+        stops = [min(starts[axis] + attrs.window[axis], argument.type.shape[1 + axis]) for axis in (0, 1)]
+        starts = [max(0, start) for start in starts]
+        extents = [stop - start for start, stop in zip(starts, stops, strict=True)]
+        part = file.tensor(replace(argument.type, shape=(batch, *extents, channels)))
+        ends = (batch, *stops, channels)
+        bounds = [file.constant(values) for values in ((0, *starts, 0), ends, (1, 1, 1, 1))]
+        file.model.op("STRIDED_SLICE", [image, *bounds], [part])
+        result = file.tensor(replace(layer.let.var.type, shape=(batch, 1, 1, channels)))
+        options = _pool_options(replace(attrs, window=(extents[0], extents[1]), stride=(1, 1)))
+        file.model.op(layer.let.call.op.name, [part], [result], **options)
+        yield result
+
+
+def _pool_options(attrs: PoolAttrs) -> dict[str, Any]:
+    return {
+        "padding": "VALID",
+        "stride_h": attrs.stride[0],
+        "stride_w": attrs.stride[1],
+        "filter_height": attrs.window[0],
+        "filter_width": attrs.window[1],
+        "activation": attrs.activation.value,
+    }
+
+
+def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]:
+    """(operator, operands that the format has for options, options)."""
+    attrs, op = layer.let.call.attrs, layer.let.call.op.name
+    match attrs:
+        case MeanAttrs():
+            return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
+        case ReshapeAttrs():
+            return op, [file.constant(list(attrs.shape))], {}
+        case TransposeAttrs():
+            return op, [file.constant(list(attrs.permutation))], {}
+        case PadAttrs():
+            return _pad(file, layer, attrs)
+        case StridedSliceAttrs():
+            return op, *_slice(file, attrs)
+        case _:
+            return op, [], _plain_options(op, attrs)
+
+
+def _plain_options(op: str, attrs: Attrs) -> dict[str, Any]:
+    """Of operators that have no operands for them."""
+    match attrs:
+        case ConvAttrs() | DepthwiseConvAttrs():
+            options = {"padding": "VALID", "stride_h": attrs.stride[0], "stride_w": attrs.stride[1]}
+            options |= {"dilation_h": attrs.dilation[0], "dilation_w": attrs.dilation[1]}
+            if isinstance(attrs, DepthwiseConvAttrs):
+                options["depth_multiplier"] = attrs.multiplier
+            return options | {"activation": attrs.activation.value}
+        case PoolAttrs():
+            return _pool_options(attrs)
+        case FullyConnectedAttrs():
+            return {"activation": attrs.activation.value}
+        case BinaryAttrs():  # scales of int16 need not be powers of two
+            free = {} if op == "MUL" else {"pot_scale_int16": False}
+            return {"activation": attrs.activation.value, **free}
+        case ConcatAttrs():
+            return {"axis": attrs.axis}
+        case SoftmaxAttrs():
+            return {"beta": attrs.beta}
+        case LeakyReluAttrs():
+            return {"alpha": attrs.alpha}
+        case _:
+            return {}
+
+
+def _pad(file: _File, layer: Layer, attrs: PadAttrs) -> tuple[str, list[int], dict[str, Any]]:
+    result = layer.let.var.type
+    value = np.array([attrs.value], result.dtype.numpy)
+    return "PADV2", [file.constant(attrs.paddings), file.tensor(replace(result, shape=(1,)), value)], {}
+
+
+def _slice(file: _File, attrs: StridedSliceAttrs) -> tuple[list[int], dict[str, Any]]:
+    """An end in front of the first element has no number of its own: -1 is the last. A mask says it."""
+    ends: list[int] = []
+    mask = 0
+    for axis, (begin, stride, count) in enumerate(
+        zip(attrs.begins, attrs.strides, attrs.counts, strict=True)
+    ):
+        last = begin + (count - 1) * stride
+        ends.append(last + 1 if stride > 0 else last - 1)
+        mask |= (ends[-1] < 0) << axis
+    return [file.constant(values) for values in (attrs.begins, ends, attrs.strides)], {"end_mask": mask}

@@ -1,0 +1,56 @@
+"""Writes `engines.npz`: asks the engines for every layer of the suite. `python -m tests.fuzz.record`."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+
+from codegen.board import load_board
+from codegen.ir import DType
+from tests.fuzz.layers import drawn
+from tests.fuzz.reference import RECORD, Name, ask, difference, digest, write
+from tests.fuzz.sweep import boards_of, every_kernel
+from tests.fuzz.trials import trials
+
+LAYERS = 300
+"""Of a kernel on a core, as the suite runs them."""
+SPARE = 20
+"""More of them, for layers that a board has no room for."""
+
+
+def names() -> list[Name]:
+    """The layers that some kernel takes on some board."""
+    found: set[Name] = set()
+    for kernel in every_kernel():
+        boards = [load_board(board) for board in boards_of(kernel.name)]
+        counts: Counter[str] = Counter()
+        for trial in trials(kernel, boards, layers=LAYERS + SPARE, counts=counts) if boards else ():
+            counts[trial.board] += 1
+            found.add(Name(op=kernel.op, dtype=trial.dtype.value, seed=trial.seed))
+    return sorted(found)
+
+
+def main() -> int:
+    """Record all layers; those that NumPy or an engine sees otherwise are named, and nothing is written."""
+    all_ = names()
+    layers = [drawn(name.op, DType(name.dtype), name.seed) for name in all_]
+    digests: dict[Name, int] = {}
+    wrong: list[str] = []
+    for name, layer, answer in zip(all_, layers, ask(layers), strict=True):
+        text = difference(name, layer.expected, answer)
+        wrong += [text] if text else []
+        if isinstance(answer, np.ndarray) and name.is_exact:
+            digests[name] = digest(answer)
+    if wrong:
+        sys.stderr.write("".join(f"{line}\n" for line in wrong))
+        return 1
+    write(digests)
+    sys.stdout.write(
+        f"{len(all_)} layers equal their engine's results, {len(digests)} recorded, "
+        f"{RECORD.stat().st_size} bytes\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

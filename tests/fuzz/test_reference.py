@@ -1,0 +1,119 @@
+"""The reference engines' part of the fuzz: the files they are asked with, and that a difference is seen."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.importers import load
+from codegen.ir import DType, Var
+from codegen.ir.evaluate import evaluate
+from codegen.ir.ops import Padding2D
+from tests.engines import available
+from tests.fuzz.layers import drawn
+from tests.fuzz.models import asked
+from tests.fuzz.reference import APPROXIMATE, Name, Reference, ask, difference, digest, read, write
+from tests.kernels.builders import CASES
+
+needs_engines = pytest.mark.skipif(not available(), reason="no reference engine (CODEGEN_ENGINES_PYTHON)")
+CONV = Name(op="CONV_2D", dtype="int8", seed=4)
+
+
+@pytest.mark.parametrize(("op", "dtype"), CASES, ids=[f"{op}-{dtype.value}" for op, dtype in CASES])
+def test_files_hold_the_layer(op: str, dtype: DType, tmp_path: Path) -> None:
+    """Imported again they give NumPy's result, with paddings that the format has no word for."""
+    path = tmp_path / "layer.tflite"
+    padded = 0
+    for seed in range(25):
+        layer = drawn(op, dtype, seed)
+        if not any(isinstance(arg, Var) for arg in layer.let.call.args):
+            continue  # constants only: a file without inputs is none of ours
+        question = asked(layer)
+        path.write_bytes(question.request.model)
+        module = load(path)
+        outputs = evaluate(module, module.main, question.request.inputs[0])
+        assert digest(question.joined(tuple(outputs))) == digest(layer.expected), seed
+        padded += getattr(layer.let.call.attrs, "padding", Padding2D()) != Padding2D()
+    assert padded > 5 or op not in {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"}
+
+
+def test_every_exact_layer_of_the_first_hundreds_is_recorded() -> None:
+    """What a kernel for all layers is given: numbers without a hole, of each operator that is recorded."""
+    recorded = read()
+    assert len(recorded) > 20_000
+    for op, dtype in CASES:
+        if op in APPROXIMATE and dtype is DType.FLOAT32:
+            assert not any((name.op, name.dtype) == (op, dtype.value) for name in recorded)
+        elif op != "RESHAPE":  # a view: nothing runs
+            assert Name(op=op, dtype=dtype.value, seed=70) in recorded
+
+
+def test_digests_read_back_as_written(tmp_path: Path) -> None:
+    digests = {CONV: 2**32 - 1, replace(CONV, seed=0): 0, Name(op="ADD", dtype="int16", seed=65535): 7}
+    write(digests, tmp_path / "r.npz")
+    assert read(tmp_path / "r.npz") == digests
+
+
+def test_a_digest_is_of_type_shape_and_elements() -> None:
+    ones = np.ones((2, 3), np.int8)
+    others = [ones.T, ones.astype(np.int16), ones.astype(np.uint8), ones * 2]
+    assert digest(ones) == digest(np.ones((2, 3), np.int8)) not in {digest(other) for other in others}
+
+
+def test_a_result_that_is_not_the_recorded_one_is_named() -> None:
+    layer = drawn(CONV.op, DType.INT8, CONV.seed)
+    wrong = layer.expected.copy()
+    wrong.flat[-1] ^= 1
+    reference = Reference({CONV: digest(layer.expected)})
+    reference.check(CONV, layer, layer.expected)
+    reference.check(CONV, layer, layer.expected)
+    assert (reference.finish(), reference.compared) == ([], 1)
+    reference = Reference({CONV: digest(layer.expected)})
+    reference.check(CONV, layer, wrong)
+    [line] = reference.finish()
+    assert line.startswith("CONV_2D:int8:4: NumPy's result is not what the engine gave")
+
+
+@needs_engines
+def test_a_layer_that_is_not_recorded_is_put_to_the_engine() -> None:
+    layer = drawn(CONV.op, DType.INT8, CONV.seed)
+    wrong = layer.expected.copy()
+    wrong.flat[0] ^= 1
+    for expected, lines in (
+        (layer.expected, []),
+        (wrong, ["CONV_2D:int8:4: NumPy's result is not the engine's"]),
+    ):
+        reference = Reference({})
+        reference.check(CONV, layer, expected)
+        assert (reference.finish(), reference.compared) == (lines, 1)
+
+
+def test_without_engines_a_layer_that_is_not_recorded_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fuzz.reference.available", lambda: frozenset[str]())
+    layer = drawn(CONV.op, DType.INT8, CONV.seed)
+    reference = Reference({})
+    reference.check(CONV, layer, layer.expected)
+    assert (reference.finish(), reference.compared, reference.unasked) == ([], 0, 1)
+
+
+def test_floats_may_be_a_tolerance_away_only_where_engines_round_otherwise() -> None:
+    result = np.array([1.0, -4.0], np.float32)
+    near, far = result + np.float32(3e-5), result + np.float32(1e-3)
+    mean, add = Name(op="MEAN", dtype="float32", seed=0), Name(op="ADD", dtype="float32", seed=0)
+    assert not difference(mean, near, result)
+    assert "away, more than" in difference(mean, far, result)
+    assert "not the engine's" in difference(add, near, result)
+    assert "gives float32" in difference(mean, result[:1], result)
+    assert "refuses the layer: crash" in difference(mean, result, "crash")
+
+
+@needs_engines
+def test_the_engines_still_give_what_is_recorded() -> None:
+    """A tenth of the layers in each run; `python -m tests.fuzz.record` asks for all."""
+    recorded = read()
+    names = sorted(recorded)[::10]
+    answers = ask([drawn(name.op, DType(name.dtype), name.seed) for name in names])
+    for name, answer in zip(names, answers, strict=True):
+        assert not isinstance(answer, str), f"{name}: {answer}"
+        assert digest(answer) == recorded[name], name
