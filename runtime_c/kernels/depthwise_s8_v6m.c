@@ -102,34 +102,40 @@ static void find_parts(dw_layer *self, int32_t lower, int32_t upper)
     }
 }
 
-/* Pixels from `column` of the image on in the row of taps ky; where they go on in *step bytes. */
-static const int8_t *find_pixels(const dw_layer *self, const cg_rows *input, const dw_half *half,
-                                 int32_t ky, int32_t column, int32_t is_inside, int32_t *step)
+/* The row of taps ky of result row y, from the line's column x_origin on; NULL in the padding. */
+static const int8_t *find_line(const cg_window *window, const cg_rows *input, int32_t y, int32_t ky)
 {
-    const cg_window *const window = &self->params->window;
-    const int32_t y = (half->y * window->stride_h) - window->pad_top + (ky * window->dilation_h);
-    if (!is_inside || (y < 0) || (y >= window->in.h)) {
-        *step = 0;
-        return self->params->padding;
+    const int32_t row = (y * window->stride_h) - window->pad_top + (ky * window->dilation_h);
+    if ((row < 0) || (row >= window->in.h)) {
+        return NULL;
     }
-    *step = window->in.c;
-    const int32_t line = (y < input->ring_rows) ? y : (y % input->ring_rows); /* divides slowly */
-    return &input->base[(line * input->row_bytes) + ((column - input->x_origin) * *step)];
+    const int32_t line = (row < input->ring_rows) ? row : (row % input->ring_rows); /* slow */
+    return &input->base[line * input->row_bytes];
 }
 
 /* The runs of rows of taps from `ky` on; behind the last one. */
 static cg_dw_run_v6m *find_runs(const dw_layer *self, const cg_rows *input, const dw_half *lower,
                                 const dw_half *upper, int32_t ky)
 {
-    const int32_t height = self->params->window.kernel_h;
+    const cg_window *const window = &self->params->window;
+    const int32_t height = window->kernel_h;
+    const int32_t pixel = window->in.c;
+    const int32_t lower_x = lower->x - input->x_origin;
+    const int32_t upper_x = upper->x - input->x_origin;
+    const int8_t *const padding = self->params->padding;
     cg_dw_run_v6m *run = self->runs;
     for (; ky < height; ky++) {
-        for (int32_t i = 0; i < self->part_count; i++) {
-            const dw_part *const part = &self->parts[i];
-            run->lower = find_pixels(self, input, lower, ky, lower->x + part->start, part->is_lower,
-                                     &run->lower_step);
-            run->upper = find_pixels(self, input, upper, ky, upper->x + part->start, part->is_upper,
-                                     &run->upper_step);
+        const int8_t *const lower_line = find_line(window, input, lower->y, ky);
+        const int8_t *const upper_line =
+            (upper->y == lower->y) ? lower_line : find_line(window, input, upper->y, ky);
+        const dw_part *part = self->parts;
+        for (const dw_part *const end = &part[self->part_count]; part != end; part++) {
+            const int32_t has_lower = part->is_lower && (lower_line != NULL);
+            const int32_t has_upper = part->is_upper && (upper_line != NULL);
+            run->lower = has_lower ? &lower_line[(lower_x + part->start) * pixel] : padding;
+            run->upper = has_upper ? &upper_line[(upper_x + part->start) * pixel] : padding;
+            run->lower_step = has_lower ? pixel : 0;
+            run->upper_step = has_upper ? pixel : 0;
             run->pairs = &self->lines[(part->start * height) + ky];
             run->pairs_end = &self->lines[(part->stop * height) + ky];
             run++;
@@ -232,23 +238,49 @@ static void double_lines(const dw_layer *self)
     }
 }
 
+/* Where the rows of taps from `ky` on of result rows y and y + 1 lie all in the image. */
+static int32_t is_inside(const cg_window *window, int32_t y, int32_t ky)
+{
+    const int32_t top = y - window->pad_top + ky;
+    return (top >= 0) && ((y + window->kernel_h - window->pad_top) < window->in.h);
+}
+
+/* The same runs two rows further down: much less work than finding them. */
+static void move_runs(const dw_layer *self, const cg_dw_run_v6m *end, int32_t bytes)
+{
+    for (cg_dw_run_v6m *run = self->runs; run != end; run++) {
+        run->lower += bytes;
+        run->upper += bytes;
+    }
+}
+
 /* One channel of an image, from the first two rows to the last. */
 static const int32_t *replace_channel(dw_layer *self, const cg_rows *rows, const int32_t *stream,
                                       int8_t *image, int32_t channel)
 {
     const cg_window *const window = &self->params->window;
     const int32_t row_bytes = window->out.w * window->out.c;
+    const int32_t kept = (window->kernel_h > 2) ? (window->kernel_h - 2) : 0;
     const int32_t *next = stream;
+    const cg_dw_run_v6m *end = self->runs;
+    int32_t was_inside = 0;
     for (int32_t y = 0; y < window->out.h; y += 2) {
         const int32_t has_upper = (y + 1) < window->out.h;
-        const dw_half lower = {y, -window->pad_left};
-        const dw_half upper = {y + 1, -window->pad_left};
-        int32_t ky = 0;
-        if ((y > 0) && (window->kernel_h > 2)) {
+        const int32_t ky = (y > 0) ? kept : 0;
+        const int32_t inside = is_inside(window, y, kept);
+        if (ky > 0) {
             shift_lines(self);
-            ky = window->kernel_h - 2;
         }
-        pair_runs(self, find_runs(self, rows, &lower, &upper, ky), channel);
+        /* The first band's runs are of all rows of taps. */
+        if (inside && was_inside) {
+            move_runs(self, end, 2 * row_bytes);
+        } else {
+            const dw_half lower = {y, -window->pad_left};
+            const dw_half upper = {y + 1, -window->pad_left};
+            end = find_runs(self, rows, &lower, &upper, ky);
+        }
+        was_inside = inside && (ky == kept);
+        pair_runs(self, end, channel);
         if (!has_upper) {
             double_lines(self);
         }

@@ -3,6 +3,8 @@
 Of four results one is assumed to be saturated and half of those that round apart to be negative.
 """
 
+from itertools import pairwise
+
 from codegen.kernels.armv6m.packing import Packed
 from codegen.kernels.armv6m.tiles import is_one_row, rows_of, tiles
 from codegen.kernels.rows import Axis
@@ -66,8 +68,9 @@ def _tile(channels: Packed, values: int, count: int) -> float:
 
 DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
 """In C for each call, band of two rows, channel of it, and run of a row of taps."""
-DW_FOUND = 200
-"""In C for each channel and band of one in place, and row of taps that is paired."""
+DW_FOUND, DW_MOVED = 200, 45
+"""In C for each channel and band of one in place, and row of taps that is paired: its pixels are found, or
+known to lie two rows below the last ones."""
 FILLED = 4
 """For each word of lines filled once."""
 
@@ -98,11 +101,22 @@ def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> in
     lines = width - 1 + window.window[1]
     bands = batch * -(-height // 2)
     kept = max(rows - 2, 0)
+    moved = batch * _moved_bands(window, kept)
     # Beside the other one's: runs found for each channel and band, rows of taps moved, not paired again.
-    apart = DW_FOUND * (rows - kept) + 5 * kept * lines - kept * (9 + 10 * width)
+    runs = (DW_FOUND * (bands - moved) + DW_MOVED * moved) * (rows - kept)
+    apart = runs + bands * kept * (5 * lines - (9 + 10 * width))
     once = bands * (DW_BAND + DW_PART * rows)
     alone = batch * depth * (height % 2) * 8 * lines * rows
-    return depthwise_instructions(window, channels) - once + bands * depth * apart + alone
+    return depthwise_instructions(window, channels) - once + depth * apart + alone
+
+
+def _moved_bands(window: WindowShape, kept: int) -> int:
+    """Bands of an image whose rows of taps from `kept` on lie in the image as those of the band above."""
+    height, rows, top = window.image[1], window.window[0], window.padding.top
+    inside = [y + kept >= top and y + rows - top < height for y in range(0, height, 2)]
+    # The first band pairs all rows of taps where some are kept from then on.
+    inside[0] = inside[0] and not kept
+    return sum(last and this for last, this in pairwise(inside))
 
 
 def fully_connected_instructions(channels: Packed, inputs: int) -> int:
