@@ -37,7 +37,7 @@ def main() -> int:
     digests: dict[Name, int] = {}
     wrong: list[str] = []
     for name, layer, answer in zip(all_, layers, ask(layers), strict=True):
-        text = difference(name, layer.expected, answer)
+        text = difference(name, layer, answer, layer.expected)
         wrong += [text] if text else []
         if isinstance(answer, np.ndarray) and name.is_exact:
             digests[name] = digest(answer)
