@@ -15,11 +15,11 @@ from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
+from codegen.driver.second_core import core1_line
 from codegen.driver.words import counted
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.bundle import Bundle, bundle_peak
-from codegen.plan.cores import second_core_steps
 from codegen.plan.memory_map import program_map
 from codegen.plan.problem import BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import ConstantPool, Program
@@ -108,11 +108,8 @@ def _show_run(
         bound = built.image.sizes.stack_bound_bytes
         click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.core1_stack_peak_bytes is not None:
-        bound, steps = built.image.sizes.core1_stack_bound_bytes, len(second_core_steps(program))
-        click.echo(
-            f"core 1    {steps} of {len(program.prim_funcs)} steps, "
-            f"stack {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}"
-        )
+        bound = built.image.sizes.core1_stack_bound_bytes
+        click.echo(f"          on core 1 {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.instructions is not None:
         per_mac = (
             f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
@@ -241,9 +238,7 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
     click.echo(f"work      {work_text(program, macs)}")
     if len(program.problem.pools) > 1:
         click.echo(f"access    {_access(program.problem, program.plan)}")
-    copied = copies_line(program)
-    if copied is not None:
-        click.echo(copied)
+    show_lines([line for line in (core1_line(program), copies_line(program)) if line is not None])
 
 
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:

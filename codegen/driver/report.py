@@ -11,7 +11,7 @@ from codegen.driver.reduction import reduction_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.access import access_cost, pool_access_cost
-from codegen.plan.cores import core_of
+from codegen.plan.cores import core_of, second_core_steps
 from codegen.plan.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.plan.problem import Buffer, BufferKind, peak_bytes, pool_alignment
 from codegen.plan.program import Program
@@ -112,6 +112,7 @@ def _plan(program: Program) -> dict[str, object]:
         "access_cost_bound": plan.access_cost_bound,
         "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
+        "core1_steps": list(second_core_steps(program)),
         "certificate": certificate(program),
         "pools": pools,
     }

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from codegen.emit.manifest import carry_over, edited, others, read_manifest, write_manifest
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, listed
 from codegen.plan.image import Sources
 
 _LISTED = 8
@@ -78,7 +78,7 @@ def _check_replaceable(folder: Path) -> list[str]:
     if manifest is None:
         raise _not_ours(folder)
     if changed:
-        text = f"was changed since codegen wrote it: {_some(changed)}"
+        text = f"was changed since codegen wrote it: {listed(changed, _LISTED)}"
         raise _in_the_way(folder, text, "move your version away, or name another folder with -o")
     return kept
 
@@ -97,11 +97,6 @@ def _not_ours(folder: Path) -> CodegenError:
 
 def _in_the_way(folder: Path, text: str, help_: str) -> CodegenError:
     return CodegenError(Message(code="E232", where=str(folder), text=text, help=help_))
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 def _unwritable(folder: Path, error: OSError) -> CodegenError:
@@ -168,7 +163,8 @@ def _carry_over(kept: list[str], staging: Path, folder: Path) -> None:
     blocked = [name for name in kept if _blocks(name, staging, folder)]
     if blocked:
         text = (
-            f"holds files that codegen did not write where this build has files of its own: {_some(blocked)}"
+            f"holds files that codegen did not write where this build has files of its own: "
+            f"{listed(blocked, _LISTED)}"
         )
         raise _in_the_way(folder, text, "move them away, or name another folder with -o")
     carry_over(kept, folder, staging)

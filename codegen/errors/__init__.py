@@ -4,6 +4,6 @@ A user's mistake is always a `CodegenError` holding every message at once; anyth
 escapes is a bug in this program (exit 1).
 """
 
-from codegen.errors.message import CodegenError, ExitCode, Message, Messages
+from codegen.errors.message import CodegenError, ExitCode, Message, Messages, listed
 
-__all__ = ["CodegenError", "ExitCode", "Message", "Messages"]
+__all__ = ["CodegenError", "ExitCode", "Message", "Messages", "listed"]

@@ -2,10 +2,16 @@
 
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _CODE = re.compile(r"^E[2-8]\d\d$")
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names as messages list them: apart by commas, beyond `most` only how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 class ExitCode(enum.IntEnum):

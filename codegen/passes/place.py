@@ -8,14 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codegen.errors import Message, Messages
+from codegen.errors import Message, Messages, listed
 from codegen.ir import Arg, DeviceConflict, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.ops.user import operator_name
 from codegen.ir.places import Place
 from codegen.passes.base import with_function
-
-_LISTED = 20
-"""Names that a message lists at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +84,7 @@ def place_edges(
     for place in places:
         gone = [value for value, by in placed.by.items() if place in by]
         if gone and left.isdisjoint(gone):
-            values = ", ".join(gone[:_LISTED])
+            values = listed(gone)
             text = f"nothing of it is there at run time: {values} became constant, part of another operator, "
             text += "or is not needed"
             help_ = "leave it out, or place what reads it"
@@ -143,13 +140,13 @@ def _no_tensor(module: Module, place: Place) -> Message:
     text = f"no value of the model is called {place.tensor!r}"
     if place.tensor in constants:
         text = f"{place.tensor!r} is a constant, which is linked, not placed"
-    return Message(code="E240", text=text, where=place.who, help=f"its values are {_some(names)}")
+    return Message(code="E240", text=text, where=place.who, help=f"its values are {listed(names)}")
 
 
 def _no_operator(function: Function, place: Place) -> Message:
     indices = [let.source.op_index for let in function.body if let.source is not None]
     names = Counter(operator_name(let.call) for let in function.body)
-    kinds = _some([f"{name} ({count})" for name, count in names.items()])
+    kinds = listed([f"{name} ({count})" for name, count in names.items()])
     return Message(
         code="E241",
         text=f"the model has no operator {place.op}"
@@ -157,11 +154,6 @@ def _no_operator(function: Function, place: Place) -> Message:
         where=place.who,
         help=f"it has {kinds}, numbered from {min(indices, default=0)} to {max(indices, default=0)}",
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _given(

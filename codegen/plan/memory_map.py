@@ -1,9 +1,10 @@
 """The memory map people read: a row a step, a column per some bytes of a pool; then a table of buffers."""
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.plan.cores import second_core_steps
 from codegen.plan.overwriting import birth_order, under
 from codegen.plan.problem import Buffer, BufferKind, MemoryPlan, Placement, Problem
 from codegen.plan.program import BufferSlice, Program
@@ -12,6 +13,7 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 _LIVE_DIGITS = 8
 _PEAK = "  <- peak"
 _NOTE_WIDTH = 12
+_CORE_1 = "  core 1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +34,7 @@ def program_map(program: Program, width: int = 100) -> str:
         times=program.times,
         steps=[prim.name for prim in program.prim_funcs],
         slices=program.slices,
+        core1=second_core_steps(program),
         width=width,
     )
 
@@ -43,6 +46,7 @@ def memory_map(
     times: Sequence[tuple[int, int]],
     steps: Sequence[str],
     slices: Mapping[str, BufferSlice],
+    core1: Collection[int] = (),
     width: int = 100,
 ) -> str:
     """Text of at most `width` columns (80 or more), no trailing blanks, no newline at the end.
@@ -50,14 +54,14 @@ def memory_map(
     A letter marks the buffer that owns most bytes of a column (letters repeat after 62 buffers), `.` is
     free, `*` a workspace. Live bytes are those covered at the fullest moment of the step; the rows where
     they are most carry the peak mark; `D over C`: D is written over bytes of C while that is still read.
-    `slices` names the values that lie in each buffer.
+    `slices` names the values that lie in each buffer; rows of steps in `core1` say that core 1 runs them.
     """
     letters = _letters(problem)
     lines: list[str] = []
     for pool in problem.pools:
         here = [b for b in problem.buffers if plan.placements[b.id].pool == pool.name]
         if here:
-            lines.extend(_pool_lines(pool.name, here, plan, times, steps, letters, width))
+            lines.extend(_pool_lines(pool.name, here, plan, times, steps, core1, letters, width))
             lines.append("")
     lines.extend(_table(problem, plan, times, slices, letters, width))
     return "\n".join(line.rstrip() for line in lines)
@@ -78,6 +82,7 @@ def _pool_lines(
     plan: MemoryPlan,
     times: Sequence[tuple[int, int]],
     steps: Sequence[str],
+    core1: Collection[int],
     letters: Mapping[str, str],
     width: int,
 ) -> list[str]:
@@ -86,7 +91,8 @@ def _pool_lines(
     rows = [_row(index, steps[index], times[index], buffers, places) for index in range(len(steps))]
     name_width = min(max((len(step) for step in steps), default=0), 16)
     left = 6 + name_width
-    column_bytes, columns = _columns(extent, width - left - _LIVE_DIGITS - 3 - len(_PEAK) - _NOTE_WIDTH)
+    marks = len(_PEAK) + _NOTE_WIDTH + (len(_CORE_1) if core1 else 0)
+    column_bytes, columns = _columns(extent, width - left - _LIVE_DIGITS - 3 - marks)
     lines = [
         f"{pool} pool, {extent} bytes (lower bound {plan.lower_bounds.get(pool, 0)}), "
         f"{column_bytes} byte{'s' if column_bytes > 1 else ''} a column",
@@ -98,6 +104,7 @@ def _pool_lines(
         cells = _cells(row.alive, places, letters, column_bytes, columns)
         name = _cut(row.name, name_width).ljust(name_width)
         note = _cut(_note(row.alive, places, letters), _NOTE_WIDTH)
+        note += _CORE_1 if row.index in core1 else ""
         lines.append(f"{row.index:>4} {name} {cells}{row.live_bytes:>{_LIVE_DIGITS + 3}}{mark}{note}")
     return lines
 

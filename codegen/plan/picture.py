@@ -1,9 +1,10 @@
 """A plan as an SVG picture: steps from left to right, bytes from bottom to top, a rectangle a buffer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from codegen.plan.cores import second_core_steps
 from codegen.plan.overwriting import birth_order, under
 from codegen.plan.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.plan.program import BufferSlice, Program
@@ -20,6 +21,8 @@ _NAMES: Mapping[BufferKind, str] = {
     BufferKind.WORKSPACE: "workspace",
     BufferKind.CONSTANT: "constant",
 }
+_CORE_1 = "#8e44ad"
+"""Colour in which steps of core 1 are named."""
 _LEFT, _RIGHT, _TOP = 76, 150, 58
 _HEIGHT = 340
 """Of one pool's chart, in pixels."""
@@ -57,6 +60,7 @@ def program_picture(program: Program) -> str:
         times=program.times,
         steps=[prim.name for prim in program.prim_funcs],
         slices=program.slices,
+        core1=second_core_steps(program),
     )
 
 
@@ -68,11 +72,13 @@ def picture(
     times: Sequence[tuple[int, int]] = (),
     steps: Sequence[str] = (),
     slices: Mapping[str, BufferSlice] | None = None,
+    core1: Collection[int] = (),
 ) -> str:
     """An SVG document; the same plan gives the same text.
 
     One chart a pool that holds bytes, all on one axis of time. `times[i]` is the interval of the step
-    called `steps[i]` (without any the axis carries numbers); `slices` names the values in each buffer.
+    called `steps[i]` (without any the axis carries numbers); `slices` names the values in each buffer;
+    names of steps in `core1`, which core 1 runs, have a colour of their own.
     """
     holding = [b for b in problem.buffers if b.size_bytes and b.start < b.stop]
     first = min([b.start for b in holding] + [start for start, _ in times], default=0)
@@ -88,7 +94,7 @@ def picture(
         peak = peak_bytes(problem, plan, pool)
         frame = _Frame(top=top, width=width, first=first, duration=max(last - first, 1), extent=peak)
         body += _chart(frame, pool, here, plan, names)
-        body += _step_axis(frame, times, steps) if steps else _number_axis(frame)
+        body += _step_axis(frame, times, steps, core1) if steps else _number_axis(frame)
         top += _HEIGHT + _STEP_LABELS + _BETWEEN
     height = top - (_BETWEEN if pools else 0)
     total = _LEFT + width + _RIGHT
@@ -101,6 +107,7 @@ def picture(
             f'<rect width="{total:.0f}" height="{height:.0f}" fill="#ffffff"/>',
             f'<text x="{_LEFT}" y="24" font-size="16" font-weight="bold">{escape(title)}</text>',
             *_legend(holding, _LEFT + width),
+            *_core1_legend(core1, _LEFT + width),
             *body,
             "</svg>",
             "",
@@ -127,6 +134,15 @@ def _legend(buffers: Sequence[Buffer], right: float) -> list[str]:
             f'<text x="{x + 15:.1f}" y="24">{_NAMES[kind]}</text>'
         )
     return found
+
+
+def _core1_legend(core1: Collection[int], right: float) -> list[str]:
+    """What the colour of a step's name says, where any has it."""
+    if not core1:
+        return []
+    return [
+        f'<text x="{right:.1f}" y="44" text-anchor="end" fill="{_CORE_1}">steps in this colour: core 1</text>'
+    ]
 
 
 def _chart(
@@ -239,7 +255,9 @@ def _line(frame: _Frame, offset: int, text: str, colour: str, row: int) -> list[
     ]
 
 
-def _step_axis(frame: _Frame, times: Sequence[tuple[int, int]], steps: Sequence[str]) -> list[str]:
+def _step_axis(
+    frame: _Frame, times: Sequence[tuple[int, int]], steps: Sequence[str], core1: Collection[int]
+) -> list[str]:
     """Step names under the chart, turned; as many as there is room for."""
     bottom = frame.y(0)
     found: list[str] = []
@@ -251,9 +269,10 @@ def _step_axis(frame: _Frame, times: Sequence[tuple[int, int]], steps: Sequence[
             continue
         free = middle
         text = escape(f"{index} {name}"[:16])
+        colour = f' fill="{_CORE_1}"' if index in core1 else ""
         found.append(
             f'<text transform="translate({middle + 4:.1f} {bottom + 8:.1f}) rotate(-90)" '
-            f'text-anchor="end">{text}</text>'
+            f'text-anchor="end"{colour}>{text}</text>'
         )
     return found
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from codegen.errors import Messages
+from codegen.errors import Messages, listed
 from codegen.ir import Board, ConstRef, DeviceConflict, Function, Var, VirtualDevice
 from codegen.kernels.memory import DMA, MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
@@ -54,6 +54,10 @@ class Owners:
     """Whether results have to be in the caller's memory."""
     placed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> who gave it its device, for messages."""
+
+    def giver(self, var: Var) -> str:
+        """Who gave `var` its device, in words."""
+        return self.placed.get(var.name, "its device in the model")
 
 
 # ---- what kernels demand ----------------------------------------------------------------
@@ -128,7 +132,8 @@ def _runs(device: VirtualDevice) -> VirtualDevice:
     return replace(device, memory_scope=None)
 
 
-def _spelled(device: VirtualDevice) -> str:
+def spelled(device: VirtualDevice) -> str:
+    """How messages name what runs a call: `cortex-m33 device 1`."""
     parts = [device.target, None if device.device_id is None else f"device {device.device_id}"]
     return " ".join(part for part in parts if part) or "any device"
 
@@ -146,8 +151,8 @@ def driven(prim: PrimFunc, board: Chip, owners: Owners, messages: Messages) -> P
             return prim  # It may be no device of the board's at all: `check_known` says so.
         messages.add(
             "E321",
-            f"{who(var, owners, _spelled(_runs(var.device)))}; kernel {kernel_name(prim)} drives "
-            f"{_spelled(mine)}: {conflict}",
+            f"{who(var, owners, spelled(_runs(var.device)))}; kernel {kernel_name(prim)} drives "
+            f"{spelled(mine)}: {conflict}",
             where=prim.let.where,
             help="change one of these",
         )
@@ -162,21 +167,26 @@ def check_known(
     function: Function, prims: Sequence[PrimFunc], board: Chip, owners: Owners, messages: Messages
 ) -> None:
     """Every call runs on one of the cores or on what its kernel drives; whatever else a value names is not
-    there."""
+    there: a message for all values that one place gives to one device."""
     drives = {prim.let.var.name: prim.device for prim in prims}
     wheres = {prim.let.var.name: prim.let.where for prim in prims}
     cores = [core for core in (board.core, board.second_core) if core is not None]
-    have = " and ".join(_spelled(core) for core in cores)
+    have = " and ".join(spelled(core) for core in cores)
+    lacking: dict[tuple[VirtualDevice, str], list[Var]] = {}
     for var in function.variables():
         device = _runs(var.device)
-        if not drives.get(var.name, VirtualDevice()).is_free or any(_agree(device, core) for core in cores):
-            continue
+        if drives.get(var.name, VirtualDevice()).is_free and not any(_agree(device, core) for core in cores):
+            lacking.setdefault((device, owners.giver(var)), []).append(var)
+    for (device, giver), values in lacking.items():
+        several = len(values) > 1
+        given = f"{listed([var.name for var in values])} are given to {spelled(device)}"
+        first = values[0].name
         messages.add(
             "E322",
-            f"{who(var, owners, _spelled(device))}, but {board.name} has only its "
-            f"{'core' if len(cores) == 1 else 'cores'}, {have}, and no kernel of this step drives another "
-            "device",
-            where=wheres.get(var.name, f"input {var.name}"),
+            f"{given if several else who(values[0], owners, spelled(device))}, but {board.name} has only its "
+            f"{'core' if len(cores) == 1 else 'cores'}, {have}, and no kernel of "
+            f"{'these steps' if several else 'this step'} drives another device",
+            where=giver if several else wheres.get(first, f"input {first}"),
             help="leave target and device_id out, or declare a [[kernel]] that has them",
         )
 
@@ -191,4 +201,4 @@ def _agree(one: VirtualDevice, other: VirtualDevice) -> bool:
 
 def who(var: Var, owners: Owners, where: str) -> str:
     """`conv0 is given to dtcm by codegen.toml, place 2`."""
-    return f"{var.name} is given to {where} by {owners.placed.get(var.name, 'its device in the model')}"
+    return f"{var.name} is given to {where} by {owners.giver(var)}"

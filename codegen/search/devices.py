@@ -14,6 +14,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.search.chip import Chip, Owners, check_known, driven, either, kernel_name, resolved, who
 from codegen.search.copies import Bare, Placed, bare, filled
 from codegen.search.scopes import CALLER, Claim, Copy, Scopes, Scoping, Solution, Tie, Use, solve
+from codegen.search.second_core import check_computed
 
 
 def plan_devices(
@@ -27,13 +28,14 @@ def plan_devices(
     the planner's choice: PrimFuncs say then which pools they demand, by name.
     Raises CodegenError with all that is wrong: E320 (memory), E321 (what runs a call), with the chain that
     led there; E322 (a device that the board lacks), E323 (a memory that it lacks), E324 (a constant that a
-    kernel wants elsewhere).
+    kernel wants elsewhere), E325 (the second core for what no step computes).
     """
     owners = owners or Owners()
     messages = Messages()
     prims = [resolved(prim, board, messages) for prim in prim_funcs]
     prims = [driven(prim, board, owners, messages) for prim in prims]
     check_known(function, prims, board, owners, messages)
+    check_computed(function, prims, board, owners, messages)
     messages.raise_if_any()
     given = bare(function, prims)
     solution = solve(_scoping(given, board, owners))

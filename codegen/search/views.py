@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from codegen.ir import Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.views import joinable, joined, slice_view
+from codegen.plan.cores import core_of
 from codegen.plan.program import IoMode
 from codegen.plan.shortage import DoesNotFit
 from codegen.plan.ties import broken
@@ -31,7 +32,7 @@ def alternatives(
         return not broken(function, prims, io=io, streamed=streamed)
 
     for step, prim in enumerate(prim_funcs):
-        if prim.memory:
+        if prim.memory or core_of(prim):
             continue
         view = slice_view(prim)
         if view is not None and holds(step, view):

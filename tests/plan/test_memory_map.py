@@ -54,18 +54,36 @@ def test_against_a_map_drawn_by_hand() -> None:
     assert text == EXPECTED
 
 
+def test_rows_say_what_core_1_runs() -> None:
+    """Nothing in the map told which steps a `[[place]]` had moved to the other core."""
+    found = live([IMAGE], STEPS, [FC5])
+    text = memory_map(
+        problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
+        plan=placed(**OFFSETS),
+        times=found.times,
+        steps=[step.name for step in STEPS],
+        slices=found.slices,
+        core1=(2, 5),
+    )
+    lines = EXPECTED.splitlines()
+    lines[4] += "  core 1"
+    lines[7] += "  core 1"
+    assert text.splitlines() == lines
+
+
 def test_wide_networks_stay_within_the_width() -> None:
     values = [var(f"a_very_long_name_of_a_value_that_goes_on_{i}", 40_000 + i) for i in range(70)]
     steps = [prim(after, before) for before, after in itertools.pairwise(values)]
     found = live([values[0]], steps, [values[-1]])
     offsets = {value.name: 40_100 * (index % 2) for index, value in enumerate(values)}
-    for width in (80, 100):
+    for width, core1 in ((80, ()), (100, ()), (80, range(69)), (100, range(69))):
         lines = memory_map(
             problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
             plan=placed(**offsets),
             times=found.times,
             steps=[step.name for step in steps],
             slices=found.slices,
+            core1=core1,
             width=width,
         ).splitlines()
         assert len(lines) == 2 + 69 + 2 + 70

@@ -54,6 +54,21 @@ def test_peak_and_bound_are_named() -> None:
     assert "bound 1,400" in texts(picture(problem=given, plan=lower, title="t"))
 
 
+def test_steps_of_core_1_have_a_colour() -> None:
+    given = problem(buffer("a", 8, 0, 2), buffer("b", 8, 1, 3))
+    plan, times = placed(a=0, b=8), [(0, 1), (1, 2), (2, 3)]
+    plain = picture(problem=given, plan=plan, title="t", times=times, steps=["x", "y", "z"])
+    text = picture(problem=given, plan=plan, title="t", times=times, steps=["x", "y", "z"], core1=(1,))
+    colours = {
+        item.text: item.get("fill")
+        for item in ElementTree.fromstring(text).iter(f"{SVG}text")
+        if item.text in ("0 x", "1 y", "2 z", "steps in this colour: core 1")
+    }
+    assert colours["1 y"] == colours["steps in this colour: core 1"] != colours["0 x"]
+    assert (colours["0 x"], colours["2 z"]) == (None, None)
+    assert "core 1" not in plain
+
+
 def test_one_chart_a_pool_that_is_used() -> None:
     pools = tuple(Pool(name=name, region=name.upper(), limit_bytes=1 << 20) for name in ("a", "b", "c"))
     names = tuple(pool.name for pool in pools)

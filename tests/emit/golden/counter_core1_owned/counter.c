@@ -6,19 +6,19 @@
  *
  * sram pool, 24 bytes (lower bound 12), 1 byte a column
  *               0x000           0x010    live bytes
- *    0 lut0     ........BBBB............          4  B over A
- *    1 lut1     ........BBBBCCCC........          8
+ *    0 lut0     ........BBBB............          4  B over A  core 1
+ *    1 lut1     ........BBBBCCCC........          8  core 1
  *    2 concat2  ........BBBBCCCCDDDDDDDD         16  <- peak
  *    3 reshape3 ................DDDDDDDD          8
- *    4 mean4    ........EEEE....DDDDDDDD          8
+ *    4 mean4    ........EEEE....DDDDDDDD          8  core 1
  *
  * ccm pool, 16 bytes (lower bound 0), 1 byte a column
  *               0x000            live bytes
- *    0 lut0     ................          0
- *    1 lut1     ................          0
+ *    0 lut0     ................          0  core 1
+ *    1 lut1     ................          0  core 1
  *    2 concat2  ................          0
  *    3 reshape3 ................          0
- *    4 mean4    ****************         16  <- peak
+ *    4 mean4    ****************         16  <- peak  core 1
  *
  * id  values             pool    offset    bytes  align  steps
  * A   x                  sram     0x008        4      1  0..0
