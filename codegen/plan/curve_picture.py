@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from xml.sax.saxutils import escape
 
 _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 56, 64
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 72, 64
 _FONT = 11
 _FAST, _LEAN = "#c0392b", "#2e7d32"
 """Colours of points."""
 _ROW = 15
 """Pixels between two labels that would touch."""
+_RADIUS = 4
+_ASIDE, _ABOVE, _BELOW = 10, 8, 12
+"""Pixels between a dot's centre and its label."""
+_LETTER = 0.6
+"""Width of a letter as a part of its size: what sans-serif letters take on average, and a little more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,28 +142,89 @@ def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint], colour: str) -> s
 
 
 def _dots(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> list[str]:
-    """Dots, each with its figures; labels that would touch step up, a thin line leads to the dot."""
-    places: list[tuple[float, float]] = []
+    """Dots, then their labels: one for those that lie over each other, from the top of the picture down."""
+    dots = sorted(
+        (_Dot(x=x.at(point.extra_percent), y=y.at(point.peak_bytes), point=point) for point in points),
+        key=lambda dot: (dot.y, dot.x),
+    )
+    return [*(_circle(dot) for dot in dots), *_labels(_over_each_other(dots))]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Dot:
+    """A point where it is drawn."""
+
+    x: float
+    y: float
+    point: CurvePoint
+
+    @property
+    def colour(self) -> str:
+        return _LEAN if self.point.is_lean else _FAST
+
+
+def _circle(dot: _Dot) -> str:
+    point = dot.point
+    told = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %: {point.macs:,} multiply-accumulates"
+    return (
+        f'<circle cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{_RADIUS}" fill="{dot.colour}" stroke="#ffffff">'
+        f"<title>{escape(told)}</title></circle>"
+    )
+
+
+def _over_each_other(dots: Sequence[_Dot]) -> list[list[_Dot]]:
+    """`dots` in groups, each dot over some other of its group; in order, groups by their first."""
+    groups: list[list[_Dot]] = []
+    for dot in dots:
+        near = [g for g in groups if any(hypot(dot.x - d.x, dot.y - d.y) < 2 * _RADIUS for d in g)]
+        joined = [*(each for group in near for each in group), dot]
+        groups = [group for group in groups if group not in near]
+        groups.append(sorted(joined, key=lambda each: (each.y, each.x)))
+    return sorted(groups, key=lambda group: (group[0].y, group[0].x))
+
+
+def _labels(groups: Sequence[Sequence[_Dot]]) -> list[str]:
+    """The figures of every group beside its first dot. A label that would touch one of a dot further up goes
+    below that, with a thin line to its dot, so that labels are in the order of their dots."""
+    taken: list[tuple[float, float, float]] = []
+    """(left, right, base line) of labels above."""
     found: list[str] = []
-    for point in points:
-        at_x, at_y = x.at(point.extra_percent), y.at(point.peak_bytes)
-        text = f"{point.peak_bytes:,} bytes, +{point.extra_percent:.1f} %"
-        told = f"{text}: {point.macs:,} multiply-accumulates"
-        colour = _LEAN if point.is_lean else _FAST
+    for group in groups:
+        dot, parts = group[0], _figures(group)
+        width = sum(len(text) for text, _ in parts) * _FONT * _LETTER
+        is_left = dot.x + _ASIDE + width > _LEFT + _WIDTH + _RIGHT
+        left = dot.x - _ASIDE - width if is_left else dot.x + _ASIDE
+        over = [base for start, stop, base in taken if start < left + width and left < stop]
+        name_y = dot.y - _ABOVE
+        if over and max(over) + _ROW > name_y:  # below the level line that begins at the dot, not across it
+            name_y = max(dot.y + _BELOW, max(over) + _ROW)
+        taken.append((left, left + width, name_y))
+        side = -1 if is_left else 1
         found.append(
-            f'<circle cx="{at_x:.1f}" cy="{at_y:.1f}" r="4" fill="{colour}" stroke="#ffffff">'
-            f"<title>{escape(told)}</title></circle>"
+            f'<path d="M{dot.x + 3 * side:.1f} {dot.y - 3:.1f}L{dot.x + 8 * side:.1f} {name_y:.1f}" '
+            'stroke="#999999" stroke-width="0.6"/>'
         )
-        name_x, name_y = at_x + 10, at_y - 8
-        width = len(text) * _FONT * 0.6
-        while any(
-            abs(name_y - y0) < _ROW and x0 < name_x + width and name_x < x0 + width for x0, y0 in places
-        ):
-            name_y -= _ROW
-        places.append((name_x, name_y))
-        found.append(
-            f'<path d="M{at_x + 3:.1f} {at_y - 3:.1f}L{name_x - 2:.1f} {name_y:.1f}" stroke="#999999" '
-            'stroke-width="0.6"/>'
+        spans = "".join(
+            f'<tspan fill="{colour}">{text}</tspan>' if colour else text for text, colour in parts
         )
-        found.append(f'<text x="{name_x:.1f}" y="{name_y + 4:.1f}">{text}</text>')
+        found.append(f'<text x="{left:.1f}" y="{name_y + 4:.1f}">{spans}</text>')
     return found
+
+
+def _figures(group: Sequence[_Dot]) -> list[tuple[str, str | None]]:
+    """What a label says, in parts, each with its colour: `8,512 bytes, +0.0 %`; of several dots, from the top
+    down, `28,044 and 27,749 bytes, +0.0 %`, with what they share said once and the colours of the dots."""
+    extra = [f"+{dot.point.extra_percent:.1f} %" for dot in group]
+    same = len(set(extra)) == 1
+    names = [
+        f"{dot.point.peak_bytes:,}" + ("" if same else f" bytes, {e}")
+        for dot, e in zip(group, extra, strict=True)
+    ]
+    if len(group) == 1:
+        return [(f"{names[0]} bytes, {extra[0]}", None)]
+    parts: list[tuple[str, str | None]] = []
+    for index, (dot, name) in enumerate(zip(group, names, strict=True)):
+        if index:
+            parts.append((" and " if index == len(group) - 1 else ", " if same else "; ", None))
+        parts.append((name, dot.colour))
+    return [*parts, (f" bytes, {extra[0]}", None)] if same else parts
