@@ -55,12 +55,12 @@ def _sections(elf: ELFFile, source: str) -> list[CodeSection]:
     for section in sections:
         if isinstance(section, RelocationSection) and section["sh_info"] in code:
             for relocation in section.iter_relocations():
-                symbol = symbols[relocation["r_info_sym"]]
+                symbol = symbols[int(relocation["r_info_sym"])]
                 index = symbol["st_shndx"]
                 if index == "SHN_UNDEF":
                     calls[section["sh_info"]].add(symbol.name)
                 elif index in code and index != section["sh_info"]:
-                    calls[section["sh_info"]].add(sections[index].name)
+                    calls[section["sh_info"]].add(sections[int(index)].name)
     return [
         CodeSection(
             source=source,

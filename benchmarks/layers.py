@@ -91,7 +91,6 @@ class Layer:
         if self.kernel is None:
             model.op("FULLY_CONNECTED", [x, weights, bias], [y], activation=activation)
         else:
-            more = {} if self.outputs else {"depth_multiplier": 1}
             model.op(
                 "CONV_2D" if self.outputs else "DEPTHWISE_CONV_2D",
                 [x, weights, bias],
@@ -100,7 +99,6 @@ class Layer:
                 stride_w=self.stride,
                 padding="SAME",
                 activation=activation,
-                **more,
             )
         model.inputs(x)
         model.outputs(y)
