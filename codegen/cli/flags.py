@@ -260,8 +260,23 @@ def _check_limits(limits: Sequence[_PoolWord], messages: Messages) -> None:
 
 
 def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """`NAME,NAME` words as sets of model names; names and words once, in order."""
-    found = [tuple(dict.fromkeys(name.strip() for name in word.split(","))) for word in words]
+    """`NAME,NAME` words as sets of model names; names and words once, in order.
+
+    Raises CodegenError E255 naming every word in which a name is empty.
+    """
+    messages = Messages()
+    found: list[tuple[str, ...]] = []
+    for word in words:
+        names = [name.strip() for name in word.split(",")]
+        if not all(names):
+            messages.add(
+                "E255",
+                "the name of a model is empty",
+                where=f'--concurrent "{word}"',
+                help="name two or more models, one comma between any two: --concurrent kws,vww",
+            )
+        found.append(tuple(dict.fromkeys(names)))
+    messages.raise_if_any()
     return tuple(dict.fromkeys(found))
 
 

@@ -49,32 +49,39 @@ def _check_pools(
     for pool in pools:
         over = [str(each) for each in taken if each.start < pool.end and pool.address < each.stop]
         if over:
-            others = [TakenRange(what=each.name, start=each.address, stop=each.end) for each in pools]
+            others = [
+                TakenRange(what=f"pool {each.name}", start=each.address, stop=each.end)
+                for each in pools
+                if each.name != pool.name
+            ]
             messages.add(
                 "E275",
                 f"lies over what {elf_name} uses: {', '.join(over)}",
                 where=f"--pool {pool}",
-                help=_offer(
-                    pool, [*taken, *(each for each in others if each.what != pool.name)], board, elf_name
-                ),
+                help=_offer(pool, [*taken, *others], board),
             )
     messages.raise_if_any()
 
 
-def _offer(pool: DeclaredPool, taken: Sequence[TakenRange], board: Board, elf_name: str) -> str:
+def _offer(pool: DeclaredPool, taken: Sequence[TakenRange], board: Board) -> str:
     """Where in its memory a pool could lie: at the end of the largest range that is left, so that in the data
-    region the test firmware keeps its bytes before it."""
+    region the test firmware keeps its bytes before it; and all that is taken there."""
     home = home_region(board, pool)
     if home is None:
         return "a pool lies in one memory, where nothing else does"
     reserved = board.reserved_bytes if home.name == board.data_region else 0
-    firmware = TakenRange(what="test firmware", start=home.start, stop=home.start + reserved)
-    free = {each.pool: each for each in left_by([*taken, firmware], board)}[home.pool_name]
+    firmware = TakenRange(what="the test firmware", start=home.start, stop=home.start + reserved)
+    everything = [*taken, *([firmware] if reserved else [])]
+    there = sorted(
+        (each for each in everything if each.start < home.end and home.start < each.stop),
+        key=lambda each: (each.start, each.stop),
+    )
+    takes = f"in {home.name} lie {', '.join(map(str, there))}"
+    free = {each.pool: each for each in left_by(everything, board)}[home.pool_name]
     if not free.size_bytes:
-        return f"{elf_name} leaves no bytes of {home.name}: another memory, or a smaller application"
+        return f"nothing of {home.name} is left: another memory, or a smaller application; {takes}"
     step = board.pool_alignment_bytes
     size = min(-(-pool.size_bytes // step) * step, free.size_bytes)
     offered = replace(pool, size_bytes=size, address=free.address + free.size_bytes - size)
-    users = f"{elf_name} and the test firmware" if reserved else elf_name
-    left = f"largest range that {users} leave{'' if reserved else 's'} in {home.name}"
-    return f"try --pool {offered}; the {left} is {free.size_bytes:,} bytes from 0x{free.address:08x} on"
+    left = f"the largest range that is left in {home.name} is {free.size_bytes:,} bytes from"
+    return f"try --pool {offered}; {left} 0x{free.address:08x} on; {takes}"

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codegen.emit.manifest import carry_over, edited, others, read_manifest, write_manifest
+from codegen.emit.manifest import MANIFEST, carry_over, edited, others, read_manifest, write_manifest
 from codegen.errors import CodegenError, Message, listed
 from codegen.plan.image import Sources
 
@@ -84,15 +84,13 @@ def _check_replaceable(folder: Path) -> list[str]:
 
 
 def _not_ours(folder: Path) -> CodegenError:
-    what = "holds files that codegen did not write" if folder.is_dir() else "is a file"
-    return CodegenError(
-        Message(
-            code="E230",
-            where=str(folder),
-            text=f"{what}, and is no folder of an earlier build, so it is left alone",
-            help="name a new folder with -o, or empty this one",
-        )
-    )
+    if folder.is_dir():
+        text = f"holds files, but no {MANIFEST} that lists what codegen wrote there, so it is left alone"
+        help_ = "name a new folder with -o; if an older codegen, which wrote no such list, built this one, "
+        help_ += "delete it first"
+    else:
+        text, help_ = "is a file, so it is left alone", "name a new folder with -o"
+    return CodegenError(Message(code="E230", where=str(folder), text=text, help=help_))
 
 
 def _in_the_way(folder: Path, text: str, help_: str) -> CodegenError:

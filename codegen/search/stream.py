@@ -1,32 +1,42 @@
 """Inputs that arrive row by row: whether a model can take its own so."""
 
-from codegen.errors import CodegenError, Message
+from codegen.errors import Messages
 from codegen.ir import Function
 from codegen.search.attempt import Choices, Planning
 
+_WHOLE = "leave out --stream-input: the input then lies in RAM whole"
+_KINDS = (
+    "an int8 image that convolutions or pools read first can be streamed; a float image can with --io-types "
+    "int8 if the model quantises it first"
+)
+
 
 def check_stream(planning: Planning, function: Function, choices: Choices) -> None:
-    """Raises CodegenError E217 if the input cannot be delivered row by row."""
+    """Raises CodegenError E217 with all that keeps the input from being delivered row by row."""
     if planning.streamed is None:
         return
-    readers = [let for step, let in enumerate(function.body) if step in function.uses()[planning.streamed]]
-    problem = None
+    messages = Messages()
+
+    def refuse(text: str, help_: str) -> None:
+        messages.add("E217", text, where="--stream-input", help=help_)
+
     if choices.keep_inputs:
-        problem = "--keep-inputs keeps the bytes of an input that has none"
-    elif len(function.params) != 1:
-        problem = f"the model has {len(function.params)} inputs, supported is one"
-    elif not choices.blocks:
-        problem = "rows that arrive one by one need blocks, which --no-blocks excludes"
-    elif not planning.tiler().can_stream:
-        names = ", ".join(let.where for let in readers) or "nothing"
-        problem = f"input {planning.streamed} is read by {names}, which cannot go row by row together"
-    if problem:
-        raise CodegenError(
-            Message(
-                code="E217",
-                where="--stream-input",
-                text=problem,
-                help="an int8 image that convolutions or pools read first can be streamed; a float image can "
-                "with --io-types int8 if the model quantises it first",
-            )
+        refuse(
+            "--keep-inputs keeps the bytes of an input that has none",
+            "leave out --keep-inputs: who delivers the rows has them and can keep them; or "
+            f"{_WHOLE}, and is kept",
         )
+    if not choices.blocks:
+        refuse(
+            "rows that arrive one by one need blocks, which --no-blocks excludes",
+            f"leave out --no-blocks; or {_WHOLE}",
+        )
+    if len(function.params) != 1:
+        refuse(f"the model has {len(function.params)} inputs, supported is one", _WHOLE)
+    elif choices.blocks and not planning.tiler().can_stream:
+        readers = [
+            let.where for s, let in enumerate(function.body) if s in function.uses()[planning.streamed]
+        ]
+        names = ", ".join(readers) or "nothing"
+        refuse(f"input {planning.streamed} is read by {names}, which cannot go row by row together", _KINDS)
+    messages.raise_if_any()

@@ -114,9 +114,10 @@ def test_what_is_in_the_way_of_new_files_is_not_overwritten(tmp_path: Path) -> N
 
 
 def test_a_folder_that_does_not_say_what_was_written_is_left_alone(tmp_path: Path) -> None:
+    """So were folders of builds before there were lists: the message says what to do with them, once."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / ".codegen").write_text("Made by codegen: all of it is replaced.\n")
-    assert _refused(tmp_path / "out", a="1").startswith(f"error[E230] {tmp_path / 'out'}: holds files that")
+    assert _refused(tmp_path / "out", a="1").startswith(f"error[E230] {tmp_path / 'out'}: holds files, but")
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
@@ -135,11 +136,13 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path, what: str) -> None:
         target.write_text("years of work")
     with pytest.raises(CodegenError) as error:
         write(_sources(a="1"), target)
-    text = "holds files that codegen did not write" if what == "folder" else "is a file"
-    assert str(error.value) == (
-        f"error[E230] {target}: {text}, and is no folder of an earlier build, so it is left alone\n"
-        "help: name a new folder with -o, or empty this one"
-    )
+    told = {
+        "folder": "holds files, but no .codegen that lists what codegen wrote there, so it is left alone\n"
+        "help: name a new folder with -o; if an older codegen, which wrote no "
+        "such list, built this one, delete it first",
+        "file": "is a file, so it is left alone\nhelp: name a new folder with -o",
+    }
+    assert str(error.value) == f"error[E230] {target}: {told[what]}"
     assert error.value.exit_code == 2
     assert [path.name for path in tmp_path.iterdir()] == ["thesis"]
 

@@ -85,9 +85,24 @@ def test_streaming_without_blocks_is_refused() -> None:
     options = Options(blocks=False, stream_input=True)
     with pytest.raises(CodegenError) as caught:
         plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options)
-    [message] = caught.value.messages
-    assert (message.code, message.where) == ("E217", "--stream-input")
-    assert message.text == "rows that arrive one by one need blocks, which --no-blocks excludes"
+    assert str(caught.value) == (
+        "error[E217] --stream-input: rows that arrive one by one need blocks, which --no-blocks excludes\n"
+        "help: leave out --no-blocks; or leave out --stream-input: the input then lies in RAM whole"
+    )
+
+
+def test_all_that_keeps_an_input_from_streaming_is_said_at_once() -> None:
+    """--keep-inputs was answered by a help about images and --io-types, and hid what else was wrong."""
+    options = Options(blocks=False, stream_input=True, keep_inputs=True)
+    with pytest.raises(CodegenError) as caught:
+        plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options)
+    first, second = caught.value.messages
+    assert str(first) == (
+        "error[E217] --stream-input: --keep-inputs keeps the bytes of an input that has none\n"
+        "help: leave out --keep-inputs: who delivers the rows has them and can keep them; or leave out "
+        "--stream-input: the input then lies in RAM whole, and is kept"
+    )
+    assert "which --no-blocks excludes" in second.text
 
 
 def test_flags_are_spelled_out() -> None:

@@ -171,8 +171,10 @@ def test_a_pool_over_what_the_application_uses(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == (
         "error[E275] --pool spare=8192@0x20000200: lies over what app.elf uses: section .bss (0x20000004 to "
         "0x200003f0), the heap from _end (0x200003f0 to 0x200005f0)\n"
-        "help: try --pool spare=8192@0x2001dc00; the largest range that app.elf and the test firmware leave "
-        "in SRAM is 125,952 bytes from 0x20001000 on\n"
+        "help: try --pool spare=8192@0x2001dc00; the largest range that is left in SRAM is 125,952 bytes "
+        "from 0x20001000 on; in SRAM lie section .data (0x20000000 to 0x20000004), the test firmware "
+        "(0x20000000 to 0x20001000), section .bss (0x20000004 to 0x200003f0), the heap from _end (0x200003f0 "
+        "to 0x200005f0), the stack below _estack (0x2001fc00 to 0x20020000)\n"
     )
     assert _plan(*words, "--pool", "spare=8192@0x2001dc00") == 0
     # What is left is smaller than what was asked for, and the test firmware has its bytes before it.
@@ -182,7 +184,9 @@ def test_a_pool_over_what_the_application_uses(tmp_path: Path, capsys: pytest.Ca
     assert _plan(*words, *offered) == 0
     # Two pools: the place of one is not offered for the other.
     assert _plan(*words, "--pool", "one=4K@0x2001e000", "--pool", "two=4K@0x2001f000") == 2
-    offered = capsys.readouterr().err.split("try ")[1].split(";")[0].split()
+    told = capsys.readouterr().err
+    assert ", pool one (0x2001e000 to 0x2001f000), the stack below _estack (" in told
+    offered = told.split("try ")[1].split(";")[0].split()
     assert offered == ["--pool", "two=4096@0x2001d000"]
     assert _plan(*words, "--pool", "one=4K@0x2001e000", *offered) == 0
 
@@ -194,6 +198,12 @@ def test_a_pool_where_the_application_leaves_nothing(
     made = _link(tmp_path, symbols=symbols)
     words = ("--board", "netduinoplus2", "--app-elf", str(made))
     assert _plan(*words, "--pool", "spare=1K@0x20008000") == 2
-    assert capsys.readouterr().err.endswith(
-        "help: app.elf leaves no bytes of SRAM: another memory, or a smaller application\n"
+    # Only the stack was named, though the stack alone is in the pool's way, not in that of all others.
+    assert capsys.readouterr().err == (
+        "error[E275] --pool spare=1024@0x20008000: lies over what app.elf uses: the stack below _estack "
+        "(0x200005f0 to 0x20020000)\n"
+        "help: nothing of SRAM is left: another memory, or a smaller application; in SRAM lie section .data "
+        "(0x20000000 to 0x20000004), the test firmware (0x20000000 to 0x20001000), section .bss (0x20000004 "
+        "to 0x200003f0), the heap from _end (0x200003f0 to 0x200005f0), the stack below _estack (0x200005f0 "
+        "to 0x20020000)\n"
     )
