@@ -1,0 +1,153 @@
+"""What README prints is what the commands print: it drifted once, and nobody saw."""
+
+import csv
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from codegen.ir import Runner
+from codegen.toolchain import gcc
+from tests.cli.test_verbs import call
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+_OF_THE_COMPILER = ("stack ", "speed ", "image ")
+"""Beginnings of lines with figures that another version of gcc may change."""
+
+Row = dict[str, str]
+
+
+def _recorded() -> list[Row]:
+    with (ROOT / "benchmarks" / "results" / "models.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _demo() -> list[str]:
+    """The words of `make demo`, without the program."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [recipe] = re.findall(r"^demo:.*\n\t(.*)$", makefile, re.MULTILINE)
+    program, *words = shlex.split(recipe)
+    assert program == "$(BIN)/codegen"
+    return words
+
+
+def _block(first: str) -> list[str]:
+    """Lines of the only code block of README whose first line begins so."""
+    blocks = [
+        block.splitlines() for block in re.findall(r"^```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    ]
+    [found] = [lines for lines in blocks if lines[0].startswith(first)]
+    return found
+
+
+def _held(lines: list[str]) -> list[str]:
+    """Those to be compared: all, with the compiler that README's figures are of."""
+    [recorded] = {row["compiler"] for row in _recorded()}
+    if gcc.Compiler(prefix=gcc.ARM_PREFIX, options=()).version() == recorded:
+        return lines
+    return [line for line in lines if not line.startswith(_OF_THE_COMPILER)]
+
+
+@pytest.mark.qemu
+def test_the_demo_prints_what_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make demo`, in this process: build, 200 runs on QEMU, summary. It writes no name of a folder."""
+    monkeypatch.chdir(tmp_path)
+    assert call(*_demo()) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert _held(printed) == _held(_block("digits on "))
+
+
+def test_readme_names_the_demo_s_command() -> None:
+    *words, flag, folder = _demo()
+    assert (flag, folder) == ("-o", "out/digits")
+    assert f"`make demo` ends like this (`codegen {' '.join(words)}`;" in README
+
+
+def test_the_picture_is_the_demo_s_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = ROOT / "examples" / "digits" / "digits.tflite"
+    assert call("plan", str(model), "--board", "stm32", "--svg", "map.svg") == 0
+    [shown] = re.findall(r"^!\[.*\]\((docs/.*\.svg)\)$", README, re.MULTILINE)
+    assert Path("map.svg").read_text(encoding="utf-8") == (ROOT / shown).read_text(encoding="utf-8")
+    printed = capsys.readouterr().out
+    [start] = [at for at, line in enumerate(_block("digits on ")) if line.startswith("sram pool, ")]
+    assert "\n".join(_block("digits on ")[start:]).partition("\n\npool ")[0] in printed
+
+
+def test_boards_and_operators_are_as_many_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("boards", "--json") == 0
+    boards = json.loads(capsys.readouterr().out)["boards"]
+    runners = [board["runner"] for board in boards]
+    numbers = {"ten": 10}
+    said = re.search(
+        r"^- (\d+) boards \(`codegen boards`\): (\w+) on QEMU .*, the host, and (\d+) real ones", README, re.M
+    )
+    assert said is not None
+    assert (int(said[1]), numbers[said[2]], int(said[3])) == (
+        len(boards),
+        runners.count(Runner.QEMU.value),
+        runners.count("none"),
+    )
+    assert runners.count(Runner.HOST.value) == 1
+    assert call("ops", "--json") == 0
+    operators = json.loads(capsys.readouterr().out)["ops"]
+    assert f", {len(operators)} operators (`codegen ops`)" in README
+
+
+# ---- tables of models: from benchmarks/results/models.csv -------------------------------
+
+
+def _table(column: str) -> list[list[str]]:
+    """Cells of the rows of README's table with this column."""
+    lines = README.splitlines()
+    [start] = [at for at, line in enumerate(lines) if line.startswith("| model |") and column in line]
+    rows = lines[start + 2 : next(at for at in range(start, len(lines)) if not lines[at].startswith("|"))]
+    assert len(rows) >= 5
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def _figures(cell: str, board: str, optimize: str) -> Row:
+    name = cell.partition(" (")[0].rpartition("/")[2]
+    [row] = [
+        row for row in _recorded() if (row["model"], row["board"], row["optimize"]) == (name, board, optimize)
+    ]
+    return row
+
+
+def _n(text: str | int) -> str:
+    return f"{int(text):,}"
+
+
+def test_ram_beside_tflm_is_as_recorded() -> None:
+    for model, ours, _ in _table("TFLM's arena head"):
+        assert ours == _n(_figures(model, "mps2-an386", "balanced")["pool_bytes"]), model
+
+
+def test_instructions_beside_peers_are_as_recorded() -> None:
+    for model, *cells in _table("Cortex-M55"):
+        for board, ours in zip(("mps2-an386", "mps3-an547", "mps2-an385"), cells[::2], strict=True):
+            assert ours == _n(_figures(model, board, "speed")["instructions"]), (model, board)
+
+
+def test_figures_of_one_plan_are_as_recorded() -> None:
+    for model, *cells in _table("total RAM, stack included"):
+        plain, fast, small = (_figures(model, "mps2-an386", level) for level in ("balanced", "speed", "size"))
+        total = int(plain["pool_bytes"]) + int(plain["stack_bytes"])
+        least = (small["pool_bytes"], small["code_bytes"], small["instructions"])
+        assert cells == [
+            _n(plain["pool_bytes"]),
+            _n(total),
+            _n(plain["code_bytes"]),
+            _n(plain["constant_bytes"]),
+            _n(plain["instructions"]),
+            _n(fast["instructions"]),
+            ", ".join(map(_n, least)),
+        ], model
