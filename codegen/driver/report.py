@@ -280,5 +280,5 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         "cycles_estimate": estimate.total if estimate else None,
         "memory_model": estimate.memory.name if estimate and estimate.memory else None,
         "flash_waits_estimate": _waits(estimate.total_waits) if estimate else None,
-        "cycles": None,
+        "cycles": cases[0].cycles,
     }
