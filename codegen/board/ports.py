@@ -1,5 +1,6 @@
-"""Ports: a serial device or a pyserial URL."""
+"""Ports: a serial device or a pyserial URL, and the UART of an emulated board."""
 
+import socket
 from typing import Any
 
 import serial
@@ -7,16 +8,19 @@ import serial
 from codegen.errors import CodegenError, Message
 
 _CHUNK_BYTES = 4096
+_WRITE_SECONDS = 10.0
 
 
 class SerialPort:
-    """A pyserial port for `link.Link`; `name` is what messages call it."""
+    """A pyserial port for `link.Link`."""
 
-    def __init__(self, url: str, baud: int, *, name: str | None = None) -> None:
+    def __init__(self, url: str, baud: int) -> None:
         """Open it. Raises CodegenError E601."""
-        self._name = name or url
+        self._name = url
         try:
-            self._serial: Any = serial.serial_for_url(url, baudrate=baud, timeout=1.0, write_timeout=10.0)
+            self._serial: Any = serial.serial_for_url(
+                url, baudrate=baud, timeout=1.0, write_timeout=_WRITE_SECONDS
+            )
         except (serial.SerialException, ValueError, OSError) as error:
             raise self._gone("cannot be opened", error) from error
         self._is_device = isinstance(self._serial, serial.Serial)
@@ -50,11 +54,56 @@ class SerialPort:
             return
 
     def _gone(self, what: str, error: Exception) -> CodegenError:
-        return CodegenError(
-            Message(
-                code="E601",
-                where=self._name,
-                text=f"the port {what}: {error}",
-                help="--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
-            )
+        return _gone(self._name, what, error)
+
+
+class SocketPort:
+    """The UART of an emulated board behind a TCP port of this machine, for `link.Link`.
+
+    pyserial opens sockets too, but sleeps for 0.3 s when it closes one, longer than many a run takes.
+    """
+
+    def __init__(self, host: str, port: int, *, name: str) -> None:
+        """Connect; `name` is what messages call it. Raises CodegenError E601."""
+        self._name = name
+        try:
+            self._socket = socket.create_connection((host, port), timeout=_WRITE_SECONDS)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as error:
+            raise _gone(name, "cannot be opened", error) from error
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`; raises CodegenError E601."""
+        try:
+            self._socket.settimeout(_WRITE_SECONDS)
+            self._socket.sendall(data)
+        except OSError as error:
+            raise _gone(self._name, "failed", error) from error
+
+    def read(self, timeout_seconds: float) -> bytes:
+        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        try:
+            self._socket.settimeout(max(0.0, timeout_seconds))
+            data = self._socket.recv(_CHUNK_BYTES)
+        except (TimeoutError, BlockingIOError):
+            return b""
+        except OSError as error:
+            raise _gone(self._name, "failed", error) from error
+        if not data:
+            raise _gone(self._name, "failed", ConnectionError("socket disconnected"))
+        return data
+
+    def close(self) -> None:
+        """Close it."""
+        self._socket.close()
+
+
+def _gone(name: str, what: str, error: Exception) -> CodegenError:
+    return CodegenError(
+        Message(
+            code="E601",
+            where=name,
+            text=f"the port {what}: {error}",
+            help="--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
         )
+    )

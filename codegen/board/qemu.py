@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from codegen.board.debugger import Debugger
-from codegen.board.ports import SerialPort
+from codegen.board.ports import SocketPort
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 
@@ -52,7 +52,7 @@ def _dying_with_parent() -> tuple[str, ...]:
 class Emulator:
     """A running QEMU: the port of the test link, and the machine's memory."""
 
-    port: SerialPort
+    port: SocketPort
     memory: Debugger
 
 
@@ -123,8 +123,8 @@ def _address(devices: list[dict[str, Any]], label: str) -> tuple[str, int]:
     return match["host"], int(match["port"])
 
 
-def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: Board) -> SerialPort:
-    port = SerialPort(f"socket://{address[0]}:{address[1]}", 115200, name=f"QEMU ({board.name})")
+def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: Board) -> SocketPort:
+    port = SocketPort(*address, name=f"QEMU ({board.name})")
     try:
         _execute(child, "cont")
         port.read(_GREETING_SECONDS)

@@ -28,7 +28,6 @@ _OPTIONS = (
     "-fdata-sections",
     "-fno-strict-aliasing",
     "-fno-common",
-    "-fstack-usage",
 )
 # Not -ffreestanding: it would turn every memcpy of four bytes into a call.
 _LIBRARIES = ("-lc", "-lgcc")
@@ -105,10 +104,12 @@ class _Arm:
 
         def unit(index: int, path: str, *, hooks: bool) -> gcc.Unit:
             level = self.board.target.level_flags(self.level if path in model_files else "-Os")
-            options = (*gcc.warnings(path), *includes, *level)
             name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
+            # The assembler says nothing of stack: callgraph reads its instructions.
+            stack_usage = ("-fstack-usage",) if path.endswith(".c") else ()
             defines = ("-DCG_STEP_HOOKS",) if hooks else ()
-            return gcc.Unit(source=path, object=self.place.objects / name, options=(*options, *defines))
+            options = (*gcc.warnings(path), *includes, *level, *stack_usage, *defines)
+            return gcc.Unit(source=path, object=self.place.objects / name, options=options)
 
         firmware = [unit(index, path, hooks=True) for index, path in enumerate(self.sources.c_files)]
         product = [

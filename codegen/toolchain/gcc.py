@@ -1,5 +1,6 @@
 """Calling the compilers: finding them, compiling many files at once, and saying what they said."""
 
+import functools
 import os
 import re
 import shutil
@@ -66,6 +67,11 @@ def call(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@functools.cache
+def _version(path: str) -> str:
+    return call([path, "-dumpfullversion"], Path.cwd()).stdout.strip()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
     """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time."""
@@ -98,7 +104,7 @@ class Compiler:
 
     def version(self) -> str:
         """What `-dumpfullversion` says, e.g. `12.2.1`; raises CodegenError E501."""
-        return call([tool(self.name), "-dumpfullversion"], Path.cwd()).stdout.strip()
+        return _version(tool(self.name))
 
     def compile(self, units: Iterable[Unit], place: Place) -> None:
         """Compile all units, `place.jobs` at a time.

@@ -1,6 +1,7 @@
 """The host's end of the link on ports that lose, damage and delay frames."""
 
 import random
+import socket
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from codegen.board.framing import Frame, Splitter, decode, encode
 from codegen.board.link import Broken, Link, Patience
-from codegen.board.ports import SerialPort
+from codegen.board.ports import SerialPort, SocketPort
 from codegen.board.protocol import Kind, Status, words
 from codegen.errors import CodegenError, ExitCode
 
@@ -197,3 +198,21 @@ def test_a_port_that_cannot_be_opened(url: str) -> None:
     assert (
         text.startswith(f"error[E601] {url}: the port cannot be opened:") and "--port takes a device" in text
     )
+
+
+def test_the_port_of_an_emulator() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        port = SocketPort(*address, name="QEMU (a)")
+        peer, _ = listener.accept()
+        with peer:
+            assert port.read(0.0) == b"" and port.read(0.01) == b""
+            peer.sendall(b"answer")
+            assert port.read(10.0) == b"answer"
+            port.write(b"request")
+            assert peer.recv(100) == b"request"
+        text = error_of(lambda: port.read(10.0))
+        assert text.startswith("error[E601] QEMU (a): the port failed: socket disconnected")
+        port.close()
+    text = error_of(lambda: SocketPort(*address, name="QEMU (b)"))
+    assert text.startswith("error[E601] QEMU (b): the port cannot be opened:")

@@ -11,7 +11,7 @@ import pytest
 
 from codegen.board import boards, load_board, run
 from codegen.board.link import Link, Patience
-from codegen.board.ports import SerialPort
+from codegen.board.ports import SocketPort
 from codegen.board.qemu import running
 from codegen.board.target import Target, target_session
 from codegen.errors import CodegenError, ExitCode
@@ -163,7 +163,7 @@ def test_the_firmware_fits_what_the_board_file_reserves(bench: Bench) -> None:
 class Noisy:
     """A port that spoils one byte in `mean`, both ways."""
 
-    def __init__(self, port: SerialPort, mean: int) -> None:
+    def __init__(self, port: SocketPort, mean: int) -> None:
         self.spoiled = 0
         self._port = port
         self._mean = mean
@@ -253,7 +253,7 @@ def test_through_a_port_as_on_a_real_board(bench: Bench) -> None:
 class forwarding:
     """Forwards a socket's bytes to a port and back until the block ends."""
 
-    def __init__(self, port: SerialPort) -> None:
+    def __init__(self, port: SocketPort) -> None:
         self._port = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._done = threading.Event()

@@ -31,6 +31,7 @@ def _build(folder: Path, board: str, seed: str, user: str) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.usefixtures("uncached")
 @pytest.mark.parametrize("board", ["host", pytest.param("netduinoplus2", marks=pytest.mark.qemu)])
 def test_two_builds_are_equal(board: str, tmp_path: Path) -> None:
     first = _build(tmp_path / "a", board, "1", "alice")

@@ -40,6 +40,7 @@ def test_only_the_image_is_added_to_the_folder(tmp_path: Path) -> None:
     assert files == {*fake_model.sources(fake_model.arm_board()).files, image.path.name}
 
 
+@pytest.mark.usefixtures("uncached")
 @pytest.mark.parametrize("board", [fake_model.arm_board(), fake_model.host_board()], ids=lambda b: b.name)
 def test_two_folders_give_equal_bytes(tmp_path: Path, board: Board) -> None:
     short, long = tmp_path / "a", tmp_path / "another folder" / "deeper"
