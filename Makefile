@@ -7,6 +7,7 @@ VENV := .venv
 ENGINES := .venv-engines
 BIN := $(VENV)/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+QUIETLY := $(SUDO:%=% -n) env DEBIAN_FRONTEND=noninteractive
 JOBS ?= 2
 
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv gcc libc6-dev
@@ -46,9 +47,10 @@ bench: $(VENV)/.test
 engines: $(ENGINES)/.done
 
 clean:
-	rm -rf $(VENV) $(ENGINES) out build dist
+	rm -rf $(VENV) $(ENGINES) .ccache out build dist
 
-# Installs only what is missing; on a machine that has everything this asks for no password.
+# Installs only what is missing; on a machine that has everything this asks for no password. ccache, which
+# the suite can do without, is never asked a password for.
 tools-demo:
 	@missing=; for p in $(APT_DEMO); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
@@ -58,6 +60,9 @@ tools-test:
 	@missing=; for p in $(APT_TEST); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; \
 	$(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+	@command -v ccache >/dev/null || { echo "installing: ccache"; $(QUIETLY) apt-get update -qq && \
+	$(QUIETLY) apt-get install -y -qq --no-install-recommends ccache; } || \
+	echo "ccache did not install: the suite runs without it, and takes longer"
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)

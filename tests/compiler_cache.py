@@ -18,8 +18,8 @@ _COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")
 _SETTINGS = {
     "CCACHE_DIR": str(FOLDER),
     "CCACHE_MAXSIZE": "1G",
-    # It names the folder that a build lies in so that objects do not: they are equal without it.
-    "CCACHE_IGNOREOPTIONS": "--debug-prefix-map=*",
+    # With it codegen names the folder that a build lies in, and nothing else, so that objects do not.
+    "CCACHE_IGNOREOPTIONS": "-Xassembler",
 }
 
 

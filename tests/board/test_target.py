@@ -15,7 +15,7 @@ from codegen.board.ports import SocketPort
 from codegen.board.qemu import running
 from codegen.board.target import Target, target_session
 from codegen.errors import CodegenError, ExitCode
-from codegen.ir import Board, Cache, CacheKind, RegisterWrite, Runner
+from codegen.ir import Board, Runner
 from codegen.plan.image import Image, RunRequest, RunResult, Trace
 from tests.board import probe
 
@@ -220,26 +220,6 @@ def test_the_hole_of_the_emulator_is_closed(bench: Bench) -> None:
     assert "at address 0x2002fffc" in str(bench.error("hole"))
 
 
-@pytest.mark.parametrize(
-    ("name", "pool"),
-    [
-        ("mps2-an386", "psram"),
-        ("mps2-an500", "psram"),
-        *(("mps2-an505", pool) for pool in ("ssram3", "internal", "psram")),
-        *(("mps2-an521", pool) for pool in ("ssram3", "internal", "psram")),
-        *(("mps3-an547", pool) for pool in ("sram", "bram", "ddr")),
-    ],
-)
-def test_pools_outside_the_data_region(name: str, pool: str, tmp_path: Path) -> None:
-    board = load_board(name)
-    image = probe.firmware(tmp_path, board, address=NOT_THERE, pool=pool)
-    with target_session(image, board) as target:
-        case, behind = target.run(probe.request("none", "behind", pool=pool)).cases
-        assert case.pool_peaks == {pool: probe.PEAK_BYTES} and case.guards_intact and not behind.guards_intact
-        with pytest.raises(CodegenError, match=r"E620\] step 1 flip: .*memory that is closed"):
-            target.run(probe.request("near", pool=pool))
-
-
 @pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
 def test_through_a_port_as_on_a_real_board(bench: Bench) -> None:
     """A TCP port in front of QEMU's stands for the serial port."""
@@ -352,28 +332,3 @@ def test_zz_the_links_stack_was_large_enough(bench: Bench) -> None:
             target.run(bench.request("far"))
         free = target.identify_again().free_link_stack_bytes
     assert free >= LEAST_FREE_LINK_STACK_BYTES
-
-
-@pytest.mark.parametrize("name", ["mps2-an500", "mps3-an547"])
-def test_registers_and_caches_are_set_up_before_anything_else(name: str, tmp_path: Path) -> None:
-    """QEMU has no caches: this shows that turning them on runs to its end, and that the firmware still works.
-    The last word of RAM is a register here: without the write, the wait that follows never ends."""
-    board = load_board(name)
-    word = board.region(board.data_region).end - 4
-    board = replace(
-        board,
-        caches=(
-            Cache(kind=CacheKind.INSTRUCTION, size_bytes=16384, line_bytes=32),
-            Cache(kind=CacheKind.DATA, size_bytes=16384, line_bytes=32),
-        ),
-        setup=(
-            RegisterWrite(address=word, clear=0xFFFF_FFFF, set=0x8000_0080, why="both bits"),
-            RegisterWrite(address=word, clear=0x8000_0000, why="one left"),
-            RegisterWrite(address=word, wait=0x80, why="it stayed"),
-        ),
-    )
-    image = probe.firmware(tmp_path, board, address=NOT_THERE)
-    pool = board.region(board.data_region).pool_name
-    result = run(image, board, probe.request("none", pool=pool))
-    assert result.cases[0].outputs == (probe.flipped(probe.case("none")),)
-    assert result.cases[0].pool_peaks == {pool: probe.PEAK_BYTES}

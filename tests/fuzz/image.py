@@ -1,5 +1,6 @@
 """Calls of kernels as a C program for a board: structs and calls in C, data in one blob beside it."""
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,10 @@ from tests.fuzz.trials import Trial
 
 BUILD_HEADER = "cg_build.h"
 ALIGNMENT = 16
+BUFFER = struct.Struct("<IIIHHI")
+"""A `fuzz_buffer` of target.h."""
+PAINTED = 0xFFFFFFFF
+"""Its FUZZ_PAINTED."""
 FEW_BYTES = 1 << 20
 """A code region smaller than this leaves the blob to the largest other one that is not the data's."""
 
@@ -97,14 +102,13 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
         }
         if prim.name not in structs:
             structs.add(prim.name)
-            parts += [struct_text(prim, struct, addresses) for struct in prim.structs]
+            parts += [struct_text(prim, each, addresses) for each in prim.structs]
         given = [(b.argument, b.workspace) for b in entry.call.buffers]
         key = (prim.name, f"{prim.symbol} {entry.call.rows is None} {given}")
         if key not in functions:
             functions[key] = f"call_{number}"
             parts.append(_function(functions[key], entry, addresses, blob))
-        parts.append(_buffers(number, entry, blob))
-        rows.append(_row(number, entry, functions[key], blob))
+        rows.append(_row(entry, functions[key], blob))
     table = ["const fuzz_entry fuzz_entries[] = {", *rows, "};"]
     count = f"const uint32_t fuzz_entry_count = {len(entries)};"
     ranges = _ranges(board)
@@ -161,23 +165,21 @@ def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str]) -
             return f"(const void *const[]){{{inner}}}"
 
 
-def _buffers(number: int, entry: Entry, blob: Blob) -> str:
-    rows: list[str] = []
+def _buffers(entry: Entry, blob: Blob) -> str:
+    """Address of the call's `fuzz_buffer`s: bytes in the blob, which gcc need not read."""
+    rows: list[bytes] = []
     for buffer in entry.call.buffers:
-        origin = "FUZZ_PAINTED"
+        origin = PAINTED
         if buffer.argument is not None:
             value = entry.trial.layer.values[buffer.argument]
             assert value is not None
-            origin = f"{blob.add(value.tobytes())}u"
-        kept = int(buffer.is_kept and buffer is not entry.call.buffers[0])
-        rows.append(
-            f"    {{{buffer.address}u, {buffer.size_bytes}u, {origin}, {buffer.front}u, {buffer.back}u, "
-            f"{kept}u}},"
-        )
-    return "\n".join([f"static const fuzz_buffer buffers_{number}[] = {{", *rows, "};"])
+            origin = blob.add(value.tobytes())
+        kept = buffer.is_kept and buffer is not entry.call.buffers[0]
+        rows.append(BUFFER.pack(buffer.address, buffer.size_bytes, origin, buffer.front, buffer.back, kept))
+    return f"(const void *)(fuzz_blob + {blob.add(b''.join(rows))})"
 
 
-def _row(number: int, entry: Entry, function: str, blob: Blob) -> str:
+def _row(entry: Entry, function: str, blob: Blob) -> str:
     trial = entry.trial
     kind, tolerance = "FUZZ_BYTES", 0.0
     if trial.expected.dtype == np.float32:
@@ -185,7 +187,7 @@ def _row(number: int, entry: Entry, function: str, blob: Blob) -> str:
         tolerance = trial.tolerance or 0.0
     expected = blob.add(trial.expected.tobytes())
     return (
-        f"    {{{function}, buffers_{number}, {len(entry.call.buffers)}u, {expected}u, {kind}, "
+        f"    {{{function}, {_buffers(entry, blob)}, {len(entry.call.buffers)}u, {expected}u, {kind}, "
         f"{scalar(tolerance)}, 0x{entry.call.paint:02x}u}},"
     )
 

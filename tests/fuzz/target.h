@@ -8,7 +8,7 @@
 
 #define FUZZ_PAINTED 0xFFFFFFFFu
 
-/* Bytes of memory that a call is given. */
+/* Bytes of memory that a call is given. In the blob, laid out as BUFFER of image.py. */
 typedef struct {
     uint32_t address;
     uint32_t size;
