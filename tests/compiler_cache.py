@@ -1,10 +1,11 @@
 """The suite compiles the same kernels in hundreds of builds: ccache, where it is installed, does each once.
 
-Compilers are found in PATH, so links to ccache stand in front of the real ones. Nothing else changes: a
-compiler that is not installed is still missing, and what ccache cannot share is compiled as ever.
+Compilers are found in PATH, so scripts that call them through ccache stand in front of them. Nothing else
+changes: a compiler that is not installed is still missing, and what ccache cannot share is compiled as ever.
 """
 
 import os
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,9 +19,17 @@ _COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")
 _SETTINGS = {
     "CCACHE_DIR": str(FOLDER),
     "CCACHE_MAXSIZE": "1G",
+    # What is included is learnt from the compiler: half of all files are a model's, and preprocessing them
+    # for ccache would cost more than it gains.
+    "CCACHE_DEPEND": "1",
     # With it codegen names the folder that a build lies in, and nothing else, so that objects do not.
     "CCACHE_IGNOREOPTIONS": "-Xassembler",
 }
+# The name of a target in a list of includes is nothing that objects depend on.
+_SCRIPT = """#!/bin/sh
+case " $* " in *" -c "*) exec {ccache} {compiler} -MD -MT x "$@" ;; esac
+exec {compiler} "$@"
+"""
 
 
 def set_up(config: pytest.Config) -> None:
@@ -28,12 +37,15 @@ def set_up(config: pytest.Config) -> None:
     ccache = shutil.which("ccache")
     if ccache is None or hasattr(config, "workerinput") or not os.access(FOLDER.parent, os.W_OK):
         return
-    links = tempfile.TemporaryDirectory(prefix="codegen-ccache-")
-    config.add_cleanup(links.cleanup)
+    scripts = tempfile.TemporaryDirectory(prefix="codegen-ccache-")
+    config.add_cleanup(scripts.cleanup)
     for name in _COMPILERS:
-        if shutil.which(name):
-            (Path(links.name) / name).symlink_to(ccache)
-    os.environ["PATH"] = f"{links.name}{os.pathsep}{os.environ['PATH']}"
+        compiler = shutil.which(name)
+        if compiler and not os.path.samefile(compiler, ccache):
+            script = Path(scripts.name) / name
+            script.write_text(_SCRIPT.format(ccache=shlex.quote(ccache), compiler=shlex.quote(compiler)))
+            script.chmod(0o755)
+    os.environ["PATH"] = f"{scripts.name}{os.pathsep}{os.environ['PATH']}"
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
 
