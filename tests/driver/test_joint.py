@@ -1,5 +1,6 @@
 """Concurrent models that do not fit are planned again within less; what cannot fit is named."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ FILES = {
 GROUPS = (("kws", "speech"),)
 
 
+@functools.cache
 def _joined(
     limit: int | None, groups: Groups = GROUPS, least: int = 0
 ) -> tuple[dict[str, int], dict[str, int]]:
@@ -61,6 +63,7 @@ def test_models_are_planned_again_within_what_is_left() -> None:
     assert sum(after.values()) <= total - 200
 
 
+@functools.cache
 def _short(limit: int, groups: Groups = GROUPS) -> tuple[Message, int]:
     """The message for both models within `limit` bytes, and the limit that it offers."""
     with pytest.raises(DoesNotFit) as caught:
@@ -92,7 +95,7 @@ def test_a_set_that_cannot_fit_is_named_and_what_is_offered_is_accepted(limit: i
     assert sum(small.values()) <= offered < sum(small.values()) + 16
     _, after = _joined(offered, least=20_000)
     assert after == small
-    assert _short(offered - 1) == (_short(offered - 1)[0], offered)
+    assert _short(offered - 1)[1] == offered
 
 
 def test_models_that_take_turns_are_offered_what_the_largest_needs() -> None:
