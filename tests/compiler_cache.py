@@ -41,7 +41,7 @@ def set_up(config: pytest.Config) -> None:
     config.add_cleanup(scripts.cleanup)
     for name in _COMPILERS:
         compiler = shutil.which(name)
-        if compiler and not os.path.samefile(compiler, ccache):
+        if compiler and not Path(compiler).samefile(ccache):
             script = Path(scripts.name) / name
             script.write_text(_SCRIPT.format(ccache=shlex.quote(ccache), compiler=shlex.quote(compiler)))
             script.chmod(0o755)
