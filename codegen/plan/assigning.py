@@ -15,6 +15,9 @@ from codegen.plan.layout import end_bytes, ordered, round_up
 from codegen.plan.merging import Piece
 from codegen.plan.problem import Pool
 
+ADVICE = "a board with more read-only memory, or a smaller model"
+"""What helps where constants do not fit, whatever search has tried."""
+
 _Shares = list[list[Piece]]
 """Per pool its pieces."""
 
@@ -131,6 +134,6 @@ def _complain(pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Po
             "E402",
             f"{short}: constants need {need} bytes, the limit is {limits}; the biggest are {names}",
             where=f"constant pool {', '.join(pools[index].name for index in choice)}",
-            help="try a board with more read-only memory, --optimize size, or a smaller model",
+            help=f"try {ADVICE}",
         )
     messages.raise_if_any()

@@ -9,6 +9,15 @@ from codegen.ir import Let, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
 
+Caps = Mapping[str, int]
+"""The most bytes that the linked constants of a step may have, by `step_key`; steps not listed: any."""
+
+
+def step_key(let: Let) -> str:
+    """What a step is called in `Caps`: as the file calls its tensor, so that a step and its repetitions (they
+    share their constants) are one."""
+    return let.var.origin or let.var.name
+
 
 class Binder:
     """Kernels of one target, bound to the steps of one model."""
@@ -16,12 +25,27 @@ class Binder:
     def __init__(self, constants: Mapping[str, np.ndarray], target: Target) -> None:
         """`constants`: data by ConstRef id."""
         self._constants, self._target = constants, target
+        self._caps: Caps = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
         self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
 
+    def capped(self, caps: Caps) -> "Binder":
+        """The same with kernels whose constants are within `caps`: whoever searches with it finds no other.
+
+        A cap that no kernel of a step is within leaves that step without any.
+        """
+        other = Binder(self._constants, self._target)
+        other._caps, other._bound = caps, self._bound
+        return other
+
     def refusal(self, kernel: Kernel, let: Let) -> str | None:
         """Why `kernel` cannot run `let`, or None if it can."""
-        return kernel.refusal(let, self._target)
+        refusal = kernel.refusal(let, self._target)
+        most = self._caps.get(step_key(let))
+        if refusal is not None or most is None:
+            return refusal
+        size = self.bind(kernel, let, let.var.name).constant_bytes
+        return f"{kernel.name} has {size} bytes of constants, more than {most}" if size > most else None
 
     def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
         """The kernels that can run `let`: those that replace an argument, or all others."""

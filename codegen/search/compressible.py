@@ -105,30 +105,55 @@ class Unit:
     options: tuple[Option, ...]
 
 
-def units(program: Program, pieces: Sequence[Piece], optimize: str) -> list[Unit]:
-    """Every way to compress constants for which the plan leaves room."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Units:
+    """Every way to compress constants for which the plan leaves room; `kept`: why others stay as they are ->
+    their bytes."""
+
+    units: tuple[Unit, ...]
+    kept: Mapping[str, int]
+
+
+NO_ROOM = "no pool has room for what would be decoded"
+NO_GAIN = "compressing makes them no smaller"
+PINNED = "[[constant]] tables of codegen.toml say where they lie"
+NOT_DECODED = "their steps run on core 1, or want their bytes in a certain memory"
+SHARED_PARTS = "other constants are parts of them"
+
+
+def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
+    """The ways to compress `pieces`, the constants of `program`."""
     prims = {prim.name: prim for prim in program.prim_funcs}
-    members = [
-        Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
-        for piece in pieces
-        if piece.size_bytes > _LEAST_SAVED and _is_eligible(piece, prims)
-    ]
-    return [_unit(program, group) for group in _groups([member for member in members if member.ways])]
+    kept: dict[str, int] = {}
+    members: list[Member] = []
+    for piece in pieces:
+        reason = _refusal(piece, prims)
+        if reason is None:
+            member = Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
+            if member.ways:
+                members.append(member)
+                continue
+        reason = reason or NO_GAIN
+        kept[reason] = kept.get(reason, 0) + piece.size_bytes
+    found = tuple(_unit(program, group) for group in _groups(members))
+    # By identity: members are as many as they are, however equal.
+    placed = {id(member) for unit in found for option in unit.options for member, _ in option.ways}
+    homeless = sum(member.size_bytes for member in members if id(member) not in placed)
+    return Units(units=found, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
 
 
-def _is_eligible(piece: Piece, prims: Mapping[str, PrimFunc]) -> bool:
-    """Whether all readers take the whole of a piece, and would find it in a pool as well."""
-    return all(
-        part.size_bytes == piece.size_bytes and _may_be_decoded(prims[part.user[0]], part.user[1])
-        for part in piece.readers
-    )
-
-
-def _may_be_decoded(prim: PrimFunc, role: str) -> bool:
-    """Not where a rule or kernel says in which memory a constant lies, nor where core 0 does not read it."""
-    constant = prim.constant(role)
-    is_free = constant.memory_scope is None and constant.section is None
-    return is_free and prim.is_call and not prim.memory and prim.device.is_free and core_of(prim) == 0
+def _refusal(piece: Piece, prims: Mapping[str, PrimFunc]) -> str | None:
+    """Why a piece stays as it is: not all readers take the whole of it, or find it in a pool as well."""
+    for part in piece.readers:
+        prim = prims[part.user[0]]
+        constant = prim.constant(part.user[1])
+        if constant.memory_scope is not None or constant.section is not None:
+            return PINNED
+        if part.size_bytes != piece.size_bytes:
+            return SHARED_PARTS
+        if not prim.is_call or prim.memory or not prim.device.is_free or core_of(prim) != 0:
+            return NOT_DECODED
+    return NO_GAIN if piece.size_bytes <= _LEAST_SAVED else None
 
 
 def _groups(members: Sequence[Member]) -> list[list[Member]]:

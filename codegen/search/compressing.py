@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, Message
 from codegen.kernels.primfunc import CStruct, PrimFunc
 from codegen.kernels.split import Split
 from codegen.plan import constants as linking
@@ -24,6 +24,7 @@ from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Compression, Program, Unpacking
 from codegen.plan.staging import with_staged
 from codegen.search.compressible import Option, units
+from codegen.search.flash_shortage import DoesNotLink, least_limit
 
 CompressMode = Literal["off", "auto"]
 """Never; where constants do not fit otherwise."""
@@ -35,30 +36,49 @@ def linked(
     """`program` with its constants linked, as they are if they fit.
 
     `may_raise`: the fewest instructions whatever that does to peaks, else the lowest peaks first; `may_grow`:
-    peaks may be raised at all. Raises CodegenError as `link` does; E402 says what compression reaches.
+    peaks may be raised at all. Raises CodegenError as `link` does; DoesNotLink (E402) says what compression
+    reaches.
     """
     try:
         return replace(program, constants=linking.link(program.prim_funcs, program.constant_pools))
     except CodegenError as missed:
-        if mode == "off" or any(message.code != "E402" for message in missed.messages):
+        if any(message.code != "E402" for message in missed.messages):
             raise
-        choice = _Choice(program, optimize=optimize, may_grow=may_grow)
-        found = choice.fitting(may_raise=may_raise)
-        if found is None:
-            raise choice.complaint(missed) from None
-        return found
+        told = missed.messages
+    if mode == "off":
+        raise _does_not_link(program, program, told, {}) from None
+    choice = Choice(program, optimize=optimize, may_grow=may_grow)
+    found = choice.fitting(may_raise=may_raise)
+    if found is None:
+        raise choice.complaint(told) from None
+    return found
 
 
-class _Choice:
+def _does_not_link(
+    program: Program, smallest: Program, missed: Sequence[Message], kept: Mapping[str, int]
+) -> DoesNotLink:
+    """`smallest`: `program` with everything compressed that may be."""
+    pieces, pools = pieces_of(smallest), program.constant_pools
+    regions = {pool.name: program.board.region(pool.region) for pool in pools}
+    rooms = {name: region.end - region.start for name, region in regions.items()}
+    least = least_limit(pieces, pools, missed, rooms)
+    return DoesNotLink(
+        missed, least and replace(least, kept=kept), lacking_bytes=missing_bytes(pieces, pools)
+    )
+
+
+class Choice:
     """The ways to compress constants of a program."""
 
     def __init__(self, program: Program, *, optimize: str, may_grow: bool) -> None:
+        """`may_grow`: buffers may raise peaks."""
         self._program = program
-        self._pieces = _pieces(program.prim_funcs, program)
+        self._pieces = pieces_of(program)
         self._peaks = {
             pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
         }
-        self._units = units(program, self._pieces, optimize)
+        found = units(program, self._pieces, optimize)
+        self._units, self._kept = found.units, found.kept
         raises = {self._raise(option) for unit in self._units for option in unit.options}
         self._raises = sorted({0, *raises} if may_grow else {0})
 
@@ -73,6 +93,10 @@ class _Choice:
         options = self._options(raised_bytes)
         return sum(max((each.saved_bytes for each in unit), default=0) for unit in options)
 
+    def options(self, *, may_raise: bool) -> list[list[Option]]:
+        """Per unit its options, those that raise no peak unless `may_raise`."""
+        return self._options(self._raises[-1] if may_raise else 0)
+
     def fitting(self, *, may_raise: bool) -> Program | None:
         """The program with the cheapest choice that fits; None if none does."""
         need = missing_bytes(self._pieces, self._program.constant_pools)
@@ -84,22 +108,34 @@ class _Choice:
                 need,
             )
             if chosen is None:
-                return None
+                return self._most_compressed()
             taken = [unit[item] for unit, item in zip(options, chosen.items, strict=True) if item is not None]
             found = self._with(taken)
-            left = missing_bytes(_pieces(found.prim_funcs, found), found.constant_pools)
+            left = missing_bytes(pieces_of(found), found.constant_pools)
             if not left:
-                summary = Compression(
-                    original_bytes=size_bytes(self._pieces),
-                    least_bytes=size_bytes(self._pieces) - self._most_saved(self._raises[-1]),
-                    instructions=chosen.cost,
-                    instructions_bound=chosen.bound,
-                    raised_bytes=raised,
-                )
-                constants = linking.link(found.prim_funcs, found.constant_pools)
-                return replace(found, constants=constants, compression=summary)
+                return self._linked(found, chosen.cost, chosen.bound, raised)
             # Padding, or pieces that do not fit side by side.
             need += left
+
+    def _most_compressed(self) -> Program | None:
+        """The program with everything compressed that gains, where that fits: `complaint` promises it."""
+        most = self._most()
+        found = self._with(most)
+        if missing_bytes(pieces_of(found), found.constant_pools):
+            return None
+        cost = sum(option.instructions for option in most)
+        return self._linked(found, cost, cost, self._raises[-1])
+
+    def _linked(self, found: Program, cost: int, bound: int, raised: int) -> Program:
+        summary = Compression(
+            original_bytes=size_bytes(self._pieces),
+            least_bytes=size_bytes(self._pieces) - self._most_saved(self._raises[-1]),
+            instructions=cost,
+            instructions_bound=bound,
+            raised_bytes=raised,
+        )
+        constants = linking.link(found.prim_funcs, found.constant_pools)
+        return replace(found, constants=constants, compression=summary)
 
     def _raised(self, need: int, *, may_raise: bool) -> int:
         """By how much a peak may rise: as little as saves `need`, or all there is."""
@@ -108,19 +144,15 @@ class _Choice:
         place = bisect_left(self._raises, need, key=self._most_saved)
         return self._raises[min(place, len(self._raises) - 1)]
 
-    def complaint(self, missed: CodegenError) -> CodegenError:
-        """`missed`, with what is left if everything is compressed that gains and finds room."""
-        most = [
-            max(unit, key=lambda each: each.saved_bytes) for unit in self._options(self._raises[-1]) if unit
+    def complaint(self, missed: Sequence[Message]) -> DoesNotLink:
+        """`missed`, with what would do if everything is compressed that gains and finds room."""
+        return _does_not_link(self._program, self._with(self._most()), missed, self._kept)
+
+    def _most(self) -> list[Option]:
+        options = self._options(self._raises[-1])
+        return [
+            min(unit, key=lambda each: (-each.saved_bytes, each.instructions)) for unit in options if unit
         ]
-        found = self._with(most)
-        least = size_bytes(_pieces(found.prim_funcs, found))
-        what = (
-            f"compressed as far as the pools have room for buffers, {least} bytes"
-            if most
-            else "compression gains nothing"
-        )
-        return CodegenError(replace(each, text=f"{each.text}; {what}") for each in missed.messages)
 
     def _with(self, options: Sequence[Option]) -> Program:
         """The program with these, before linking."""
@@ -138,8 +170,9 @@ class _Choice:
         return replace(program, prim_funcs=prims, problem=problem, plan=plan, staged=staged)
 
 
-def _pieces(prims: Sequence[PrimFunc], program: Program) -> list[Piece]:
-    owned = ((prim.name, constant) for prim in prims for constant in prim.constants)
+def pieces_of(program: Program) -> list[Piece]:
+    """The constants of `program`, each once. Raises CodegenError E404 as `merge` does."""
+    owned = ((prim.name, constant) for prim in program.prim_funcs for constant in prim.constants)
     return merge(owned, program.constant_pools)
 
 

@@ -12,7 +12,7 @@ from codegen.search.attempt import Attempt, Choices, Planning
 from codegen.search.binding import Binder
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choose import Progress, best_attempt, frontier
-from codegen.search.compressing import linked
+from codegen.search.compressing import CompressMode, linked
 from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
@@ -27,6 +27,7 @@ from codegen.search.sharing import permitted
 from codegen.search.staging import with_staging
 from codegen.search.states import check_apart, io_tensors, paired
 from codegen.search.stream import check_stream
+from codegen.search.within_flash import Asked, Found, within_flash
 
 
 def search(
@@ -43,9 +44,29 @@ def search(
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
     binder = _binder(module, board)
-    ready = _Ready(module, board, choices, name, binder)
     if blocks is not None:
+        ready = _Ready(module, board, choices, name, binder)
         return ready.program(ready.planning.attempt(blocks))
+
+    def found(binder: Binder) -> Found:
+        ready, best = _best(module, board, choices, name, binder)
+        program = ready.unlinked(best)
+        return Found(program=program, finished=lambda compress: ready.finished(program, compress))
+
+    asked = Asked(
+        optimize=choices.optimize,
+        compress=choices.compress,
+        rules=choices.constant_rules,
+        alone=not choices.among_others,
+    )
+    return within_flash(found(binder), lambda caps: found(binder.capped(caps)), binder, asked)
+
+
+def _best(
+    module: Module, board: Board, choices: Choices, name: str, binder: Binder
+) -> "tuple[_Ready, Attempt]":
+    """What `--optimize` asks for, of kernels that `binder` has."""
+    ready = _Ready(module, board, choices, name, binder)
     best = best_attempt(ready.planning, choices.optimize)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
     if limit is not None and used_bytes > limit:
@@ -53,8 +74,8 @@ def search(
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
         other = best_attempt(tighter.planning, choices.optimize)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
-            return tighter.program(other)
-    return ready.program(best)
+            return tighter, other
+    return ready, best
 
 
 def _is_as_good(other: Attempt, best: Attempt) -> bool:
@@ -133,6 +154,10 @@ class _Ready:
     def program(self, best: Attempt, *, within_peaks: bool = False) -> Program:
         """The program of an attempt; `within_peaks`: copies of constants raise none. Raises ValueError if a
         checker finds fault with it."""
+        return self.finished(self.unlinked(best), self._choices.compress, within_peaks=within_peaks)
+
+    def unlinked(self, best: Attempt) -> Program:
+        """The program of an attempt before its constants are linked."""
         choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
         lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
@@ -140,7 +165,7 @@ class _Ready:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
         pools = constant_pools(self._board, choices.pool_limits, prim_funcs, emulated=choices.emulated)
         prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
-        program = Program(
+        return Program(
             name=self._name,
             function=best.function,
             prim_funcs=prim_funcs,
@@ -160,10 +185,15 @@ class _Ready:
             order=_certificate(self._ordered, best, self._choices),
             metadata=self._module.metadata,
         )
+
+    def finished(self, program: Program, compress: CompressMode, *, within_peaks: bool = False) -> Program:
+        """`program` with its constants linked, compressed if they may be and have to, copied where that pays,
+        and checked."""
+        choices = self._choices
         raised = choices.optimize == "speed" and not within_peaks
         program = linked(
             program,
-            choices.compress,
+            compress,
             optimize=choices.optimize,
             may_raise=raised,
             may_grow=not within_peaks,

@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_explained() -> None:
     assert str(caught.value) == (
         "error[E402] constant pool flash: lacks 34 bytes: constants need 50 bytes, the limit is 16; "
         "the biggest are a_v 30, a_w 20\n"
-        "help: try a board with more read-only memory, --optimize size, or a smaller model"
+        "help: try a board with more read-only memory, or a smaller model"
     )
 
 

@@ -86,7 +86,7 @@ def test_no_choice_of_constants_is_cheaper() -> None:
     pieces = merge(owned, plain.constant_pools)
     ways = [
         [each for each in unit.options if each.pool == "sram" and each.end_bytes <= PEAK_BYTES]
-        for unit in units(plain, pieces, "balanced")
+        for unit in units(plain, pieces, "balanced").units
     ]
     kept = [unbeaten(options) for options in ways]
     need = PLAIN_BYTES - limit
