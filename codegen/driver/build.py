@@ -72,12 +72,14 @@ def plan_model(
     name: str | None = None,
     emulated: bool = False,
     limits: Mapping[str, int] | None = None,
+    beside: Mapping[str, int] | None = None,
     alone: bool = False,
     ready: "Prepared | None" = None,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
-    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `alone`:
+    `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `beside`:
+    bytes by constant pool that the code leaves. `alone`:
     no other model runs in its pools. `ready`: the model of `path`, one of several, prepared already; rules
     for constants may then be meant for another model.
     """
@@ -88,6 +90,7 @@ def plan_model(
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
+    choices = replace(choices, beside_code=beside or {})
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     with explaining(options, alone=not among_others):
@@ -170,7 +173,7 @@ def build(
     check_single(options.states, tuple(files))
     ready = _all_prepared(files, board, options, emulated=emulated)
 
-    def planned(name: str, limits: Mapping[str, int]) -> Planned:
+    def planned(name: str, limits: Mapping[str, int], beside: Mapping[str, int]) -> Planned:
         progress(f"plan {name}")
         with of_model(name if ready else None):
             return plan_model(
@@ -180,6 +183,7 @@ def build(
                 name=name,
                 emulated=emulated,
                 limits=limits,
+                beside=beside,
                 alone=not ready,
                 ready=ready.get(name),
             )
@@ -187,9 +191,7 @@ def build(
     def built(beside: Mapping[str, int]) -> Built:
         """`beside`: bytes by constant pool that the code leaves."""
         with explaining(options, alone=not ready):
-            models, bundle = joined(
-                tuple(files), options, lambda name, limits: planned(name, {**beside, **limits})
-            )
+            models, bundle = joined(tuple(files), options, lambda name, limits: planned(name, limits, beside))
         check_rules(options.constant_rules, bundle.programs)
         progress("write C")
         check_interface(bundle)
@@ -205,8 +207,8 @@ def build(
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         return replace(found, image=replace(image, path=folder / image.path.relative_to(staging)))
 
-    may_compress = compress_mode(options, alone=not ready) == "auto"
-    return beside_code(built, board) if may_compress else built({})
+    # Constants that are handed over take no room from code; those of several models are linked together.
+    return built({}) if ready or options.interface.external else beside_code(built, board)
 
 
 def _all_prepared(

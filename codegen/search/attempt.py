@@ -51,7 +51,8 @@ _EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "blocks": 500}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choices:
-    """What the user fixes of the search. `pool_limits`: pool -> hard limit in bytes."""
+    """What the user fixes of the search. `pool_limits`: pool -> hard limit in bytes; `beside_code`: constant
+    pool -> what a link found the code to leave."""
 
     planner: str
     optimize: str = "balanced"
@@ -60,6 +61,7 @@ class Choices:
     io: IoMode = IoMode.POOL
     keep_inputs: Keep = False
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    beside_code: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False

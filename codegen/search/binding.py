@@ -1,7 +1,7 @@
 """Binds steps to kernels, each once for a whole search: packing weights is much of what planning takes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,8 +9,28 @@ from codegen.ir import Let, Target
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
 
-Caps = Mapping[str, int]
-"""The most bytes that the linked constants of a step may have, by `step_key`; steps not listed: any."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cap:
+    """What kernels a step may have: with so many bytes of linked constants at most, and `predicted`: of which
+    it is known how many instructions they run."""
+
+    constant_bytes: int
+    predicted: bool = False
+
+    def refusal(self, prim: PrimFunc) -> str | None:
+        """Why a step may not be bound as `prim` is, or None if it may."""
+        if prim.constant_bytes > self.constant_bytes:
+            return (
+                f"{prim.kernel} has {prim.constant_bytes} bytes of constants, more than {self.constant_bytes}"
+            )
+        if self.predicted and prim.instructions is None:
+            return f"{prim.kernel} has no predicted instructions"
+        return None
+
+
+Caps = Mapping[str, Cap]
+"""By `step_key`; steps not listed may have any kernel."""
 
 
 def step_key(let: Let) -> str:
@@ -30,7 +50,7 @@ class Binder:
         self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
 
     def capped(self, caps: Caps) -> "Binder":
-        """The same with kernels whose constants are within `caps`: whoever searches with it finds no other.
+        """The same with kernels within `caps`: whoever searches with it finds no other.
 
         A cap that no kernel of a step is within leaves that step without any.
         """
@@ -41,11 +61,10 @@ class Binder:
     def refusal(self, kernel: Kernel, let: Let) -> str | None:
         """Why `kernel` cannot run `let`, or None if it can."""
         refusal = kernel.refusal(let, self._target)
-        most = self._caps.get(step_key(let))
-        if refusal is not None or most is None:
+        cap = self._caps.get(step_key(let))
+        if refusal is not None or cap is None:
             return refusal
-        size = self.bind(kernel, let, let.var.name).constant_bytes
-        return f"{kernel.name} has {size} bytes of constants, more than {most}" if size > most else None
+        return cap.refusal(self.bind(kernel, let, let.var.name))
 
     def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
         """The kernels that can run `let`: those that replace an argument, or all others."""

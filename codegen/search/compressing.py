@@ -59,9 +59,7 @@ def _does_not_link(
 ) -> DoesNotLink:
     """`smallest`: `program` with everything compressed that may be."""
     pieces, pools = pieces_of(smallest), program.constant_pools
-    regions = {pool.name: program.board.region(pool.region) for pool in pools}
-    rooms = {name: region.end - region.start for name, region in regions.items()}
-    least = least_limit(pieces, pools, missed, rooms)
+    least = least_limit(pieces, pools, missed)
     return DoesNotLink(
         missed, least and replace(least, kept=kept), lacking_bytes=missing_bytes(pieces, pools)
     )

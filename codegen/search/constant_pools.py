@@ -16,15 +16,21 @@ FIRMWARE_BYTES = 24_576
 
 
 def constant_pools(
-    board: Board, limits: Mapping[str, int], prim_funcs: Sequence[PrimFunc], *, emulated: bool
+    board: Board,
+    limits: Mapping[str, int],
+    prim_funcs: Sequence[PrimFunc],
+    *,
+    emulated: bool,
+    beside_code: Mapping[str, int] | None = None,
 ) -> tuple[Pool, ...]:
     """Read-only regions of `board` as pools, by access cost, the code region first of equally dear ones.
 
     `limits`: hard limits of bytes by pool. Where there are several pools, the code region keeps room for the
     kernels that `prim_funcs` call and for the rest of the firmware, unless the user says how much constants
     may take there: more than fits would only be found when linking. `emulated`: leave out regions that the
-    emulator lacks.
+    emulator lacks. `beside_code`: bytes by pool that the code was found to leave.
     """
+    left = beside_code or {}
     code = board.region(board.code_region)
     others = [
         region
@@ -33,8 +39,8 @@ def constant_pools(
     ]
     found: list[Pool] = []
     for region in sorted([code, *others], key=lambda region: region.access_cost):
-        room = region.end - region.start
-        if region == code and others and region.pool_name not in limits:
+        most = room = min(region.end - region.start, left.get(region.pool_name, region.size_bytes))
+        if region == code and others and region.pool_name not in {*limits, *left}:
             room = max(room - code_room_bytes(prim_funcs), 0)
         # Where one memory holds everything, a limit on its pool is one on what is written.
         limit = room if region.writable else min(room, limits.get(region.pool_name, room))
@@ -43,6 +49,7 @@ def constant_pools(
                 name=region.pool_name,
                 region=region.name,
                 limit_bytes=limit,
+                room_bytes=most,
                 alignment=board.pool_alignment_bytes,
                 section=f".rodata.cg.{region.pool_name}",
                 read_cost=region.access_cost,

@@ -12,12 +12,12 @@ from codegen.plan.problem import Pool
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Least:
-    """The smallest limit of `pool` in bytes that a program was found for; `room_bytes`: what the board's
-    region has. `kept`: why constants of that program are not compressed -> their bytes."""
+    """The smallest limit of `pool` in bytes that a program was found for; `room_bytes`: the largest there
+    can be, None: any. `kept`: why constants of that program are not compressed -> their bytes."""
 
     pool: str
     limit_bytes: int
-    room_bytes: int
+    room_bytes: int | None
     kept: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -34,11 +34,9 @@ class DoesNotLink(CodegenError):
         return DoesNotLink(self.missed, least, lacking_bytes=self.lacking_bytes)
 
 
-def least_limit(
-    pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence[Message], room_bytes: Mapping[str, int]
-) -> Least | None:
+def least_limit(pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence[Message]) -> Least | None:
     """The smallest limit that `pieces` fit, of the one pool that `missed` is about; None if it is about
-    several, or if that alone does not do. `room_bytes`: of the regions of the pools."""
+    several, or if that alone does not do."""
     names = [pool.name for pool in pools if any(each.where == where(pool) for each in missed)]
     if len(missed) != 1 or not names:
         return None
@@ -49,7 +47,7 @@ def least_limit(
     ]
     if missing_bytes(pieces, lifted):
         return None
-    return Least(pool=names[0], limit_bytes=limit, room_bytes=room_bytes[names[0]])
+    return Least(pool=names[0], limit_bytes=limit, room_bytes=pools[index].room_bytes)
 
 
 def where(pool: Pool) -> str:
@@ -65,9 +63,9 @@ def _told(missed: Message, least: Least | None) -> Message:
         f"  the smallest limit for which a plan was found is {least.limit_bytes} bytes",
     ]
     help_ = ADVICE
-    if least.limit_bytes <= least.room_bytes:
+    if least.room_bytes is None or least.limit_bytes <= least.room_bytes:
         help_ = f"--pool {least.pool}={least.limit_bytes}, {ADVICE}"
     else:
-        lines.append(f"  this board has {least.room_bytes}")
+        lines.append(f"  there is room for {least.room_bytes}")
     lines += [f"  {size} bytes are not compressed: {why}" for why, size in least.kept.items()]
     return replace(missed, text="\n".join(lines), help=f"try {help_}")

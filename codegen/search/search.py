@@ -163,7 +163,13 @@ class _Ready:
         lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
-        pools = constant_pools(self._board, choices.pool_limits, prim_funcs, emulated=choices.emulated)
+        pools = constant_pools(
+            self._board,
+            choices.pool_limits,
+            prim_funcs,
+            emulated=choices.emulated,
+            beside_code=choices.beside_code,
+        )
         prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
         return Program(
             name=self._name,

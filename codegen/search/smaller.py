@@ -13,17 +13,20 @@ from codegen.plan.constant_rules import ConstantRule, with_scopes
 from codegen.plan.knapsack import Item, cheapest
 from codegen.plan.merging import merge
 from codegen.plan.program import Program
-from codegen.search.binding import Binder, step_key
+from codegen.search.binding import Binder, Cap, Caps, step_key
 from codegen.search.compressible import Option
 
-UNPREDICTED = 1 << 40
-"""Instructions that a step without a prediction counts for, beside one for each multiply-accumulate: any
-prediction beats none, as everywhere in selection."""
+PER_MAC, PER_VALUE = 10, 100
+"""Instructions that kernels without a prediction are taken to run for a multiply-accumulate and for a value
+of the result, rather too many than too few: `codegen run kws_ref_model.tflite --board mps2-an386 --pool
+flash=26748`, all portable, prints 10.27 per multiply-accumulate."""
 
 
 def cost(prim: PrimFunc) -> int:
     """Instructions of a step."""
-    return UNPREDICTED + prim.macs if prim.instructions is None else prim.instructions
+    if prim.instructions is not None:
+        return prim.instructions
+    return PER_MAC * prim.macs + PER_VALUE * prim.let.var.type.elements
 
 
 def program_cost(program: Program, binder: Binder) -> int:
@@ -95,27 +98,46 @@ class Smaller:
         """Every step's kernel of fewest bytes."""
         return {step.key: step.others[-1] for step in self._steps if step.others}
 
+    def caps(self, taken: Taken, *, predicted: bool) -> Caps:
+        """What makes a search take `taken` or kernels that are as small, and for all other steps none with
+        more constant bytes than they have, on which `alone` counts. `predicted`: none without a prediction
+        instead of one with."""
+        chosen = {step.key: taken.get(step.key, step.prims[0]) for step in self._steps}
+        return {
+            key: Cap(
+                constant_bytes=prim.constant_bytes, predicted=predicted and prim.instructions is not None
+            )
+            for key, prim in chosen.items()
+        }
+
+    def saving(self, need: int) -> Taken | None:
+        """The cheapest choice that saves so many bytes, were none shared or padded; None if none does."""
+        chosen = cheapest([_items(step) for step in self._steps], need)
+        if chosen is None:
+            return None
+        return {
+            step.key: step.others[item]
+            for step, item in zip(self._steps, chosen.items, strict=True)
+            if item is not None
+        }
+
+    def saved_bytes(self, taken: Taken) -> int:
+        """What `saving` counts for `taken`."""
+        return sum(step.saved_bytes(taken[step.key]) for step in self._steps if step.key in taken)
+
     def alone(self, need: int) -> Taken | None:
-        """The cheapest choice that saves so many bytes, then as many more as the pools' limits take where
-        constants are shared or padded; None if none does."""
-        groups = [_items(step) for step in self._steps]
+        """As `saving`, then as much more as the pools' limits take; None if none is within them."""
         while True:
-            chosen = cheapest(groups, need)
-            if chosen is None:
+            taken = self.saving(need)
+            if taken is None:
                 return None
-            taken = {
-                step.key: step.others[item]
-                for step, item in zip(self._steps, chosen.items, strict=True)
-                if item is not None
-            }
             left = self._missing(taken)
             if not left:
                 return self._pruned(taken)
-            saved = sum(step.saved_bytes(taken[step.key]) for step in self._steps if step.key in taken)
-            need = saved + left
+            need = self.saved_bytes(taken) + left
 
     def beside(self, options: Sequence[Sequence[Option]], need: int) -> Taken | None:
-        """As `alone`, with some steps keeping their kernels and having constants compressed, as cheaply as
+        """As `saving`, with some steps keeping their kernels and having constants compressed, as cheaply as
         that goes: `options` are the ways, a unit each. None if that does not save enough, or is one of both
         means alone. What shared and padded bytes change is left to those who try it."""
         steps = {prim.name: step for step in self._steps for prim in step.prims}

@@ -1,9 +1,9 @@
 """A missed limit of constant pools is a constraint of the search, as one of RAM is.
 
 Where a program's constants do not fit, other programs are made: searched again with kernels whose constants
-are smaller (`smaller.py`), with constants stored compressed (`compressing.py`), with both. The cheapest in
-predicted instructions is taken, of those that raise the peaks least unless speed goes before RAM. A program
-that fits is never looked at here, and costs nothing.
+are smaller (`smaller.py`), with constants stored compressed (`compressing.py`), with both. The one with the
+fewest predicted instructions is taken, RAM that it needs beyond the first program's counted at the price that
+`--optimize` puts on flash. A program that fits is never looked at here, and costs nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,10 +16,11 @@ from codegen.plan.program import Program
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.binding import Binder, Caps
 from codegen.search.compressing import Choice, CompressMode, pieces_of
+from codegen.search.costs import FLASH_WORTH
 from codegen.search.flash_shortage import DoesNotLink
 from codegen.search.smaller import Smaller, Taken, program_cost
 
-_MORE_SEARCHES = 3
+_MORE_SEARCHES = 5
 """Searches with kernels still smaller than before: what is chosen besides may be larger than foreseen."""
 
 
@@ -43,7 +44,7 @@ class Asked:
 
     @property
     def may_raise(self) -> bool:
-        """Whether instructions go before peaks."""
+        """Whether buffers may raise peaks wherever that saves instructions."""
         return self.optimize == "speed"
 
 
@@ -71,16 +72,20 @@ class _WithinFlash:
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
-        found = [*self._compressed(self._first), *self._by_kernels(), *self._by_both()]
+        found = [*self._compressed(self._first), *self._by_kernels()]
+        if self._asked.compress == "auto":
+            found += [*self._by_both(), *self._by_rest()]
         if not found:
             found = [*self._least()]
         if not found:
             raise self._complaint()
         return min(found, key=self._price)
 
-    def _price(self, program: Program) -> tuple[int, int]:
-        raised = 0 if self._asked.may_raise else self._raised_bytes(program)
-        return raised, program_cost(program, self._binder)
+    def _price(self, program: Program) -> int:
+        """Instructions, and RAM beyond the first program's at the price of flash, as where kernels are
+        selected."""
+        raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(program)
+        return program_cost(program, self._binder) + raised
 
     def _raised_bytes(self, program: Program) -> int:
         first = self._first.program
@@ -110,9 +115,7 @@ class _WithinFlash:
                 need += missing_bytes(pieces_of(found.program), found.program.constant_pools)
 
     def _by_both(self) -> Iterator[Program]:
-        """With smaller kernels and compressed constants together."""
-        if self._asked.compress == "off":
-            return
+        """With some steps' kernels smaller and the constants of others compressed, chosen together."""
         choice = Choice(self._first.program, optimize=self._asked.optimize, may_grow=True)
         need = self._need
         for _ in range(_MORE_SEARCHES):
@@ -128,6 +131,21 @@ class _WithinFlash:
             except DoesNotLink as missed:
                 need += missed.lacking_bytes
 
+    def _by_rest(self) -> Iterator[Program]:
+        """With kernels smaller by what is left over when all is compressed: of other kernels' constants other
+        ones are compressible."""
+        need = self._missed[0].lacking_bytes if self._missed else 0
+        for _ in range(_MORE_SEARCHES if need else 0):
+            taken = self._smaller.saving(need)
+            found = self._searched(taken)
+            if taken is None or found is None:
+                return
+            try:
+                yield found.finished("auto")
+                return
+            except DoesNotLink as missed:
+                need = self._smaller.saved_bytes(taken) + missed.lacking_bytes
+
     def _least(self) -> Iterator[Program]:
         """With the smallest kernels there are, and what compressing them gains: whatever it costs."""
         found = self._searched(self._smaller.least())
@@ -135,11 +153,19 @@ class _WithinFlash:
             yield from self._compressed(found)
 
     def _searched(self, taken: Taken | None) -> Found | None:
-        """What is found with kernels as small; None if nothing is, as these need more RAM than there is."""
+        """What is found with kernels as small as `taken` has them; None if nothing is. Slow ones are looked
+        for where RAM permits no other."""
         if not taken:
             return None
+        for predicted in (True, False):
+            found = self._within(self._smaller.caps(taken, predicted=predicted))
+            if found is not None:
+                return found
+        return None
+
+    def _within(self, caps: Caps) -> Found | None:
         try:
-            return self._again({key: prim.constant_bytes for key, prim in taken.items()})
+            return self._again(caps)
         except DoesNotFit:
             return None
 
