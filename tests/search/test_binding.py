@@ -12,7 +12,7 @@ from codegen.ir import Let, VirtualDevice
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel
 from codegen.search import Choices, search
-from codegen.search.binding import Binder
+from codegen.search.binding import Binder, Cap, step_key
 from tests.testdata import model_path
 
 BOARD = load_board("mps2-an386")
@@ -89,3 +89,32 @@ class _Spy(Kernel):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         self._bound.append((self.name, name))
         return self._real.bind(let, constants, name)
+
+
+def test_a_capped_binder_finds_no_kernel_with_more_constants() -> None:
+    """Whoever looks for kernels, in whatever way, keeps a limit of flash."""
+    binder, let = _first_convolution()
+    kernels = binder.able(let)
+    sizes = {kernel.name: binder.bind(kernel, let, let.var.name).constant_bytes for kernel in kernels}
+    least = min(sizes.values())
+    assert least < max(sizes.values())
+    capped = binder.capped({step_key(let): Cap(constant_bytes=least)})
+    able = capped.able(let)
+    assert [kernel.name for kernel in able] == [name for name, size in sizes.items() if size == least]
+    largest = next(kernel for kernel in kernels if sizes[kernel.name] > least)
+    size = sizes[largest.name]
+    assert capped.refusal(largest, let) == f"{largest.name} has {size} bytes of constants, more than {least}"
+    prim = capped.bind(able[0], let, let.var.name)
+    assert all(other.constant_bytes <= least for other in capped.others(prim))
+    assert len(binder.able(let)) == len(kernels)
+
+
+def test_a_cap_may_ask_for_predictions() -> None:
+    binder, let = _first_convolution()
+    bound = {kernel.name: binder.bind(kernel, let, let.var.name) for kernel in binder.able(let)}
+    blind = {name for name, prim in bound.items() if prim.instructions is None}
+    assert blind and len(blind) < len(bound)
+    capped = binder.capped({step_key(let): Cap(constant_bytes=1 << 20, predicted=True)})
+    assert {kernel.name for kernel in capped.able(let)} == bound.keys() - blind
+    other = binder.capped({"another step": Cap(constant_bytes=0)})
+    assert {kernel.name for kernel in other.able(let)} == bound.keys()
