@@ -195,7 +195,7 @@ def build(
         check_rules(options.constant_rules, bundle.programs)
         progress("write C")
         check_interface(bundle)
-        sources = emit.render(bundle)
+        sources = emit.render(bundle, toolchain.LEVELS[options.optimize])
         with emit.staged(sources, folder) as staging:
             progress("compile")
             try:

@@ -19,13 +19,16 @@ def _target(name: str) -> str:
 def build_files(
     bundle: Bundle,
     *,
+    product: Sequence[str],
     kernels: Sequence[str],
     firmware: Sequence[str],
     include_dirs: Sequence[str],
     script: str | None,
+    level: str,
 ) -> Mapping[str, str]:
     """CMakeLists.txt and, for a board that is cross-compiled for, toolchain.cmake.
 
+    `product`: the models' files, `kernels` among them, which are compiled with the optimisation `level`.
     `script` is the linker script, None where there is no firmware to link.
     """
     board = bundle.programs[0].board
@@ -36,12 +39,15 @@ def build_files(
         "models": [(_target(name), name) for name in names],
         "shared": bundle.prefix,
         "is_single": bundle.is_single,
+        "product": product,
         "kernels": kernels,
         "firmware": firmware,
         "firmware_include_dirs": [path for path in include_dirs if path not in (".", "runtime/include")],
         "script": script,
         "languages": languages,
+        "level": level,
         "size_flags": board.target.level_flags("-Os")[1:],
+        "firmware_flags": board.target.level_flags("-Os"),
     }
     files = {"CMakeLists.txt": fill("cmake/CMakeLists.txt.j2", **views)}
     if board.runner is not Runner.HOST:

@@ -31,8 +31,10 @@ _MAP_WIDTH = 97
 """Columns of the memory map: what a comment's star leaves of a line."""
 
 
-def render(bundle: Bundle) -> Sources:
+def render(bundle: Bundle, level: str = "-O2") -> Sources:
     """All files of the models in `bundle`, which share pools, constants, runtime, build files and firmware.
+
+    `level`: the optimisation that build files ask for, as the toolchain compiles the models.
 
     Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
@@ -60,6 +62,8 @@ def render(bundle: Bundle) -> Sources:
     files = {**files, **headers, **kernels, **firmware}
     files |= build_files(
         bundle,
+        level=level,
+        product=tuple(product),
         kernels=tuple(kernels),
         firmware=tuple(c_files[len(product) :]),
         include_dirs=include_dirs,

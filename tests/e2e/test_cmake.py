@@ -1,0 +1,77 @@
+"""Whoever builds an emitted folder with CMake gets the code that was measured."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.driver.build import Built
+from codegen.driver.options import Options
+from codegen.toolchain import HOOK_FUNCTIONS, Optimize, callgraph, elf, gcc
+from tests.e2e.models import build_model
+
+KWS = "mlperf_tiny/kws_ref_model"
+FLOAT = "mlperf_tiny/ad01_fp32"
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("cmake") is None or shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="tools are missing"
+)
+
+
+def call(*words: str | Path) -> None:
+    subprocess.run([str(word) for word in words], check=True, capture_output=True)
+
+
+def made(built: Built, build: Path, *settings: str) -> Path:
+    """The build folder that CMake fills, as the head of CMakeLists.txt says."""
+    call("cmake", "-S", built.folder, "-B", build, "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake", *settings)
+    call("cmake", "--build", build, "-j2")
+    return build
+
+
+def code_bytes(built: Built, build: Path) -> int:
+    """Machine code of the entry function and all it calls, of the libraries that a product links."""
+    name = built.bundle.programs[0].name
+    image = build / "product.elf"
+    flags = built.board.target.compiler_flags
+    roots = ("-nostdlib", "-Wl,--gc-sections", f"-Wl,-e,{name}_run")
+    libraries = (build / f"lib{name}.a", build / "libcg_runtime.a", "-lc", "-lgcc")
+    start = f"-Wl,-u,{name}_run"
+    call(f"{gcc.ARM_PREFIX}gcc", *flags, *roots, start, *libraries, "-o", image)
+    functions = callgraph.read(image, elf.read(image))
+    return callgraph.code_bytes(functions, [f"{name}_run"], without=HOOK_FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("key", "board", "optimize", "kind"),
+    [
+        (KWS, "mps2-an386", "speed", ""),
+        (KWS, "mps2-an386", "balanced", "Debug"),
+        (KWS, "mps2-an386", "size", ""),
+        # With -fno-branch-count-reg.
+        (KWS, "mps3-an547", "size", "Release"),
+        # gnu11, which CMake asks for by itself, contracts sums of products.
+        (FLOAT, "mps2-an386", "speed", ""),
+    ],
+)
+def test_cmake_makes_the_code_that_was_measured(
+    key: str, board: str, optimize: Optimize, kind: str, tmp_path: Path
+) -> None:
+    """It took the level of CMake's build type, -O2 by default, where -O3 or -Os had been measured."""
+    built = build_model(key, Options(board=board, optimize=optimize), tmp_path / "out")
+    settings = [f"-DCMAKE_BUILD_TYPE={kind}"] if kind else []
+    build = made(built, tmp_path / "build", *settings)
+    assert code_bytes(built, build) == built.image.sizes.model_code_bytes
+    assert elf.read(build / "firmware.elf").text_bytes == built.image.sizes.text_bytes
+
+
+def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
+    built = build_model(KWS, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
+    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
+    assert code_bytes(built, small) < built.image.sizes.model_code_bytes
+    assert "-Os;-fno-branch-count-reg" in (small / "CMakeFiles/cg_runtime.dir/flags.make").read_text()
+    own = made(built, tmp_path / "own", "-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=MinSizeRel")
+    assert code_bytes(built, own) == code_bytes(built, small)
+    plain = made(built, tmp_path / "plain", "-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=Release")
+    assert code_bytes(built, plain) == built.image.sizes.model_code_bytes
