@@ -12,7 +12,7 @@ from codegen.toolchain import HOOK_FUNCTIONS, Optimize, callgraph, elf, gcc
 from tests.e2e.models import build_model
 
 KWS = "mlperf_tiny/kws_ref_model"
-FLOAT = "mlperf_tiny/ad01_fp32"
+FLOAT = "mlperf_tiny/pretrainedResnet"
 
 pytestmark = pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="tools are missing"

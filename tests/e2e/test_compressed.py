@@ -39,14 +39,22 @@ def check_run(built: Built, key: str) -> Measured:
     return measured
 
 
-def check_predicted(program: Program, measured: Measured, plain: Measured) -> None:
-    """What decoding adds to each step, within 5 % of what is predicted."""
+def same_kernels(program: Program, other: Program) -> set[int]:
+    """Steps that run the kernels that they run in `other`."""
+    pairs = zip(program.prim_funcs, other.prim_funcs, strict=True)
+    return {step for step, (prim, another) in enumerate(pairs) if prim.kernel == another.kernel}
+
+
+def check_predicted(program: Program, measured: Measured, plain: Measured, steps: set[int]) -> None:
+    """What decoding adds to each of these steps, within 5 % of what is predicted."""
     before = {each.step: each.instructions for each in plain.result.trace}
     after = {each.step: each.instructions for each in measured.result.trace}
     predicted: dict[int, int] = {}
     for copy in program.unpacked:
         assert copy.unpacking is not None and copy.copied_at == copy.used_at
         predicted[copy.used_at] = predicted.get(copy.used_at, 0) + copy.unpacking.instructions
+    predicted = {step: count for step, count in predicted.items() if step in steps}
+    assert predicted
     for step, count in predicted.items():
         added = (after[step] or 0) - (before[step] or 0)
         assert abs(count - added) <= added // 20, f"step {step}: {count} predicted, {added} measured"
@@ -62,8 +70,9 @@ def check_predicted(program: Program, measured: Measured, plain: Measured) -> No
         # Whole layers: as far as there is RAM, speed comes first.
         (AD01, "mps2-an386", "speed", {"flash": 250_000}),
         (AD01, V6M, "balanced", {"flash": 260_000}),
-        (AD01, V6M, "speed", {"flash": 290_000}),
-        (AD01, V6M, "size", {"flash": 290_000}),
+        # Beside kernels with fewer constants, which alone are enough for a little less.
+        (AD01, V6M, "speed", {"flash": 260_000}),
+        (AD01, V6M, "size", {"flash": 250_000}),
         # Two constant pools, neither of which holds what is left.
         (AD01, "mps3-an547", "balanced", {"itcm": 100_000, "qspi": 120_000}),
         # Constants of blocks, and beside each other in a step.
@@ -83,11 +92,15 @@ def test_what_exceeds_the_flash_runs_compressed(
     for pool in program.constants:
         assert pool.size_bytes <= limits[pool.name]
     assert total_bytes(before) > sum(limits.values())
-    assert program.compression.original_bytes == total_bytes(before)
-    if optimize != "speed":
+    same = same_kernels(program, before)
+    if len(same) == len(program.prim_funcs):
+        assert program.compression.original_bytes == total_bytes(before)
+    else:
+        assert program.compression.original_bytes < total_bytes(before)
+    if optimize != "speed" and len(same) == len(program.prim_funcs):
         raised = [after - peaks(before)[pool] for pool, after in peaks(program).items()]
         assert max(raised) <= program.compression.raised_bytes
-    check_predicted(program, check_run(built, key), check_run(plain, key))
+    check_predicted(program, check_run(built, key), check_run(plain, key), same)
 
 
 @pytest.mark.qemu
