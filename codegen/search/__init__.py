@@ -1,6 +1,6 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
-from codegen.search.attempt import Choices
+from codegen.search.choices import Choices
 from codegen.search.choose import Progress as CurveProgress
 from codegen.search.compressing import CompressMode
 from codegen.search.constant_pools import report_unused

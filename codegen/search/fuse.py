@@ -49,11 +49,6 @@ def lean_row_steps(
     )
 
 
-def kernels_of(steps: Sequence[PrimFunc | None]) -> list[str | None]:
-    """Names of the kernels of `row_steps`."""
-    return [None if step is None else step.kernel for step in steps]
-
-
 def _row_bytes(prim: PrimFunc) -> int:
     space = prim.rows.workspace if prim.rows else None
     return space.size_bytes if space else 0

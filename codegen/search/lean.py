@@ -67,11 +67,12 @@ def lowest(
             best = found
     if isinstance(best, DoesNotFit):
         raise best
-    return best if best is first else _restored(best, fast, planner)
+    return best if best is first else restored(best, fast, planner)
 
 
-def _restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
-    """`low` with the kernels of `fast` again in every step where that does not raise the peak."""
+def restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
+    """`low` with the kernels of `fast` again in every step where that does not raise the peak. Both have the
+    same steps."""
     for step, prim in enumerate(fast):
         if low.prim_funcs[step].kernel == prim.kernel:
             continue

@@ -1,27 +1,30 @@
 """The joint choice: kernels, devices, order, memory plan -> Program, checked thrice before it leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan import memories, planners, replay, validate
 from codegen.plan.keeping import Keep, keeping
 from codegen.plan.program import IoMode, OrderCertificate, Program, State
-from codegen.search.attempt import Attempt, Choices, Planning
+from codegen.search.attempt import Attempt, Planning
 from codegen.search.binding import Binder
 from codegen.search.chip import Owners, chip, reading
+from codegen.search.choices import Choices
 from codegen.search.choose import Progress, best_attempt, frontier
 from codegen.search.compressing import CompressMode, linked
 from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
 from codegen.search.devices import plan_devices
 from codegen.search.direction import directed
-from codegen.search.fuse import Segment, row_steps
+from codegen.search.fuse import Segment, lean_row_steps, row_steps
+from codegen.search.least import Least
 from codegen.search.pools import board_pools
 from codegen.search.recompute import Variant
-from codegen.search.schedule import Scheduled, schedule
-from codegen.search.select import select
+from codegen.search.schedule import schedule
+from codegen.search.select import select, select_lean
 from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted
 from codegen.search.staging import with_staging
@@ -67,12 +70,12 @@ def _best(
 ) -> "tuple[_Ready, Attempt]":
     """What `--optimize` asks for, of kernels that `binder` has."""
     ready = _Ready(module, board, choices, name, binder)
-    best = best_attempt(ready.planning, choices.optimize)
+    best = best_attempt(ready.planning, choices.optimize, ready.least)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
     if limit is not None and used_bytes > limit:
         # Kernels that save RAM brought code of their own: the others get what is left.
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
-        other = best_attempt(tighter.planning, choices.optimize)
+        other = best_attempt(tighter.planning, choices.optimize, tighter.least)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other
     return ready, best
@@ -102,7 +105,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     ready = _Ready(module, board, choices, name, _binder(module, board))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
-        for attempts in frontier(ready.planning, progress)
+        for attempts in frontier(ready.planning, ready.least(), progress)
     )
     return Frontier(fast=fast, lean=lean)
 
@@ -125,9 +128,27 @@ class _Ready:
         self._states = _states(function, choices, name)
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
-        worth = FLASH_WORTH[choices.optimize]
+        self._binder = binder
         chosen = select(function, binder, choices.optimize, spare_bytes=spare_bytes)
         self.code_bytes = used_code_bytes(chosen)
+        self.planning = self._planning(chosen, choices, row_steps)
+        check_stream(self.planning, self.planning.variant.function, choices)
+
+    def least(self) -> Least:
+        """What fits limits with the kernels that need the fewest bytes. `choices.optimize` decides nothing of
+        them, nor of what they need; where they need no more, its kernels are taken."""
+        choices = replace(self._choices, optimize="speed")
+        lean = self._planning(select_lean(self._module.main, self._binder), choices, lean_row_steps)
+        return Least(lean.reaching("least"), self.planning.ordered.prim_funcs)
+
+    def _planning(
+        self,
+        chosen: Sequence[PrimFunc],
+        choices: Choices,
+        rows: Callable[[Sequence[PrimFunc], Binder, int], tuple[PrimFunc | None, ...]],
+    ) -> Planning:
+        """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks."""
+        board, function = self._board, self._module.main
         pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
         function, prim_funcs = plan_devices(
             function,
@@ -136,20 +157,20 @@ class _Ready:
             _owners(function, choices),
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)
-        self._ordered = schedule(
+        ordered = schedule(
             function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
         )
-        function, prim_funcs = self._ordered.function, self._ordered.prim_funcs
-        steps = row_steps(prim_funcs, binder, worth)
-        self.planning = Planning(
-            Variant(function=function, prim_funcs=prim_funcs, steps=steps),
-            binder,
+        function, prim_funcs = ordered.function, ordered.prim_funcs
+        steps = rows(prim_funcs, self._binder, FLASH_WORTH[choices.optimize])
+        return Planning(
+            ordered=ordered,
+            variant=Variant(function=function, prim_funcs=prim_funcs, steps=steps),
+            binder=self._binder,
             board=board,
             pools=pools,
             planner=planners.find(choices.planner),
             choices=choices,
         )
-        check_stream(self.planning, function, choices)
 
     def program(self, best: Attempt, *, within_peaks: bool = False) -> Program:
         """The program of an attempt; `within_peaks`: copies of constants raise none. Raises ValueError if a
@@ -160,7 +181,7 @@ class _Ready:
         """The program of an attempt before its constants are linked."""
         choices = self._choices
         prim_funcs = directed(best.prim_funcs, best.live.slices, best.plan)
-        lost = memories.lost(self._ordered.prim_funcs, prim_funcs)
+        lost = memories.lost(best.ordered.prim_funcs, prim_funcs)
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
         pools = constant_pools(
@@ -184,11 +205,11 @@ class _Ready:
             constant_pools=pools,
             io=self._choices.io,
             inputs=io_tensors("input", best.function.params),
-            outputs=io_tensors("output", _variables(self._ordered.function)),
+            outputs=io_tensors("output", _variables(best.ordered.function)),
             states=self._states,
             times=best.live.times,
             streamed=self.planning.streamed,
-            order=_certificate(self._ordered, best, self._choices),
+            order=_certificate(best, self._choices),
             metadata=self._module.metadata,
         )
 
@@ -238,9 +259,10 @@ def _owners(function: Function, choices: Choices) -> Owners:
     return Owners(given=frozenset(param.name for param in given), wanted=callers, placed=choices.placed)
 
 
-def _certificate(ordered: Scheduled, best: Attempt, choices: Choices) -> OrderCertificate:
+def _certificate(best: Attempt, choices: Choices) -> OrderCertificate:
     """The order is proved best if the plan needs no more than any order of these steps does."""
     searched = choices.schedule == "optimal"
+    ordered = best.ordered
     found = ordered.result
     whole = best.function == ordered.function and best.prim_funcs == ordered.prim_funcs
     return OrderCertificate(

@@ -1,4 +1,5 @@
-"""Kernel selection: every step gets the cheapest kernel that runs it, or all reasons why none does."""
+"""Kernel selection: every step gets the cheapest kernel that runs it, or the one of fewest bytes, or all
+reasons why none does."""
 
 from codegen.errors import Messages
 from codegen.ir import Function, Let
@@ -6,6 +7,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.registry import Kernel, kernels_for
 from codegen.search.binding import Binder
 from codegen.search.costs import FLASH_WORTH, code_limit
+from codegen.search.lean import leanest
 from codegen.search.settle import settled
 
 
@@ -22,14 +24,24 @@ def select(
 
     Raises CodegenError (E310, E311) naming every step that no kernel can run.
     """
+    candidates = _candidates(function, binder)
+    limit = code_limit(optimize, len(candidates))
+    return settled(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
+
+
+def select_lean(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:
+    """The PrimFunc of every step, in order: of all that can run it the `leanest`. Raises as `select` does."""
+    return tuple(leanest(each, slower_percent=None, flash_worth=0) for each in _candidates(function, binder))
+
+
+def _candidates(function: Function, binder: Binder) -> list[list[PrimFunc]]:
     messages = Messages()
     candidates: list[list[PrimFunc]] = []
     for let in function.body:
         kernels = _able(let, binder, messages)
         candidates.append([binder.bind(kernel, let, let.var.name) for kernel in kernels])
     messages.raise_if_any()
-    limit = code_limit(optimize, len(candidates))
-    return settled(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
+    return candidates
 
 
 def _able(let: Let, binder: Binder, messages: Messages) -> list[Kernel]:

@@ -3,8 +3,8 @@
 Needs that the tiler counts leave out alignment and chains of overlaps: only a plan says what a way takes.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from codegen.search.attempt import Planning
 from codegen.search.fuse import Segment
@@ -12,6 +12,9 @@ from codegen.search.tiling import Tiler, Tiling
 
 NEAR_PERCENT = 1
 """A need this much above the least is as good if it saves work."""
+
+_CURVE_POINTS = 24
+"""Needs between those of whole values and the least that the tilings of `points` are made for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +73,21 @@ def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Itera
         for recompute in (False, True):
             others += _targets(again, again.tiler(), limit_bytes, count, recompute=recompute)
     yield from sorted(others, key=lambda way: way.extra_macs)
+
+
+def points(planning: Planning) -> tuple[Way, ...]:
+    """Ways from what whole values need down to the least, as `within` has them. No limit decides them, nor
+    does how far kernels reach."""
+    return tuple(within(planning, None, _CURVE_POINTS))
+
+
+def planned_as(ways: Iterable[Way], change: Callable[[Planning], Planning]) -> Iterator[Way]:
+    """`ways` with their plannings changed, each once."""
+    changed: dict[Planning, Planning] = {}
+    for way in ways:
+        if way.planning not in changed:
+            changed[way.planning] = change(way.planning)
+        yield replace(way, planning=changed[way.planning])
 
 
 def _in_blocks(planning: Planning) -> Iterator[Planning]:

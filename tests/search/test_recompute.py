@@ -20,6 +20,7 @@ from codegen.search.attempt import Attempt, Grouping, Planning
 from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.recompute import Need, Variant, variants
+from codegen.search.schedule import schedule
 from codegen.search.select import select
 from tests.search.chains import random_chain
 from tests.testdata import model_path
@@ -43,8 +44,17 @@ def planning(variant: Variant, module: Module, **choices: object) -> Planning:
     made = replace(Choices(planner="greedy_by_size"), **choices)  # pyright: ignore[reportArgumentType]
     data = {id_: constant.data for id_, constant in module.constants.items()}
     planner = planners.find("greedy_by_size")
+    ordered = schedule(
+        variant.function, variant.prim_funcs, mode="file", io=made.io, keep_inputs=made.keep_inputs
+    )
     return Planning(
-        variant, Binder(data, HOST.target), board=HOST, pools=(POOL,), planner=planner, choices=made
+        ordered=ordered,
+        variant=variant,
+        binder=Binder(data, HOST.target),
+        board=HOST,
+        pools=(POOL,),
+        planner=planner,
+        choices=made,
     )
 
 

@@ -1,0 +1,126 @@
+"""The least that a model can do with: kernels of fewest bytes, blocks that need least, some steps twice.
+
+A limit that nothing else keeps is kept so, E401 names what this takes, and the curve ends there: one search,
+in which neither `--optimize` nor the size of the limit that was missed has a say.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.budget import Budgets, smallest_budgets
+from codegen.plan.problem import peak_bytes
+from codegen.plan.shortage import DoesNotFit, shortage
+from codegen.search.attempt import Attempt, Planning
+from codegen.search.tried import Tried
+from codegen.search.ways import Way, planned_as, points, within
+
+_NO_LIMIT = 1 << 40
+"""Bytes of a pool whose limit is lifted: more than any board has."""
+
+
+def first_within(planning: Planning) -> Attempt | DoesNotFit:
+    """The first plan within the limits, of ways in the order of their extra work; or the failure that came
+    nearest to them."""
+    tried = Tried()
+    for way in within(planning, planning.total_bytes):
+        if tried.add(way):
+            return tried.found[-1]
+    return tried.nearest()
+
+
+class Least:
+    """Plans with the kernels that need the fewest bytes."""
+
+    def __init__(self, planning: Planning, chosen: Sequence[PrimFunc]) -> None:
+        """`planning`: these kernels, within the limits. `chosen`: those that steps get back where they need
+        no more bytes."""
+        self.planning, self._chosen = planning, tuple(chosen)
+
+    def fitting(self) -> Attempt:
+        """A plan within the limits, of those found the one of least extra work.
+
+        Raises DoesNotFit: the least plan found held against the limits, and the smallest ones for which there
+        is a plan.
+        """
+        found = first_within(self.planning)
+        if isinstance(found, Attempt):
+            return self.finished(found)
+        attempt, lifted = self._least(points(self.planning), {item.pool for item in found.shortages})
+        if _over(attempt):
+            attempt, budgets = self._smallest(attempt, lifted)
+            if _over(attempt):
+                steps = [prim.let.where for prim in attempt.prim_funcs]
+                told = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
+                raise told.with_budgets(budgets)
+        return attempt
+
+    def least(self, ways: Iterable[Way]) -> Attempt | None:
+        """The least plan of `ways`, the `points` of `planning`; None if it is not within the limits."""
+        attempt, _ = self._least(ways, ())
+        return None if _over(attempt) else attempt
+
+    def finished(self, attempt: Attempt) -> Attempt:
+        """`attempt`, which is within the limits, with the chosen kernels where they need no more bytes."""
+        return self._finished(self.planning, attempt)
+
+    def _finished(self, planning: Planning, attempt: Attempt) -> Attempt:
+        return planning.finished(planning.restored(planning.finished(attempt), self._chosen))
+
+    def _least(self, ways: Iterable[Way], short: Collection[str]) -> tuple[Attempt, frozenset[str]]:
+        """The least plan of `ways` without the limits of `short`, nor those of other pools without which
+        there is no plan; and the pools whose limits were lifted."""
+        ways, lifted = tuple(ways), frozenset(short)
+        while True:
+            tried = _lowest_of(ways, dict.fromkeys(lifted, _NO_LIMIT))
+            if tried.found:
+                planning = self.planning.limited(dict.fromkeys(lifted, _NO_LIMIT))
+                attempt = self._finished(planning, _lowest(planning, tried.found))
+                return _within(attempt, self.planning), lifted
+            lifted |= {item.pool for item in tried.nearest().shortages}
+
+    def _smallest(self, least: Attempt, lifted: Collection[str]) -> tuple[Attempt, Mapping[str, int]]:
+        """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
+        the `least` one where other pools have room for some of its bytes."""
+        limits = {pool.name: pool.limit_bytes for pool in self.planning.pools}
+
+        def ask(budgets: Budgets) -> Attempt | None:
+            found = first_within(self.planning.limited(budgets))
+            return _within(found, self.planning) if isinstance(found, Attempt) else None
+
+        def taken(attempt: Attempt) -> Budgets:
+            return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
+
+        if not any(limit for name, limit in limits.items() if name not in lifted) and len(lifted) == 1:
+            return least, taken(least)
+        short = {name: limits[name] for name in lifted}
+        return smallest_budgets(ask, taken, least, short, bisect=True) or (least, {})
+
+
+def _lowest_of(ways: Iterable[Way], limits: Mapping[str, int]) -> Tried:
+    """What of `ways` may be the lowest within these limits."""
+    tried = Tried(lowest=True)
+    for way in planned_as(ways, lambda each: each.limited(limits)):
+        tried.add(way)
+    return tried
+
+
+def _lowest(planning: Planning, found: Sequence[Attempt]) -> Attempt:
+    """The lowest of `found`, each placed with all effort if that can make it the lowest."""
+    best = min(found, key=lambda each: (each.peak_bytes, each.macs, each.block_steps))
+    for each in found:
+        if sum(each.plan.lower_bounds.values()) < best.peak_bytes:
+            other = planning.finished(each)
+            best = other if other.peak_bytes < best.peak_bytes else best
+    return best
+
+
+def _within(attempt: Attempt, planning: Planning) -> Attempt:
+    """`attempt` in a problem with the limits of `planning`."""
+    return replace(attempt, problem=replace(attempt.problem, pools=planning.pools))
+
+
+def _over(attempt: Attempt) -> bool:
+    """Whether a pool has more bytes than its limit."""
+    pools = attempt.problem.pools
+    return any(peak_bytes(attempt.problem, attempt.plan, pool.name) > pool.limit_bytes for pool in pools)
