@@ -2,7 +2,7 @@
 
 from codegen import toolchain
 from codegen.emit.names import constant_pool, pool_array
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
@@ -28,7 +28,7 @@ def check_image(image: Image, board: Board, bundle: Bundle) -> None:
             Message(
                 code="E405",
                 where=f"stack of {board.name}",
-                text=f"lacks {missing} bytes: the model needs up to {bound}, the link {FRAME_BYTES}, "
+                text=f"lacks {in_bytes(missing)}: the model needs up to {bound}, the link {FRAME_BYTES}, "
                 f"the board file gives {board.stack_bytes}",
                 help="a board file of your own with more stack_bytes and reserved_bytes",
             )
@@ -39,11 +39,12 @@ def _check_core1(image: Image, board: Board) -> None:
     """The same of core 1's stack, which must take an exception frame beside the steps."""
     bound, second = image.sizes.core1_stack_bound_bytes, board.second_core
     if bound is not None and second is not None and bound + FRAME_BYTES > second.stack_bytes:
+        missing = bound + FRAME_BYTES - second.stack_bytes
         raise CodegenError(
             Message(
                 code="E405",
                 where=f"stack of core 1 of {board.name}",
-                text=f"lacks {bound + FRAME_BYTES - second.stack_bytes} bytes: its steps need up to {bound}, "
+                text=f"lacks {in_bytes(missing)}: its steps need up to {bound}, "
                 f"an exception {FRAME_BYTES}, the board file gives {second.stack_bytes}",
                 help="a board file of your own with more stack_bytes below second_core and reserved_bytes",
             )

@@ -11,7 +11,7 @@ from codegen.plan import planners
 from codegen.plan.bundle import Bundle, bundle_peak, together
 from codegen.plan.joint import Groups, heaviest_group, join
 from codegen.plan.problem import Limits, Pool, peak_bytes
-from codegen.plan.shortage import DoesNotFit, Shortage
+from codegen.plan.shortage import DoesNotFit, Shortage, shortage
 
 Budgets = Mapping[str, int]
 """Bytes by pool, instead of what the options say of these pools."""
@@ -20,6 +20,9 @@ PlanWithin = Callable[[str, Budgets], Planned]
 """Plans the model of a name within budgets. Raises CodegenError, DoesNotFit where they are missed."""
 
 _NO_LIMIT = 1 << 31
+
+_Key = tuple[str, tuple[tuple[str, int], ...]]
+"""Name of a model and limits in bytes by pool: what a plan is asked for."""
 
 _Way = Callable[[str, Shortage, int], Planned | None]
 """A smaller plan of the model of a name, given what is short and the bytes that it takes of that; or None."""
@@ -45,8 +48,9 @@ def of_model(name: str | None) -> Generator[None]:
     """Messages about a model that are raised inside begin with its name; None: it is the only one."""
     try:
         yield
-    except DoesNotFit:
-        raise  # `joined` weighs it against the other models
+    except DoesNotFit as missed:
+        # `joined` weighs it against the other models.
+        raise missed if name is None else missed.of_model(name) from None
     except CodegenError as error:
         if name is None:
             raise
@@ -88,32 +92,60 @@ class _Joiner:
         self._names = names
         self._options = options
         self._plan = plan
-        self._answers: dict[tuple[str, tuple[tuple[str, int], ...]], Planned | DoesNotFit] = {}
+        self._answers: dict[_Key, Planned | DoesNotFit] = {}
 
     def _within(self, name: str, limits: Budgets) -> Planned:
         """A plan of a model within limits in bytes. Raises DoesNotFit."""
-        key = (name, tuple(sorted(limits.items())))
+        key = _key(name, limits)
         if key not in self._answers:
-            try:
-                self._answers[key] = self._plan(name, limits)
-            except DoesNotFit as missed:
-                self._answers[key] = missed
+            self._answers[key] = self._missed_before(name, limits) or self._planned(name, limits)
         answer = self._answers[key]
         if isinstance(answer, DoesNotFit):
             raise answer
         return answer
 
+    def _planned(self, name: str, limits: Budgets) -> Planned | DoesNotFit:
+        try:
+            return self._plan(name, limits)
+        except DoesNotFit as missed:
+            return missed
+
+    def _missed_before(self, name: str, limits: Budgets) -> DoesNotFit | None:
+        """Why there is no plan, if one pool has less than the smallest budget that is known already."""
+        for (other, at), answer in self._answers.items():
+            if other != name or not isinstance(answer, DoesNotFit) or len(answer.shortages) > 1:
+                continue
+            short = answer.shortages[0]
+            given, beside = limits.get(short.pool), {**dict(at), short.pool: 0}
+            if given is None or short.budget_bytes is None or {**limits, short.pool: 0} != beside:
+                continue
+            if given < short.budget_bytes:
+                return DoesNotFit([replace(short, limit_bytes=given)])
+        return None
+
     def _least(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
         """A plan within the smallest budgets of `pools` that one is found for; None if there is none."""
+        answer = self._without(name, limits, pools)
+        if not isinstance(answer, DoesNotFit):
+            return answer
+        short = answer.shortages
+        found = {each.pool: each.budget_bytes for each in short if each.budget_bytes is not None}
         try:
-            return self._within(name, {**limits, **dict.fromkeys(pools, 0)})
-        except DoesNotFit as missed:
-            short = missed.shortages
-        try:
-            found = {each.pool: each.budget_bytes for each in short if each.budget_bytes is not None}
             return self._within(name, {**limits, **found}) if found else None
         except DoesNotFit:
             return None
+
+    def _without(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | DoesNotFit:
+        """A plan without `pools`, or what it lacks of them. The smallest budgets do not hang on the limits
+        that were missed, so that an answer that is known already will do."""
+        wanted = set(pools)
+        known = self._answers.get(_key(name, limits))
+        if isinstance(known, DoesNotFit) and wanted <= {each.pool for each in known.shortages}:
+            return known
+        try:
+            return self._within(name, {**limits, **dict.fromkeys(wanted, 0)})
+        except DoesNotFit as missed:
+            return missed
 
     def fit(self, limits: Budgets) -> tuple[tuple[Planned, ...], Bundle]:
         """All models within limits, beside what the options say. Raises DoesNotFit."""
@@ -171,40 +203,41 @@ class _Joiner:
 
     def explained(self, missed: DoesNotFit) -> DoesNotFit:
         """The error for models that do not fit: which set it is, and limits that were tried and suffice."""
-        pools = tuple(each.pool for each in missed.shortages)
-        limits = {each.pool: each.limit_bytes for each in missed.shortages}
-        found = {name: self._least(name, {}, pools) for name in self._names}
+        limits = self._missed_limits(missed)
+        found = {name: self._least(name, {}, limits) for name in self._names}
         small = {name: model for name, model in found.items() if model is not None}
         if len(small) < len(found):
             return missed
         problem = small[self._names[0]].program.problem
-        lifted = [replace(p, limit_bytes=_NO_LIMIT) if p.name in pools else p for p in problem.pools]
+        lifted = [replace(p, limit_bytes=_NO_LIMIT) if p.name in limits else p for p in problem.pools]
         try:
             bundle = self._join(small, lifted)
         except DoesNotFit:
             return missed
-        needed = {pool: bundle_peak(bundle, pool) for pool in pools}
+        needed = {pool: bundle_peak(bundle, pool) for pool in limits}
         shortages: list[Shortage] = []
-        for short in (each for each in missed.shortages if needed[each.pool] > limits[each.pool]):
-            needs = _needs(small, short.pool)
+        for pool in (pool for pool in limits if needed[pool] > limits[pool]):
+            needs = _needs(small, pool)
             group = [name for name in heaviest_group(needs, self._options.concurrent) if needs[name]]
             own = replace(
-                self._shortage(group, short.pool) or short,
+                _facts(small[group[0]], pool),
                 models=tuple((name, needs[name]) for name in group),
-                limit_bytes=limits[short.pool],
-                needed_bytes=needed[short.pool],
+                is_budget_for_all=True,
+                limit_bytes=limits[pool],
+                needed_bytes=needed[pool],
             )
             shortages.append(own)
         told = DoesNotFit(shortages) if shortages else missed
-        return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(pools, None))
+        return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(limits, None))
 
-    def _shortage(self, group: Sequence[str], pool: str) -> Shortage | None:
-        """Why a model that is concurrent to none does not fit; None for several."""
-        try:
-            self._within(group[0], {})
-        except DoesNotFit as alone:
-            return next((each for each in alone.shortages if each.pool == pool and len(group) == 1), None)
-        return None
+    def _missed_limits(self, missed: DoesNotFit) -> Budgets:
+        """The limits that some model misses, or all together: by pool, in bytes."""
+        limits = {each.pool: each.limit_bytes for each in missed.shortages}
+        for name in self._names:
+            answer = self._without(name, {}, tuple(limits))
+            for short in answer.shortages if isinstance(answer, DoesNotFit) else ():
+                limits.setdefault(short.pool, short.limit_bytes)
+        return limits
 
     def _suffices(self, limits: Budgets) -> bool:
         """Whether all models fit within these limits: what a user who is told of them will see."""
@@ -213,6 +246,21 @@ class _Joiner:
         except DoesNotFit:
             return False
         return True
+
+
+def _key(name: str, limits: Budgets) -> _Key:
+    return name, tuple(sorted(limits.items()))
+
+
+def _facts(model: Planned, pool: str) -> Shortage:
+    """What a plan has in a pool that it has bytes in, as if that had none."""
+    program = model.program
+    bare = [
+        replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT) for each in program.problem.pools
+    ]
+    told = shortage(replace(program.problem, pools=tuple(bare)), program.plan)
+    [found] = told.with_steps(program.times, [prim.let.where for prim in program.prim_funcs]).shortages
+    return found
 
 
 def _peak(model: Planned, pool: str) -> int:

@@ -96,7 +96,7 @@ def _plan(program: Program) -> dict[str, object]:
                 "section": pool.section,
                 "alignment_bytes": pool_alignment(program.problem, plan, pool.name),
                 "peak_bytes": peak,
-                "size_bytes": -(-peak // pool.alignment) * pool.alignment,
+                "size_bytes": peak,
                 "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
                 "access_cost": pool_access_cost(program.problem, plan, pool.name),

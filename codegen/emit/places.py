@@ -151,7 +151,7 @@ def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> d
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolSize:
-    """A pool in which a program has bytes: planned peak, what that takes rounded up to `alignment`."""
+    """A pool in which a program has bytes: planned peak, and the bytes of its array."""
 
     name: str
     section: str

@@ -5,5 +5,6 @@ escapes is a bug in this program (exit 1).
 """
 
 from codegen.errors.message import CodegenError, ExitCode, Message, Messages, listed
+from codegen.errors.words import in_bytes
 
-__all__ = ["CodegenError", "ExitCode", "Message", "Messages", "listed"]
+__all__ = ["CodegenError", "ExitCode", "Message", "Messages", "in_bytes", "listed"]

@@ -10,7 +10,7 @@ the largest pieces are placed first.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.errors import Messages
+from codegen.errors import Messages, in_bytes
 from codegen.plan.layout import end_bytes, ordered, round_up
 from codegen.plan.merging import Piece
 from codegen.plan.problem import Pool
@@ -129,10 +129,10 @@ def _complain(pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Po
         biggest = sorted(rivals, key=lambda piece: -piece.size_bytes)[:5]
         names = ", ".join(f"{piece.name} {piece.size_bytes}" for piece in biggest)
         limits = " + ".join(str(pools[index].limit_bytes) for index in choice)
-        short = f"lacks {need - room} bytes" if need > room else "its pieces do not fit side by side"
+        short = f"lacks {in_bytes(need - room)}" if need > room else "its pieces do not fit side by side"
         messages.add(
             "E402",
-            f"{short}: constants need {need} bytes, the limit is {limits}; the biggest are {names}",
+            f"{short}: constants need {in_bytes(need)}, the limit is {limits}; the biggest are {names}",
             where=f"constant pool {', '.join(pools[index].name for index in choice)}",
             help=f"try {ADVICE}",
         )

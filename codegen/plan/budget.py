@@ -30,7 +30,7 @@ def smallest_budgets(
 
     `ask` searches for a plan within budgets, `taken` says what a plan takes of these pools, `first` was found
     without limits. `missed`: limits that no plan was found for. `bisect`: other pools may take what one pool
-    has no room for, so that its budget is bisected down to its limit.
+    has no room for, so that its budget is bisected down to its limit, then lowered by single bytes.
     """
     found = _accepted(ask, taken(first))
     if found is None:
@@ -47,6 +47,7 @@ def smallest_budgets(
             else:
                 found = _lowered(ask, taken, plan, {pool: middle})
                 high = found[1][pool]
+        found = _pressed(ask, taken, *found, pool)
     return found
 
 
@@ -72,4 +73,20 @@ def _lowered(
         if again is None:
             break
         plan, budgets = again, lower
+    return plan, budgets
+
+
+def _pressed(
+    ask: Callable[[Budgets], P | None],
+    taken: Callable[[P], Budgets],
+    plan: P,
+    budgets: Budgets,
+    pool: str,
+) -> tuple[P, Budgets]:
+    """The budget of `pool` a byte lower, and what the plan then takes, as long as there is one."""
+    for _ in range(_ROUNDS):
+        again = ask({pool: budgets[pool] - 1})
+        if again is None:
+            break
+        plan, budgets = _lowered(ask, taken, again, {pool: budgets[pool] - 1})
     return plan, budgets

@@ -82,7 +82,7 @@ class Bundle:
 
 
 def own_pools(program: Program) -> tuple[BundlePool, ...]:
-    """The pools that a program needs by itself, sizes rounded up to the pools' alignment."""
+    """The pools that a program needs by itself, each as large as its peak: limits hold for arrays too."""
     found: list[BundlePool] = []
     for pool in program.problem.pools:
         peak = peak_bytes(program.problem, program.plan, pool.name)
@@ -93,7 +93,7 @@ def own_pools(program: Program) -> tuple[BundlePool, ...]:
                     region=pool.region,
                     section=pool.section or f".bss.cg.{pool.name}",
                     alignment=pool_alignment(program.problem, program.plan, pool.name),
-                    size_bytes=-(-peak // pool.alignment) * pool.alignment,
+                    size_bytes=peak,
                 )
             )
     return tuple(found)

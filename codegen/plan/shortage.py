@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, in_bytes
 from codegen.plan.bounds import alive_at, lower_bound
 from codegen.plan.problem import Buffer, MemoryPlan, Problem, peak_bytes
 
@@ -30,6 +30,8 @@ class Shortage:
     models: tuple[tuple[str, int], ...] = ()
     """In a build of several models: the one that is short, or those that are concurrent, and the bytes that
     the smallest plan found of each takes of the pool."""
+    is_budget_for_all: bool = False
+    """Whether plans of all models of the build were found for the budget."""
 
     @property
     def missing_bytes(self) -> int:
@@ -38,11 +40,15 @@ class Shortage:
 
 
 class DoesNotFit(CodegenError):
-    """E401: no plan found within the pools' limits. `shortages` has the facts, one a pool."""
+    """E401: no plan found within the pools' limits. `shortages` has the facts, one a pool.
+
+    Budgets hold together: where several pools are short, a plan was found for all of theirs at once.
+    """
 
     def __init__(self, shortages: Sequence[Shortage]) -> None:
         self.shortages = tuple(shortages)
-        super().__init__([_message(item) for item in self.shortages])
+        advice = _advice(self.shortages)
+        super().__init__([_message(item, advice, alone=len(shortages) == 1) for item in self.shortages])
 
     @property
     def missing_bytes(self) -> int:
@@ -58,6 +64,10 @@ class DoesNotFit(CodegenError):
         return DoesNotFit(
             [replace(item, budget_bytes=budgets.get(item.pool, item.budget_bytes)) for item in self.shortages]
         )
+
+    def of_model(self, name: str) -> "DoesNotFit":
+        """The same, of a model of a build of several."""
+        return DoesNotFit([replace(item, models=((name, item.needed_bytes),)) for item in self.shortages])
 
 
 def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
@@ -89,50 +99,63 @@ def _step(time: int, times: Sequence[tuple[int, int]], names: Sequence[str]) -> 
     return None
 
 
-def _message(item: Shortage) -> Message:
-    return _of_models(item) if len(item.models) > 1 else _of_one(item)
+def _advice(shortages: Sequence[Shortage]) -> str:
+    """What to try first: the limits that together do, as flags; nothing if one is not known or more than its
+    region has."""
+    flags: list[str] = []
+    for item in shortages:
+        if item.budget_bytes is None or not _is_granted(item):
+            return ""
+        flags.append(f"--pool {item.pool}={item.budget_bytes}")
+    return f"{' '.join(flags)}, " if flags else ""
 
 
-def _of_models(item: Shortage) -> Message:
+def _is_granted(item: Shortage) -> bool:
+    return item.room_bytes is None or (item.budget_bytes or 0) <= item.room_bytes
+
+
+def _message(item: Shortage, advice: str, *, alone: bool) -> Message:
+    return (_of_models if len(item.models) > 1 else _of_one)(item, advice, alone=alone)
+
+
+def _of_models(item: Shortage, advice: str, *, alone: bool) -> Message:
     """Concurrent models: the smallest plans that were found of each, together."""
     lines = [
-        f"lacks {item.missing_bytes} bytes for models that are concurrent: together they need "
-        f"{item.needed_bytes} bytes, the limit is {item.limit_bytes}",
-        *(f"    {size:>9} bytes  {name}" for name, size in item.models),
+        f"lacks {in_bytes(item.missing_bytes)} for models that are concurrent: together they need "
+        f"{in_bytes(item.needed_bytes)}, the limit is {item.limit_bytes}",
+        *(f"    {in_bytes(size, 9)}  {name}" for name, size in item.models),
+        *_budget(item, "limit", alone=alone),
     ]
     help_ = "models that take turns (leave one out of --concurrent), a board with more bytes, smaller models"
-    if item.budget_bytes is not None:
-        lines.append(
-            f"  the smallest limit for which plans of all models were found is {item.budget_bytes} bytes"
-        )
-        if item.room_bytes is None or item.budget_bytes <= item.room_bytes:
-            help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
-        else:
-            lines.append(f"  this board has {item.room_bytes}")
     where = f"pool {item.pool}, {' and '.join(name for name, _ in item.models)}"
-    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {help_}")
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
 
 
-def _of_one(item: Shortage) -> Message:
+def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
     moment = f"time {item.time}" if item.step is None else f"step {item.step}"
     lines = [
-        f"lacks {item.missing_bytes} bytes: the best plan found needs {item.needed_bytes} bytes, "
+        f"lacks {in_bytes(item.missing_bytes)}: the best plan found needs {in_bytes(item.needed_bytes)}, "
         f"the limit is {item.limit_bytes}",
         f"  most is alive at {moment}:",
-        *(f"    {b.size_bytes:>9} bytes  {b.id} ({b.kind.value})" for b in item.alive),
+        *(f"    {in_bytes(b.size_bytes, 9)}  {b.id} ({b.kind.value})" for b in item.alive),
     ]
     if item.bound_bytes > item.limit_bytes:
-        lines.append(f"  these buffers need at least {item.bound_bytes} bytes in any plan")
+        lines.append(f"  these buffers need at least {in_bytes(item.bound_bytes)} in any plan")
+    lines += _budget(item, "budget", alone=alone)
     help_ = "a board or a --pool limit with more bytes, a smaller model"
     if item.budget_bytes is not None:
-        plans = "plans of all models were" if item.models else "a plan was"
-        lines.append(f"  the smallest budget for which {plans} found is {item.budget_bytes} bytes")
         help_ = "a board with that many bytes, a smaller model"
-        if item.room_bytes is None or item.budget_bytes <= item.room_bytes:
-            help_ = f"--pool {item.pool}={item.budget_bytes}, {help_}"
-        else:
-            lines.append(f"  this board has {item.room_bytes}")
     if item.bound_bytes <= item.limit_bytes:
-        help_ = f"another --planner, {help_}"
+        advice = f"another --planner, {advice}"
     where = f"pool {item.pool}" + "".join(f", {name}" for name, _ in item.models)
-    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {help_}")
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
+
+
+def _budget(item: Shortage, word: str, *, alone: bool) -> list[str]:
+    """What is said of the smallest budget, if one is known; not `alone`: other messages tell others."""
+    if item.budget_bytes is None:
+        return []
+    plans = "plans of all models were" if item.is_budget_for_all else "a plan was"
+    beside = "" if alone else ", with those of the other pools"
+    lines = [f"  the smallest {word} for which {plans} found is {in_bytes(item.budget_bytes)}{beside}"]
+    return lines if _is_granted(item) else [*lines, f"  this board has {item.room_bytes}"]

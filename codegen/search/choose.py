@@ -64,9 +64,8 @@ def frontier(planning: Planning, least: Least, progress: Progress) -> tuple[list
 
     Raises DoesNotFit if none is within the limits, as `best_attempt` does.
     """
-    ways, lean = points(planning), points(least.planning)
-    fast = list(planned_as(ways, lambda each: each.reaching("replacing")))
-    freed = [*planned_as(ways, lambda each: each.reaching("least")), *lean]
+    fast = list(planned_as(points(planning), lambda each: each.reaching("replacing")))
+    freed = least.ways
     tried, leaner = Tried(), Tried()
     for index, way in enumerate((*fast, *freed)):
         progress(index, len(fast) + len(freed))
@@ -74,7 +73,7 @@ def frontier(planning: Planning, least: Least, progress: Progress) -> tuple[list
     progress(len(fast) + len(freed), len(fast) + len(freed))
     if not tried.found and not leaner.found:
         return [], [least.fitting()]
-    lowest = least.least(lean)
+    lowest = least.least(freed)
     found = _undominated([planning.finished(point) for point in _undominated(tried.found)])
     others = [least.finished(point) for point in _undominated(leaner.found)]
     others = _undominated([*others, *([] if lowest is None else [lowest])])

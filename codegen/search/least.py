@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.budget import Budgets, smallest_budgets
-from codegen.plan.problem import peak_bytes
+from codegen.plan.problem import Pool, peak_bytes
 from codegen.plan.shortage import DoesNotFit, shortage
 from codegen.search.attempt import Attempt, Planning
 from codegen.search.tried import Tried
@@ -32,10 +32,17 @@ def first_within(planning: Planning) -> Attempt | DoesNotFit:
 class Least:
     """Plans with the kernels that need the fewest bytes."""
 
-    def __init__(self, planning: Planning, chosen: Sequence[PrimFunc]) -> None:
-        """`planning`: these kernels, within the limits. `chosen`: those that steps get back where they need
-        no more bytes."""
-        self.planning, self._chosen = planning, tuple(chosen)
+    def __init__(self, lean: Planning, fast: Planning, chosen: Sequence[PrimFunc]) -> None:
+        """`lean`: with these kernels, within the limits. `fast`: with those of fewest instructions, which may
+        need less where what they work in has room in another pool, or overlaps more. `chosen`: kernels that
+        steps get back where they need no more bytes."""
+        self._plannings, self._chosen = (lean, fast), tuple(chosen)
+        self._pools = lean.pools
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """All ways among which the least is found."""
+        return tuple(way for planning in self._plannings for way in points(planning))
 
     def fitting(self) -> Attempt:
         """A plan within the limits, of those found the one of least extra work.
@@ -43,10 +50,10 @@ class Least:
         Raises DoesNotFit: the least plan found held against the limits, and the smallest ones for which there
         is a plan.
         """
-        found = first_within(self.planning)
+        found = self._first({})
         if isinstance(found, Attempt):
             return self.finished(found)
-        attempt, lifted = self._least(points(self.planning), {item.pool for item in found.shortages})
+        attempt, lifted = self._least(self.ways, {item.pool for item in found.shortages})
         if _over(attempt):
             attempt, budgets = self._smallest(attempt, lifted)
             if _over(attempt):
@@ -56,15 +63,26 @@ class Least:
         return attempt
 
     def least(self, ways: Iterable[Way]) -> Attempt | None:
-        """The least plan of `ways`, the `points` of `planning`; None if it is not within the limits."""
+        """The least plan of `ways`; None if it is not within the limits."""
         attempt, _ = self._least(ways, ())
         return None if _over(attempt) else attempt
 
     def finished(self, attempt: Attempt) -> Attempt:
         """`attempt`, which is within the limits, with the chosen kernels where they need no more bytes."""
-        return self._finished(self.planning, attempt)
+        return self._finished({}, attempt)
 
-    def _finished(self, planning: Planning, attempt: Attempt) -> Attempt:
+    def _first(self, limits: Budgets) -> Attempt | DoesNotFit:
+        """A plan within limits that differ by pool, or the failure with the leanest kernels."""
+        failures: list[DoesNotFit] = []
+        for planning in self._plannings:
+            found = first_within(planning.limited(limits))
+            if isinstance(found, Attempt):
+                return found
+            failures.append(found)
+        return failures[0]
+
+    def _finished(self, limits: Budgets, attempt: Attempt) -> Attempt:
+        planning = self._plannings[0].limited(limits)
         return planning.finished(planning.restored(planning.finished(attempt), self._chosen))
 
     def _least(self, ways: Iterable[Way], short: Collection[str]) -> tuple[Attempt, frozenset[str]]:
@@ -72,21 +90,21 @@ class Least:
         there is no plan; and the pools whose limits were lifted."""
         ways, lifted = tuple(ways), frozenset(short)
         while True:
-            tried = _lowest_of(ways, dict.fromkeys(lifted, _NO_LIMIT))
+            limits = dict.fromkeys(lifted, _NO_LIMIT)
+            tried = _lowest_of(ways, limits)
             if tried.found:
-                planning = self.planning.limited(dict.fromkeys(lifted, _NO_LIMIT))
-                attempt = self._finished(planning, _lowest(planning, tried.found))
-                return _within(attempt, self.planning), lifted
+                lowest = _lowest(self._plannings[0].limited(limits), tried.found)
+                return _within(self._finished(limits, lowest), self._pools), lifted
             lifted |= {item.pool for item in tried.nearest().shortages}
 
     def _smallest(self, least: Attempt, lifted: Collection[str]) -> tuple[Attempt, Mapping[str, int]]:
         """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
         the `least` one where other pools have room for some of its bytes."""
-        limits = {pool.name: pool.limit_bytes for pool in self.planning.pools}
+        limits = {pool.name: pool.limit_bytes for pool in self._pools}
 
         def ask(budgets: Budgets) -> Attempt | None:
-            found = first_within(self.planning.limited(budgets))
-            return _within(found, self.planning) if isinstance(found, Attempt) else None
+            found = self._first(budgets)
+            return _within(found, self._pools) if isinstance(found, Attempt) else None
 
         def taken(attempt: Attempt) -> Budgets:
             return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
@@ -115,9 +133,9 @@ def _lowest(planning: Planning, found: Sequence[Attempt]) -> Attempt:
     return best
 
 
-def _within(attempt: Attempt, planning: Planning) -> Attempt:
-    """`attempt` in a problem with the limits of `planning`."""
-    return replace(attempt, problem=replace(attempt.problem, pools=planning.pools))
+def _within(attempt: Attempt, pools: tuple[Pool, ...]) -> Attempt:
+    """`attempt` in a problem with the limits of `pools`."""
+    return replace(attempt, problem=replace(attempt.problem, pools=pools))
 
 
 def _over(attempt: Attempt) -> bool:

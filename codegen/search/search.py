@@ -135,11 +135,13 @@ class _Ready:
         check_stream(self.planning, self.planning.variant.function, choices)
 
     def least(self) -> Least:
-        """What fits limits with the kernels that need the fewest bytes. `choices.optimize` decides nothing of
-        them, nor of what they need; where they need no more, its kernels are taken."""
-        choices = replace(self._choices, optimize="speed")
-        lean = self._planning(select_lean(self._module.main, self._binder), choices, lean_row_steps)
-        return Least(lean.reaching("least"), self.planning.ordered.prim_funcs)
+        """What fits limits, and the least that does. `choices.optimize` decides nothing of either; its
+        kernels are taken where they need no more."""
+        choices, function = replace(self._choices, optimize="speed"), self._module.main
+        lean = self._planning(select_lean(function, self._binder), choices, lean_row_steps)
+        fast = self._planning(select(function, self._binder), choices, row_steps)
+        chosen = self.planning.ordered.prim_funcs
+        return Least(lean.reaching("least"), fast.reaching("least"), chosen)
 
     def _planning(
         self,

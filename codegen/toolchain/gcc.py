@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, in_bytes
 
 ARM_PREFIX = "arm-none-eabi-"
 INSTALL_ARM_GCC = "sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -188,7 +188,7 @@ def link_messages(stderr: str, compiler: str) -> list[Message]:
             Message(
                 code="E410",
                 where=f"region {region}",
-                text=f"the firmware does not fit: the region lacks {count} bytes",
+                text=f"the firmware does not fit: the region lacks {in_bytes(count)}",
                 help="try --optimize size, a smaller pool (--pool NAME=BYTES) or a board with more memory",
             )
             for region, count in lacking.items()

@@ -34,8 +34,7 @@ def check_placed(elf: Elf, board: Board, prefix: str) -> None:
 def check_pools(image: Image, board: Board, planned: Symbols) -> None:
     """Check that each planned pool is in the image with its size and alignment, in its region.
 
-    `planned`: symbol `<model>_<pool>_pool` -> (bytes, rounded up to the pool's alignment; bytes of which its
-    address must be a multiple).
+    `planned`: symbol `<model>_<pool>_pool` -> (bytes; bytes of which its address must be a multiple).
     On `host` pools have no regions. Raises CodegenError E507 with all that differ.
     """
     messages = Messages()

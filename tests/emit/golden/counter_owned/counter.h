@@ -40,7 +40,7 @@ extern "C" {
 #define COUNTER_SUM_ZERO_POINT (-3)
 
 /* Bytes of each pool, for link-time budgets and for the run-time peak check. */
-#define COUNTER_SRAM_POOL_SIZE  32u
+#define COUNTER_SRAM_POOL_SIZE  24u
 #define COUNTER_CCM_POOL_SIZE   16u
 #define COUNTER_FLASH_POOL_SIZE 264u
 

@@ -40,7 +40,7 @@ extern "C" {
 #define LASTING_SUM_ZERO_POINT (-3)
 
 /* Bytes of each pool, for link-time budgets and for the run-time peak check. */
-#define LASTING_SRAM_POOL_SIZE  32u
+#define LASTING_SRAM_POOL_SIZE  28u
 #define LASTING_CCM_POOL_SIZE   16u
 #define LASTING_FLASH_POOL_SIZE 264u
 

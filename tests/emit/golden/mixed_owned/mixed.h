@@ -49,7 +49,7 @@ extern "C" {
 #define MIXED_OUTPUT_DOUBLE_ZERO_POINT (-3)
 
 /* Bytes of each pool, for link-time budgets and for the run-time peak check. */
-#define MIXED_SRAM_POOL_SIZE  64u
+#define MIXED_SRAM_POOL_SIZE  60u
 #define MIXED_FLASH_POOL_SIZE 4u
 
 typedef struct {

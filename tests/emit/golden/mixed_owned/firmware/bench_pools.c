@@ -3,4 +3,4 @@
  */
 #include "cg_runtime.h"
 
-uint8_t mixed_sram_pool[64u] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);
+uint8_t mixed_sram_pool[60u] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);
