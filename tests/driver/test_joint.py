@@ -1,6 +1,7 @@
 """Concurrent models that do not fit are planned again within less; what cannot fit is named."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from codegen.board import load_board
 from codegen.cli.cases import by_model
 from codegen.driver.build import build, plan_model
-from codegen.driver.joint import check_groups, joined
+from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.driver.planned import Planned
 from codegen.errors import CodegenError, Message
@@ -120,6 +121,52 @@ def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -
         assert short.budget_bytes is not None
     offered = {short.pool: short.budget_bytes or 0 for short in caught.value.shortages}
     build(files, replace(options, pool_limits={**limits, **offered}), tmp_path / "out")
+
+
+def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
+    """E401 of one model of several left its name out where nothing better could be said of all of them."""
+    files = [model_path("tflm/micro_speech_quantized"), model_path("tflm/hello_world_int8")]
+    board, options = load_board("host"), Options(board="host", pool_limits={"sram": 100})
+
+    def planned(name: str, limits: Mapping[str, int]) -> Planned:
+        del limits
+        with of_model(name):
+            return plan_model(files[0], board, options, name=name)
+
+    with pytest.raises(DoesNotFit) as alone, of_model(None):
+        plan_model(files[0], board, options)
+    assert [message.where for message in alone.value.messages] == ["pool sram"]
+    with pytest.raises(DoesNotFit) as caught:
+        joined(("speech", "hello"), options, planned)
+    assert [message.where for message in caught.value.messages] == ["pool sram, speech"]
+    # What is said of it is true of it alone.
+    [message] = caught.value.messages
+    assert "for which a plan was found" in message.text
+    with pytest.raises(DoesNotFit) as built:
+        build(files, options, tmp_path / "out")
+    assert [message.where for message in built.value.messages] == ["pool sram, micro_speech_quantized"]
+
+
+@pytest.mark.parametrize(("groups", "limit", "most"), [((), 100, 5), (GROUPS, 9_000, 10)])
+def test_no_model_is_planned_for_limits_that_are_known_to_be_missed(
+    groups: Groups, limit: int, most: int
+) -> None:
+    """E401 of kws and vww took 25 seconds: the least of each was looked for again for every limit."""
+    options = Options(board="mps2-an386", concurrent=groups, pool_limits={"sram": limit, "psram": 0})
+    board, missed, asked = load_board(options.board), Counter[str](), list[tuple[str, Mapping[str, int]]]()
+
+    def planned(name: str, limits: Mapping[str, int]) -> Planned:
+        asked.append((name, dict(limits)))
+        try:
+            return plan_model(FILES[name], board, options, name=name, limits=limits)
+        except DoesNotFit:
+            missed[name] += 1
+            raise
+
+    with pytest.raises(DoesNotFit):
+        joined(tuple(FILES), options, planned)
+    assert len(asked) <= most
+    assert max(missed.values()) == 1
 
 
 def test_sets_name_models_of_the_build() -> None:

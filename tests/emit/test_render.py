@@ -78,7 +78,7 @@ def test_the_test_link_knows_pools_steps_and_live_bytes(tmp_path: Path) -> None:
     both = replace(sources, model_files=(*sources.model_files, *firmware))
     assert run_main(both, tmp_path / "out", BENCH_MAIN).splitlines() == [
         "counter 1 00ff",
-        "sram 32 24 32",
+        "sram 24 24 32",
         "ccm 16 16 32",
         "0/0:8+4 1/0:8+8 2/0:8+16 3/0:16+8 4/0:8+4 4/0:16+8 4/1:0+16 ",
         "1 1",
@@ -252,8 +252,8 @@ def test_cmake_builds_the_firmware_with_the_toolchain_file(tmp_path: Path) -> No
     call(["cmake", "-S", "out", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake"], tmp_path)
     call(["cmake", "--build", "build"], tmp_path)
     symbols = call(["arm-none-eabi-nm", "-S", "build/firmware.elf"], tmp_path)
-    # counter plans 24 and 16 bytes, mixed 64 of sram.
-    assert re.search(r"^2000\w{4} 00000040 [bB] models_sram_pool$", symbols, re.MULTILINE)
+    # counter plans 24 and 16 bytes, mixed 60 of sram.
+    assert re.search(r"^2000\w{4} 0000003c [bB] models_sram_pool$", symbols, re.MULTILINE)
     assert re.search(r"^1000\w{4} 00000010 [bB] models_ccm_pool$", symbols, re.MULTILINE)
     assert re.search(r"^0800\w{4} \w{8} [rR] models_flash_pool$", symbols, re.MULTILINE)
 

@@ -23,8 +23,8 @@ from codegen.plan.program import IoMode, Program
 from codegen.plan.replay import replay_program
 from codegen.plan.ties import broken
 from codegen.search import in_place, views
-from codegen.search.choices import Choices
 from codegen.search.binding import Binder
+from codegen.search.choices import Choices
 from codegen.search.search import search
 from codegen.search.select import select
 from tests.search.rows import Net, check
