@@ -113,7 +113,7 @@ class _Joiner:
     def _missed_before(self, name: str, limits: Budgets) -> DoesNotFit | None:
         """Why there is no plan, if one pool has less than the smallest budget that is known already."""
         for (other, at), answer in self._answers.items():
-            if other != name or not isinstance(answer, DoesNotFit) or len(answer.shortages) > 1:
+            if other != name or not isinstance(answer, DoesNotFit) or len(answer.shortages) != 1:
                 continue
             short = answer.shortages[0]
             given, beside = limits.get(short.pool), {**dict(at), short.pool: 0}

@@ -29,7 +29,7 @@ def test_a_stack_that_is_too_short_is_told_before_the_run() -> None:
         check_image(_image(385), board, bundle)
     (message,) = caught.value.messages
     assert (message.code, message.where) == ("E405", "stack of netduinoplus2")
-    assert message.text.startswith("lacks 1 bytes: the model needs up to 385, the link 128")
+    assert message.text.startswith("lacks 1 byte: the model needs up to 385, the link 128")
 
 
 def test_the_stack_of_core_1_is_held_against_its_own_bytes() -> None:

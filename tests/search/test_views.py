@@ -161,7 +161,7 @@ def test_with_speed_views_are_taken_as_far_as_they_fit() -> None:
     assert (kernels(limited)[few], peak(limited)) == ("strided_slice_portable", 194)
     for program in (free, limited):
         check(program, module)
-    with pytest.raises(CodegenError, match="lacks 1 bytes") as caught:
+    with pytest.raises(CodegenError, match="lacks 1 byte:") as caught:
         planned(module, optimize="speed", pool_limits={"sram": 193})
     assert caught.value.messages[0].code == "E401"
 
