@@ -65,6 +65,8 @@ class Settings:
     places: tuple[Place, ...] = ()
     states: tuple[StateRule, ...] = ()
     constant_rules: tuple[ConstantRule, ...] = ()
+    read: tuple[Path, ...] = ()
+    """The file and the sources of its kernels."""
 
 
 def current_folder() -> Path:
@@ -97,6 +99,7 @@ def settings(folder: Path | None = None) -> Settings:
     values: dict[str, object] = {}
     if isinstance(document.get("pool"), list):
         values["pool"] = pool_words(document.pop("pool"), messages)
+    read = (path, *_kernel_sources(document.get("kernel"), path))
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
     states = declared_states(document.pop("state", []), path.name, messages)
@@ -125,7 +128,15 @@ def settings(folder: Path | None = None) -> Settings:
         places=places,
         states=states,
         constant_rules=rules,
+        read=read,
     )
+
+
+def _kernel_sources(tables: object, file: Path) -> list[Path]:
+    """The sources that `[[kernel]]` tables of `file` name, as far as they are understood."""
+    rows = cast("list[object]", tables) if isinstance(tables, list) else []
+    named = [cast("dict[str, object]", row).get("source") for row in rows if isinstance(row, dict)]
+    return [file.parent / source for source in named if isinstance(source, str)]
 
 
 def pool_words(value: object, messages: Messages) -> list[str]:

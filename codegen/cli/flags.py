@@ -14,7 +14,7 @@ import click
 from codegen.cli.config import Settings
 from codegen.driver.declared import DeclaredPool
 from codegen.driver.options import Options
-from codegen.errors import CodegenError, Message, Messages
+from codegen.errors import Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
 from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
@@ -278,12 +278,3 @@ def groups(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         found.append(tuple(dict.fromkeys(names)))
     messages.raise_if_any()
     return tuple(dict.fromkeys(found))
-
-
-def existing(path: Path) -> Path:
-    """`path` if it is a readable file. Raises CodegenError E204."""
-    if not path.is_file():
-        raise CodegenError(
-            Message(code="E204", text=f"no file {path}", help="give the path of a .tflite file")
-        )
-    return path

@@ -11,6 +11,7 @@ import click
 from codegen.driver import export
 from codegen.driver.curve import Curve
 from codegen.driver.options import Options
+from codegen.driver.outputs import Named
 from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message
 from codegen.plan.curve_picture import curve_picture
@@ -42,6 +43,12 @@ class PlanFiles:
             given, lacking = ("--export", "-o FILE") if self.export else ("-o", "--export FORMAT")
             help_ = "for example --export tflm -o planned.tflite"
             raise CodegenError(Message(code="E208", text=f"{given} needs {lacking}", help=help_))
+
+    @property
+    def written(self) -> list[Named]:
+        """The files to write, by their flags."""
+        named = (("-o", self.output), ("--svg", self.svg))
+        return [(flag, path) for flag, path in named if path is not None]
 
     def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""

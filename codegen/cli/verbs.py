@@ -9,7 +9,8 @@ import click
 from codegen import board as catalogue
 from codegen.cli.cases import by_model, model_cases
 from codegen.cli.console import progress, progress_bar
-from codegen.cli.flags import existing, groups, model_flags
+from codegen.cli.flags import groups, model_flags
+from codegen.cli.inputs import existing, keep_inputs
 from codegen.cli.plan_files import PlanFiles, plan_files
 from codegen.cli.show import (
     show_build,
@@ -30,6 +31,7 @@ from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.folders import build_folder
 from codegen.driver.options import Options
+from codegen.driver.outputs import write_file
 from codegen.driver.planning import plan_only, plan_problem
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
@@ -78,6 +80,7 @@ def build(
     constants; those that may run at the same time are named with --concurrent.
     """
     paths = [existing(path) for path in models] or [example_model()]
+    keep_inputs(paths, options)
     options, ranges = within_application(replace(options, concurrent=groups(concurrent)))
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
@@ -151,9 +154,11 @@ def run(
     """
     paths = [existing(path) for path in models] or [example_model()]
     options = replace(options, sandbox=sandbox, concurrent=groups(concurrent))
-    options, ranges = within_application(options, emulated=port is None)
     names = model_names(paths)
     given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
+    arrays = [each.path for each in (*given.values(), *wanted.values())]
+    keep_inputs(paths, options, arrays=arrays, memory_model=memory_model)
+    options, ranges = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     if memory_model is not None and not count_cycles:
         raise click.UsageError("--memory-model needs --cycles")
@@ -171,7 +176,7 @@ def run(
                 for index, one in enumerate(measured)
             ]
         if folder is not None:
-            (target / "report.json").write_text(_document(built, options, measured), encoding="utf-8")
+            write_file(target / "report.json", _document(built, options, measured).encode())
         problems = all_complaints(built, cases, measured)
     if as_json and not problems:
         click.echo(_document(built, options, measured), nl=False)
@@ -199,6 +204,7 @@ def validate(
 ) -> int:
     """Compare every step's result on the target with the reference; name the first that differs."""
     path = existing(model)
+    keep_inputs([path], options, arrays=[] if input_ is None else [ArraySource.parse(input_).path])
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(None) as target, progress(quiet or as_json) as stage:
@@ -240,7 +246,8 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     A .csv (id,lower,upper,size) or .json file is a bare allocation problem. Without --board a
     model is planned with the kernels of stm32 and no limit on the pool.
     """
-    path = existing(source)
+    path = existing(source, "a .tflite file, or of a problem (.csv, .json)")
+    keep_inputs([path], options, written=outputs.written)
     options, ranges = within_application(options)
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)

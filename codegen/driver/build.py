@@ -12,6 +12,7 @@ from codegen.driver.interface import check_interface, check_rules, compress_mode
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.joint_report import joint_report
 from codegen.driver.options import Options
+from codegen.driver.outputs import write_file
 from codegen.driver.places import check_missed, check_models, places_of
 from codegen.driver.planned import Planned, macs_of
 from codegen.driver.report import Measured, report, to_json
@@ -285,7 +286,7 @@ def _observer(options: Options, imported: Module) -> Callable[[str, Module], Non
     written = [0]
 
     def observe(stage: str, module: Module) -> None:
-        (folder / f"{written[0]:02d}_{stage}.ir").write_text(print_module(module), encoding="utf-8")
+        write_file(folder / f"{written[0]:02d}_{stage}.ir", print_module(module).encode())
         written[0] += 1
 
     observe("import", imported)

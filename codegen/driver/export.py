@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codegen.driver.options import Options
+from codegen.driver.outputs import write_file
 from codegen.errors import CodegenError, Message
 from codegen.importers.tflite import offline_plan
 from codegen.plan import files, planners, validate
@@ -47,18 +48,10 @@ def write_tflm(path: Path, target: Path, options: Options) -> int:
     plan = planners.find(options.planner)(problem)
     if found := validate.violations(problem, plan):
         raise ValueError(f"planner {options.planner} made a wrong plan:\n" + "\n".join(found))
-    _write(target, offline_plan.with_offline_plan(data, path.name, plan))
+    write_file(target, offline_plan.with_offline_plan(data, path.name, plan))
     return peak_bytes(problem, plan, offline_plan.ARENA)
 
 
 def write_text(target: Path, text: str) -> None:
     """Write a text file. Raises CodegenError E206 if `target` cannot be written."""
-    _write(target, text.encode())
-
-
-def _write(target: Path, data: bytes) -> None:
-    try:
-        target.write_bytes(data)
-    except OSError as error:
-        text = f"cannot be written: {error.strerror}"
-        raise CodegenError(Message(code="E206", where=str(target), text=text)) from error
+    write_file(target, text.encode())

@@ -1,5 +1,7 @@
 """What `codegen plan` writes on request: exports and the picture."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from codegen.cli import main
 from codegen.driver.example import example_model
 from codegen.driver.export import write_tflm
 from codegen.driver.options import Options
+from codegen.driver.outputs import write_file
 from codegen.errors import CodegenError
 from codegen.plan import files
 
@@ -67,6 +70,77 @@ def test_wrong_use(
     monkeypatch.chdir(tmp_path)
     assert call("plan", str(example_model()), "-q", *words) == 2
     assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("link", ["itself", "symbolic", "hard"])
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [(["--export", "tflm", "-o"], "-o"), (["--export", "minimalloc", "-o"], "-o"), (["--svg"], "--svg")],
+)
+def test_no_input_is_written_over(
+    flags: list[str], said: str, link: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`plan mine.tflite --export tflm -o mine.tflite` took the model away without a word."""
+    model = tmp_path / "mine.tflite"
+    model.write_bytes(example_model().read_bytes())
+    target = model if link == "itself" else tmp_path / "link.svg"
+    if link == "symbolic":
+        target.symlink_to("mine.tflite")
+    elif link == "hard":
+        target.hardlink_to(model)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert call("plan", str(model), *flags, str(target)) == 2
+    text = f"error[E218] {said} {target}: is an input of this command, which would be lost\nhelp: "
+    assert text in capsys.readouterr().err
+    assert model.read_bytes() == example_model().read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_nothing_that_a_command_reads_is_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, source = tmp_path / "p.csv", tmp_path / "mine.c"
+    texts = {
+        table: "id,lower,upper,size\na,0,2,10\n",
+        source: "int mine;\n",
+        tmp_path / "codegen.toml": '[[kernel]]\nop = "X"\nsymbol = "mine"\nsource = "mine.c"\n',
+        tmp_path / "app.elf": "no ELF",
+        tmp_path / "b.toml": "no board",
+    }
+    for path, text in texts.items():
+        path.write_text(text)
+    export = ("plan", "p.csv", "--app-elf", "app.elf", "--board", "b.toml", "--export", "minimalloc", "-o")
+    for target in (*(path.name for path in texts), "../" + tmp_path.name + "/p.csv"):
+        assert call(*export, target) == 2
+        assert f"error[E218] -o {target}: is " in capsys.readouterr().err
+    assert call(*export, "both.svg", "--svg", "./both.svg") == 2
+    assert "error[E218] --svg both.svg: is the file of -o" in capsys.readouterr().err
+    (tmp_path / "ir").mkdir()
+    (tmp_path / "ir" / "00_import.ir").symlink_to(table)
+    for verb in ("plan", "build", "run", "validate"):
+        assert call(verb, "p.csv", "--dump-ir", "ir") == 2
+        assert "error[E218] --dump-ir ir/00_import.ir: is an input of" in capsys.readouterr().err
+    assert {path: path.read_text() for path in texts} == texts
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link to another file stays a link, a file keeps its rights, a failure leaves what was there."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to("file")
+    write_file(link, b"new")
+    assert link.is_symlink() and file.read_text() == "new" and file.stat().st_mode & 0o777 == 0o640
+    write_file(Path("/dev/null"), b"gone")
+
+    def full(_path: Path, _target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(CodegenError, match=r"E206\] .*file: cannot be written: No space left"):
+        write_file(file, b"newer")
+    assert file.read_text() == "new" and sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
 def test_only_a_model_carries_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

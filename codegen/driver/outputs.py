@@ -1,0 +1,80 @@
+"""Files that a verb writes beside what it builds: never over what it reads, and whole or not at all."""
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codegen.errors import CodegenError, Message, Messages
+
+DUMPED = "[0-9][0-9]*_*.ir"
+"""Pattern of the files that `--dump-ir` writes into its folder."""
+
+Named = tuple[str, Path]
+"""What a file is, as messages call it (a flag, `the model`), and its path."""
+
+
+def check_outputs(written: Sequence[Named], read: Iterable[Named]) -> None:
+    """Raise CodegenError E218 naming each file to be written that is one to be read, or one that is written
+    already; by what paths lead to, through symbolic and hard links."""
+    messages = Messages()
+    taken = list(read)
+    for flag, path in written:
+        for what, other in taken:
+            if _is_same(path, other):
+                messages.add("E218", f"is {what}, which would be lost", where=f"{flag} {path}", help=_HELP)
+                break
+        taken.append((f"the file of {flag}", path))
+    messages.raise_if_any()
+
+
+_HELP = "name another file"
+
+
+def dumped(folder: Path | None) -> list[Named]:
+    """The files in the folder of `--dump-ir` that it may write over."""
+    return [] if folder is None else [("--dump-ir", path) for path in sorted(folder.glob(DUMPED))]
+
+
+def write_file(target: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all; what a symbolic link names is written, not the
+    link. Raises CodegenError E206 if it cannot be written."""
+    try:
+        place = target.resolve()
+        if place.exists() and not place.is_file():
+            place.write_bytes(data)  # a device or a pipe is written to, not replaced
+        else:
+            _replace(place, data)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
+        text = f"cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise CodegenError(Message(code="E206", where=str(target), text=text)) from error
+
+
+def _replace(place: Path, data: bytes) -> None:
+    mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+    if place.exists() and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    file, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    written = Path(name)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+        written.chmod(mode)
+        written.replace(place)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+    except (OSError, RuntimeError):
+        return False  # what cannot be looked at is told by who reads or writes it
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
