@@ -198,7 +198,7 @@ def show(rows: Sequence[Row]) -> None:
         beside = "; ".join(_beside(row, peer) for peer in peers if _beside(row, peer))
         words = (
             f"{row.instructions:,}",
-            f"{row.instructions / row.macs:.2f}",
+            f"{row.instructions / row.macs_executed:.2f}",  # as `codegen run` prints
             f"{row.cycles_estimate:,}",
             f"{row.code_bytes:,}",
             f"{row.constant_bytes:,}",

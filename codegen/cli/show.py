@@ -7,7 +7,7 @@ import click
 from codegen.cli.console import table
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
-from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.certificate import executed_macs, order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
 from codegen.driver.joint_report import pool_bound
@@ -111,9 +111,8 @@ def _show_run(
         bound = built.image.sizes.core1_stack_bound_bytes
         click.echo(f"          on core 1 {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.instructions is not None:
-        per_mac = (
-            f" ({first.instructions / planned.macs:.2f} per multiply-accumulate)" if planned.macs else ""
-        )
+        macs = executed_macs(program)  # of the line `work`, not the file's: what ran is what took them
+        per_mac = f" ({first.instructions / macs:.2f} per multiply-accumulate)" if macs else ""
         click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)

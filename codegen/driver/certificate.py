@@ -114,9 +114,14 @@ def order_text(order: OrderCertificate) -> str:
     )
 
 
+def executed_macs(program: Program) -> int:
+    """Multiply-accumulates that run: without channels that are left out, with those that run again."""
+    return sum(prim.macs for prim in program.prim_funcs)
+
+
 def work_text(program: Program, model_macs: int) -> str:
     """One line: multiply-accumulates executed, those beyond the model's own, and how it runs."""
-    executed = sum(prim.macs for prim in program.prim_funcs)
+    executed = executed_macs(program)
     extra = executed - model_macs
     more = "none extra"
     if extra > 0:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from codegen.driver.certificate import certificate
+from codegen.driver.certificate import certificate, executed_macs
 from codegen.driver.compare import Comparison
 from codegen.driver.copies import copies_report
 from codegen.driver.reduction import reduction_report
@@ -68,7 +68,7 @@ def _model(program: Program, macs: int) -> dict[str, object]:
         "sha256": program.metadata["sha256"],
         "format": program.metadata["format"],
         "macs": macs,
-        "macs_executed": sum(prim.macs for prim in program.prim_funcs),
+        "macs_executed": executed_macs(program),
     }
 
 

@@ -1,6 +1,7 @@
 """--no-reduce, what reports say of the reduction, and its key in codegen.toml."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def test_the_summary_has_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{line} (4 channels constant or unread)" in capsys.readouterr().out.splitlines()
     plan("--no-reduce")
     assert "reduced" not in capsys.readouterr().out
+
+
+def test_speed_is_of_what_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """`work 3,727,313 multiply-accumulates` stood beside a speed per one of the file's 7,489,664."""
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(SMALL), "--board", "mps2-an386"])
+    assert not ended.value.code
+    out = capsys.readouterr().out
+    assert "\nwork      220 multiply-accumulates, none extra;" in out
+    told = re.search(r"^speed     ([0-9,]+) instructions an inference \(([0-9.]+) per mult", out, re.M)
+    assert told is not None
+    assert told[2] == f"{int(told[1].replace(',', '')) / 220:.2f}"
 
 
 def test_the_report_names_what_was_removed(capsys: pytest.CaptureFixture[str]) -> None:
