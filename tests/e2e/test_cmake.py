@@ -66,12 +66,50 @@ def test_cmake_makes_the_code_that_was_measured(
     assert elf.read(build / "firmware.elf").text_bytes == built.image.sizes.text_bytes
 
 
+GUARD = "-fno-branch-count-reg"
+
+
+def options_of(build: Path) -> str:
+    """Flags of the runtime's files."""
+    return (build / "CMakeFiles/cg_runtime.dir/flags.make").read_text()
+
+
 def test_another_level_can_be_asked_for(tmp_path: Path) -> None:
     built = build_model(KWS, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
     small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
     assert code_bytes(built, small) < built.image.sizes.model_code_bytes
-    assert "-Os;-fno-branch-count-reg" in (small / "CMakeFiles/cg_runtime.dir/flags.make").read_text()
+    assert f"-Os;{GUARD}" in options_of(small)
     own = made(built, tmp_path / "own", "-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=MinSizeRel")
     assert code_bytes(built, own) == code_bytes(built, small)
-    plain = made(built, tmp_path / "plain", "-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=Release")
-    assert code_bytes(built, plain) == built.image.sizes.model_code_bytes
+    fast = made(built, tmp_path / "fast", "-DCG_OPTIMIZE=-O3", "-DCMAKE_BUILD_TYPE=MinSizeRel")
+    assert code_bytes(built, fast) == built.image.sizes.model_code_bytes
+    assert GUARD not in options_of(fast)
+
+
+def test_sizes_of_the_users_are_guarded_too(tmp_path: Path) -> None:
+    """-Oz, several flags, and a build type of the user's came without the flag that gcc 12 needs at -Os."""
+    built = build_model(KWS, Options(board="mps3-an547", optimize="speed"), tmp_path / "out")
+    small = made(built, tmp_path / "small", "-DCG_OPTIMIZE=-Os")
+    settings = {
+        "several": ["-DCG_OPTIMIZE=-Os -fno-inline"],
+        "list": ["-DCG_OPTIMIZE=-Os;-fno-inline"],
+        "release": ["-DCG_OPTIMIZE=", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-Os"],
+        "oz": ["-DCG_OPTIMIZE=-Oz"],
+    }
+    sizes: dict[str, int] = {}
+    for name, words in settings.items():
+        build = made(built, tmp_path / name, *words)
+        assert GUARD in options_of(build)
+        sizes[name] = code_bytes(built, build)
+    assert sizes["release"] == code_bytes(built, small)
+    assert sizes["several"] == sizes["list"] > 0
+
+
+def test_a_level_that_is_no_flag_is_refused_by_cmake(tmp_path: Path) -> None:
+    """O3 configured, then every compilation failed."""
+    built = build_model(KWS, Options(board="mps2-an386", optimize="speed"), tmp_path / "out")
+    for words, wrong in (("O3", "O3"), ("-Os fno-inline", "fno-inline")):
+        with pytest.raises(subprocess.CalledProcessError) as caught:
+            made(built, tmp_path / wrong, f"-DCG_OPTIMIZE={words}")
+        said = " ".join(caught.value.stderr.decode().split())
+        assert f"CG_OPTIMIZE={words}: {wrong} does not begin with -; it takes the" in said
