@@ -1,6 +1,6 @@
 """What <model>_data.h and <model>_data.c hold: constant pools as structs in offset order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,9 @@ from codegen.emit.literals import array_type, float32, integer
 from codegen.emit.names import c_name, constant_pool, pool_array, pool_macro
 from codegen.emit.text import COLUMNS, declaration, hexadecimal, members, unformatted
 from codegen.plan.bundle import Bundle
-from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool
+from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool, Unpacking
+
+_Packed = Mapping[tuple[str, str], Unpacking]
 
 _INDENT = "    "
 _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
@@ -43,10 +45,27 @@ class ConstantPoolView:
 
 def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
     """Every constant pool of a bundle; raises ValueError where the plan is none a struct can have."""
-    return tuple(_pool(bundle, pool) for pool in bundle.constants)
+    packed = _packed(bundle)
+    return tuple(_pool(bundle, pool, packed) for pool in bundle.constants)
 
 
-def _pool(bundle: Bundle, pool: ConstantPool) -> ConstantPoolView:
+def _packed(bundle: Bundle) -> _Packed:
+    """(user of the bundle's constants, role) -> how it is stored, where that is compressed."""
+    return {
+        (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
+        for program in bundle.programs
+        for copy in program.unpacked
+        if copy.unpacking is not None
+    }
+
+
+def _packed_text(member: ConstantMember, packed: _Packed) -> str:
+    """What a member that is stored compressed is; empty for others."""
+    found = next((packed[part.user] for part in member.parts if part.user in packed), None)
+    return "" if found is None else f"packed: decodes to {found.original_bytes} bytes"
+
+
+def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed) -> ConstantPoolView:
     name = pool_array(bundle, constant_pool(bundle, pool))
     layout = f"{name}_layout"
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
@@ -60,12 +79,12 @@ def _pool(bundle: Bundle, pool: ConstantPool) -> ConstantPoolView:
         merged_bytes=pool.merged_bytes,
         section=pool.section,
         alignment=pool.alignment,
-        members=_struct(pool),
+        members=_struct(pool, packed),
         offsets=tuple((c_name(member.name), f"{hexadecimal(member.offset)}u") for member in pool.members),
         size_check=size,
         declaration=declaration(f"extern const {layout} {name};"),
         opening=_opening(layout, name, f'CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{'),
-        tables=tuple(_table(member) for member in pool.members),
+        tables=tuple(_table(member, _packed_text(member, packed)) for member in pool.members),
     )
 
 
@@ -74,13 +93,13 @@ def _opening(layout: str, name: str, attributes: str) -> str:
     return line if len(line) <= COLUMNS else f"const {layout} {name}\n{_INDENT}{attributes}"
 
 
-def _struct(pool: ConstantPool) -> str:
-    rows = _members(pool)
+def _struct(pool: ConstantPool, packed: _Packed) -> str:
+    rows = _members(pool, packed)
     # A union on one line is more readable than what clang-format makes of it.
     return unformatted(members(rows)) if any(code.startswith("union") for code, _ in rows) else members(rows)
 
 
-def _members(pool: ConstantPool) -> list[tuple[str, str]]:
+def _members(pool: ConstantPool, packed: _Packed) -> list[tuple[str, str]]:
     """Declarations in offset order; every gap is a member, so no compiler's padding rule matters."""
     rows: list[tuple[str, str]] = []
     end = 0
@@ -88,7 +107,8 @@ def _members(pool: ConstantPool) -> list[tuple[str, str]]:
         if member.offset < end or member.offset % member.data.dtype.itemsize:
             raise ValueError(f"constant {member.name}: offset {member.offset} overlaps or is misaligned")
         rows += _padding(end, member.offset)
-        note = hexadecimal(member.offset) + _readers(member)
+        text = _packed_text(member, packed)
+        note = hexadecimal(member.offset) + (f"  {text}" if text else "") + _readers(member)
         rows.append((_declaration(member), note))
         end = member.offset + member.data.nbytes
     if pool.size_bytes < end:
@@ -139,9 +159,10 @@ def part_address(c_object: str, member: ConstantMember, part: ConstantPart) -> s
     return f"&({characters})[{part.offset_bytes}]" if part.offset_bytes else characters
 
 
-def _table(member: ConstantMember) -> str:
+def _table(member: ConstantMember, note: str) -> str:
     rows = table_rows(numbers(member.data))
-    return "\n".join([f"{_INDENT}.{c_name(member.name)} = {{", *rows, f"{_INDENT}}},"])
+    head = [f"{_INDENT}/* {note} */"] if note else []
+    return "\n".join([*head, f"{_INDENT}.{c_name(member.name)} = {{", *rows, f"{_INDENT}}},"])
 
 
 def numbers(data: np.ndarray) -> list[str]:

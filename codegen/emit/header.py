@@ -16,6 +16,7 @@ from codegen.emit.staging import start_function
 from codegen.emit.state import StateView, state_view
 from codegen.emit.tensors import TensorView, callers_views
 from codegen.emit.text import comment_lines, comment_text, macros, members, wrapped
+from codegen.emit.unpacking import packed_text
 from codegen.plan.bundle import Bundle
 from codegen.plan.program import IoMode, Program
 
@@ -188,6 +189,8 @@ def _provenance(program: Program, version: str) -> tuple[str, ...]:
         ("Options", given.get("options") or f"--board {program.board.name}"),
         ("Planner", f"{program.plan.planner}, {_proof(program)}"),
     ]
+    if packed := packed_text(program):
+        rows.append(("Weights", packed))
     lines: list[str] = []
     for label, text in rows:
         lines += comment_lines(comment_text(text), first=f" * {label:<11}", rest=f" * {'':<11}")

@@ -35,7 +35,7 @@ from codegen.emit.text import (
     hexadecimal,
     wrapped,
 )
-from codegen.emit.unpacking import calls_by_groups, is_split
+from codegen.emit.unpacking import calls_by_groups, decoded_text, is_split
 from codegen.ir import Var
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import (
@@ -362,6 +362,7 @@ class _Entry:
         )
         arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
         text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(prim)}"
+        text += decoded_text(self.program, prim)
         return block_comment(comment_text(text), "" if self.stepwise else "    ")
 
     def _where(self, prim: PrimFunc) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from codegen.emit.places import Places, PoolBytes
 from codegen.emit.text import call_assignment, wrapped
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.split import Split
-from codegen.plan.program import Staged, Unpacking
+from codegen.plan.program import Program, Staged, Unpacking
 
 UNPACK_HEADER = "cg_unpack.h"
 UNPACK_SOURCE = "kernels/unpack.c"
@@ -55,6 +56,31 @@ def calls_by_groups(
             wrapped(f"        {split.next_symbol}(", further, ");"),
             "    }",
         ]
+    )
+
+
+def decoded_text(program: Program, prim: PrimFunc) -> str:
+    """What the comment of a step says of the constants that it decodes; empty where there are none."""
+    found: list[str] = []
+    for copy in program.unpacked:
+        if copy.user[0] == prim.name and copy.unpacking is not None:
+            packing, calls = copy.unpacking.packing, len(copy.unpacking.packing.piece_bytes)
+            text = f"{copy.unpacking.original_bytes} bytes of weights decoded from {packing.stored_bytes}"
+            found.append(text + (f", in {calls} pieces, a call each" if calls > 1 else ""))
+    return "".join(f"; {text}" for text in found)
+
+
+def packed_text(program: Program) -> str:
+    """What the header says of constants that are stored compressed; empty where there are none."""
+    found = [copy.unpacking for copy in program.unpacked if copy.unpacking is not None]
+    if not found:
+        return ""
+    stored = sum(each.packing.stored_bytes for each in found)
+    decoded = sum(each.original_bytes for each in found)
+    arrays = f"{len(found)} {'array' if len(found) == 1 else 'arrays'}"
+    return (
+        f"{arrays} stored compressed: {stored} bytes for {decoded}, decoded at every inference by the step "
+        "that reads them"
     )
 
 

@@ -72,6 +72,29 @@ def test_a_step_decodes_what_it_reads(optimize: Optimize, index: int, expected: 
     assert not [path for path in found if "stage_copy" in path]
 
 
+@pytest.mark.parametrize("optimize", ["speed", "balanced"])
+def test_comments_say_what_is_decoded(optimize: Optimize) -> None:
+    """Generated C said nothing of it: `fc1_stream` was an array like any other."""
+    found = files(250_000, optimize)
+    words = {name: " ".join(re.sub(r"\n +\*(?!/)", " ", text).split()) for name, text in found.items()}
+    told = r"[^/]*; (\d+) bytes of weights decoded from (\d+)(?:, in (\d+) pieces, a call each)? \*/"
+    steps = re.findall(r"/\* (\d+): FULLY_CONNECTED" + told, words["ad01_int8.c"])
+    calls = re.findall(r"\(void\)cg_unpack\(|_packed = cg_unpack\(", words["ad01_int8.c"])
+    assert steps and len(calls) == sum(1 if pieces == "" else 2 for *_, pieces in steps)
+    assert any(pieces for *_, pieces in steps) == (optimize == "balanced")
+    stored, decoded = (sum(int(step[index]) for step in steps) for index in (2, 1))
+    arrays = "1 array" if len(steps) == 1 else f"{len(steps)} arrays"
+    head = f"{arrays} stored compressed: {stored} bytes for {decoded}, decoded at every inference"
+    assert stored < decoded and head in words["ad01_int8.h"]
+    for number, size, size_stored, _ in steps:
+        array = re.search(
+            rf"uint8_t fc{number}_stream\[{size_stored}\]; /\* 0x\w+ (.*?) \*/", words["ad01_int8_data.h"]
+        )
+        assert array is not None and array[1] == f"packed: decodes to {size} bytes"
+        assert f"/* packed: decodes to {size} bytes */ .fc{number}_stream = {{" in words["ad01_int8_data.c"]
+    assert found["ad01_int8_data.c"].count("packed: ") == len(steps)
+
+
 def test_a_group_has_parameters_of_its_own_size() -> None:
     """128 outputs by eight."""
     text = files(250_000, "balanced")["ad01_int8.c"]
@@ -86,6 +109,5 @@ def test_a_step_of_its_own_declares_what_decodes() -> None:
 
 
 def test_models_without_have_nothing_of_them() -> None:
-    assert not [
-        path for path, text in files(280_912, "speed").items() if "unpack" in path or "unpack" in text
-    ]
+    words = re.compile("unpack|packed: |stored compressed|weights decoded")
+    assert not [path for path, text in files(280_912, "speed").items() if words.search(path + text)]
