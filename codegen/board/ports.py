@@ -1,5 +1,6 @@
 """Ports: a serial device or a pyserial URL, and the UART of an emulated board."""
 
+import os
 import socket
 from typing import Any
 
@@ -103,7 +104,17 @@ def _gone(name: str, what: str, error: Exception) -> CodegenError:
         Message(
             code="E601",
             where=name,
-            text=f"the port {what}: {error}",
+            text=f"the port {what}: {_reason(error)}",
             help="--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
         )
     )
+
+
+def _reason(error: BaseException) -> str:
+    """What is wrong, once: pyserial repeats number and port, which the message names, in its texts."""
+    if isinstance(error, serial.SerialException):
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, OSError):
+            return _reason(cause)
+        return os.strerror(error.errno) if error.errno else str(error)
+    return str(getattr(error, "strerror", None) or error)

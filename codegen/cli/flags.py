@@ -241,7 +241,9 @@ def _pool_words(words: Sequence[str]) -> list[_PoolWord]:
         size = size_bytes(match["size"]) if match is not None else None
         if match is None or size is None:
             help_ = f"for example --pool sram=32K, or --pool spare=8K@0x20008000; {SIZE_WORDS}"
-            messages.add("E203", f"--pool {word} is not NAME=BYTES", help=help_)
+            text = f"--pool {word} is not NAME=BYTES"
+            text += "" if match is None else f": {match['size']} is no number of bytes"
+            messages.add("E203", text, help=help_)
         else:
             address = None if match["address"] is None else whole_number(match["address"])
             found.append(_PoolWord(text=word, name=match["name"], size_bytes=size, address=address))

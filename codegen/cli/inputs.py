@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from codegen.cli.config import Settings
 from codegen.driver.options import Options
 from codegen.driver.outputs import Named, check_outputs, dumped
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, Messages
 
 
 def existing(path: Path, kinds: str = "a .tflite file") -> Path:
@@ -18,6 +19,31 @@ def existing(path: Path, kinds: str = "a .tflite file") -> Path:
     if not path.is_file():
         raise CodegenError(Message(code="E204", text=f"no file {path}", help=f"give the path of {kinds}"))
     return path
+
+
+def check_problem(path: Path, options: Options) -> None:
+    """Raise CodegenError E215 for limits of pools that a bare problem has not, E219 for a board, which has no
+    say there; only of the command line: codegen.toml and the environment speak of models too."""
+    messages = Messages()
+    if _is_given("board"):
+        help_ = "leave it out; --pool ram=BYTES limits a CSV's pool, a JSON problem states its pools itself"
+        messages.add("E219", f"{path.name} is a bare problem, of no board", where="--board", help=help_)
+    if _is_given("pool"):
+        is_csv = path.suffix == ".csv"
+        names = {*options.pool_limits, *(pool.name for pool in options.pools)}
+        unknown = sorted(names - {"ram"} if is_csv else names) + [
+            f"{pool.name} at an address" for pool in options.pools if is_csv and pool.name == "ram"
+        ]
+        help_ = "its only pool is ram: --pool ram=BYTES" if is_csv else "its pools and limits are in the file"
+        if unknown:
+            text = f"{path.name} takes no --pool {', '.join(unknown)}"
+            messages.add("E215", text, help=help_)
+    messages.raise_if_any()
+
+
+def _is_given(flag: str) -> bool:
+    source = click.get_current_context().get_parameter_source(flag)
+    return source is ParameterSource.COMMANDLINE
 
 
 def keep_inputs(

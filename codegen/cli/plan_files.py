@@ -50,6 +50,13 @@ class PlanFiles:
         named = (("-o", self.output), ("--svg", self.svg))
         return [(flag, path) for flag, path in named if path is not None]
 
+    def check_picture(self) -> None:
+        """Raise CodegenError E206 for a picture whose name promises another format than SVG."""
+        if self.svg is not None and self.svg.suffix.lower() not in ("", ".svg"):
+            text = f"the picture is SVG, no {self.svg.suffix}"
+            help_ = f"--svg {self.svg.with_suffix('.svg')}; other programs turn SVG into other formats"
+            raise CodegenError(Message(code="E206", where=f"--svg {self.svg}", text=text, help=help_))
+
     def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""
         if self.svg is not None:

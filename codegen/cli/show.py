@@ -309,8 +309,9 @@ def _compressed(program: Program) -> None:
         return
     found, costs = program.unpacked, program.compression
     buffers = max(copy.size_bytes for copy in found)
+    constants = counted(len(found), "constant")
     click.echo(
-        f"compressed {len(found)} constants, {costs.original_bytes:,} bytes as kernels read them, at least "
+        f"compressed {constants}, {costs.original_bytes:,} bytes as kernels read them, at least "
         f"{costs.least_bytes:,}; decoding takes {costs.instructions:,} instructions an inference (no choice "
         f"less than {costs.instructions_bound:,}), buffers of up to {buffers:,} bytes"
     )

@@ -10,7 +10,7 @@ from codegen import board as catalogue
 from codegen.cli.cases import by_model, model_cases
 from codegen.cli.console import progress, progress_bar
 from codegen.cli.flags import groups, model_flags
-from codegen.cli.inputs import existing, keep_inputs
+from codegen.cli.inputs import check_problem, existing, keep_inputs
 from codegen.cli.plan_files import PlanFiles, plan_files
 from codegen.cli.show import (
     show_build,
@@ -48,7 +48,8 @@ _FOLDER = click.option(
     metavar="DIR",
     help="Folder to write. A later build replaces what codegen wrote there and keeps all other files.",
 )
-
+_PROBLEMS = (".csv", ".json")
+"""Suffixes of bare problems."""
 
 _CONCURRENT = click.option(
     "--concurrent",
@@ -248,10 +249,13 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     """
     path = existing(source, "a .tflite file, or of a problem (.csv, .json)")
     keep_inputs([path], options, written=outputs.written)
+    outputs.check_picture()
+    if path.suffix in _PROBLEMS and not outputs.pareto:
+        check_problem(path, options)
     options, ranges = within_application(options)
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
-    if path.suffix in (".csv", ".json"):
+    if path.suffix in _PROBLEMS:
         problem, found = plan_problem(path, options)
         written = outputs.of_problem(path, problem, found, options)
         show_problem(problem, found, as_json=as_json, quiet=quiet)
@@ -272,7 +276,7 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
 
 
 def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bool, quiet: bool) -> int:
-    if path.suffix in (".csv", ".json"):
+    if path.suffix in _PROBLEMS:
         text = f"{path.name} is a bare problem: no work to trade for its bytes"
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
     with progress_bar(f"plan {path.stem}", quiet or as_json) as progress:

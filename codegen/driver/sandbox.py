@@ -22,7 +22,7 @@ def sandbox_board(board: Board) -> Board:
                 code="E253",
                 where=board.name,
                 text="cannot sandbox a run: its core has no memory protection unit of Armv8-M",
-                help="use mps2-an505 or mps3-an547; the poisoned build of the tests does it on host",
+                help="use mps2-an505 or mps3-an547, or leave --sandbox out",
             )
         )
     return replace(

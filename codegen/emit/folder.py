@@ -56,7 +56,8 @@ def _check_elsewhere(folder: Path) -> None:
             Message(
                 code="E233",
                 where=str(folder),
-                text=f"{what}, and a build replaces its folder as a whole",
+                text=f"{what}, and a build puts a new folder in its place, with the files of yours that the "
+                "old one holds",
                 help="name a folder in it (-o build), or run codegen from outside it",
             )
         )
@@ -98,6 +99,12 @@ def _in_the_way(folder: Path, text: str, help_: str) -> CodegenError:
 
 
 def _unwritable(folder: Path, error: OSError) -> CodegenError:
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        blocking = next((each for each in folder.parents if each.exists() and not each.is_dir()), None)
+        if blocking is not None:
+            text = f"cannot be written: {blocking} is a file, no folder"
+            help_ = "name a folder with -o that lies in no file, or move that file away"
+            return CodegenError(Message(code="E231", where=str(folder), text=text, help=help_))
     reason = error.strerror or str(error)
     return CodegenError(
         Message(

@@ -9,7 +9,9 @@ NUMBER = r"0[xX][0-9a-fA-F]+|[0-9]+"
 _SIZE = re.compile(rf"(?P<number>{NUMBER})(?:(?P<unit>[kKmM])(?:[iI][bB])?)?")
 _BYTES = {"k": 1024, "m": 1024 * 1024}
 
-SIZE_WORDS = "bytes as 32768, 0x8000, 32K or 32KiB (K is 1024, M is 1024 K, as in linker scripts)"
+SIZE_WORDS = (
+    "bytes as 32768 or 0x8000; the suffixes are K and KiB (1024), M and MiB (1024 K), as in linker scripts"
+)
 """What a message says of sizes that nobody understands."""
 
 

@@ -195,6 +195,7 @@ def test_a_fault_of_the_link_itself() -> None:
 @pytest.mark.parametrize("url", ["/dev/no-such-port", "socket://127.0.0.1:1", "nonsense://x"])
 def test_a_port_that_cannot_be_opened(url: str) -> None:
     text = error_of(lambda: SerialPort(url, 115200))
+    assert "Errno" not in text and text.count(url) == 1
     assert (
         text.startswith(f"error[E601] {url}: the port cannot be opened:") and "--port takes a device" in text
     )

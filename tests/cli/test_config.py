@@ -39,7 +39,7 @@ def test_pool_words() -> None:
         pool_limits(["sram", "ccm=x", "=3"])
     assert [m.text for m in caught.value.messages] == [
         "--pool sram is not NAME=BYTES",
-        "--pool ccm=x is not NAME=BYTES",
+        "--pool ccm=x is not NAME=BYTES: x is no number of bytes",
         "--pool =3 is not NAME=BYTES",
     ]
 
@@ -54,10 +54,12 @@ def test_sizes_as_people_write_them() -> None:
     for word in ("32KB", "32 K", "K", "1.5K", "32G", "-1", "8000h", "0x", "32Ki", "32B", "٣"):
         with pytest.raises(CodegenError) as caught:
             pool_limits([f"sram={word}"])
+        plain = word.isascii() and word.isalnum()
         assert [str(message) for message in caught.value.messages] == [
-            f"error[E203] --pool sram={word} is not NAME=BYTES\n"
-            "help: for example --pool sram=32K, or --pool spare=8K@0x20008000; bytes as 32768, 0x8000, 32K "
-            "or 32KiB (K is 1024, M is 1024 K, as in linker scripts)"
+            f"error[E203] --pool sram={word} is not NAME=BYTES"
+            f"{f': {word} is no number of bytes' if plain else ''}\n"
+            "help: for example --pool sram=32K, or --pool spare=8K@0x20008000; bytes as 32768 or 0x8000; the "
+            "suffixes are K and KiB (1024), M and MiB (1024 K), as in linker scripts"
         ]
 
 

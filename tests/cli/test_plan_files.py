@@ -143,6 +143,36 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert file.read_text() == "new" and sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
+def test_a_bare_problem_has_no_pools_of_boards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--pool sram=4K`, `--pool nonsense=4K` and `--board microbit` changed nothing, without a word."""
+    monkeypatch.chdir(tmp_path)
+    rows = "id,lower,upper,size\na,0,2,10\n"
+    Path("p.csv").write_text(rows)
+    Path("p.json").write_text(files.to_json(files.read_problem(Path("p.csv"))))
+    csv, json = (
+        "help: its only pool is ram: --pool ram=BYTES\n",
+        "help: its pools and limits are in the file\n",
+    )
+    for name, words, said in (
+        ("p.csv", ["sram=4K"], f"error[E215] p.csv takes no --pool sram\n{csv}"),
+        ("p.csv", ["b=4K", "ram=4K", "a=1"], f"error[E215] p.csv takes no --pool a, b\n{csv}"),
+        ("p.csv", ["ram=4K@0x100"], f"error[E215] p.csv takes no --pool ram at an address\n{csv}"),
+        ("p.json", ["ram=4K"], f"error[E215] p.json takes no --pool ram\n{json}"),
+    ):
+        assert call("plan", name, *(each for word in words for each in ("--pool", word))) == 2
+        assert capsys.readouterr().err == said
+    for name in ("p.csv", "p.json"):
+        assert call("plan", name, "--board", "microbit") == 2
+        assert f"error[E219] --board: {name} is a bare problem, of no board" in capsys.readouterr().err
+    assert call("plan", "p.csv", "-q", "--pool", "ram=10") == 0
+    assert call("plan", "p.csv", "-q", "--pool", "ram=9") == 4
+    # What a project says of its models is no mistake here.
+    Path("codegen.toml").write_text('board = "microbit"\n[pool]\nsram = 4096\n')
+    assert call("plan", "p.csv", "-q") == 0
+
+
 def test_only_a_model_carries_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "p.csv"
     table.write_text("id,lower,upper,size\na,0,2,10\n")

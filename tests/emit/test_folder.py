@@ -165,9 +165,12 @@ def test_files_added_to_the_staging_folder_arrive(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_a_users_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CodegenError, match=r"error\[E231\] .*cannot be written: ") as error:
-        write(_sources(a="1"), tmp_path / "file" / "out")
-    assert error.value.exit_code == 2
+    for folder in (tmp_path / "file" / "out", tmp_path / "file" / "deep" / "out"):
+        with pytest.raises(CodegenError) as error:
+            write(_sources(a="1"), folder)
+        assert error.value.exit_code == 2
+        text = f"error[E231] {folder}: cannot be written: {tmp_path / 'file'} is a file, no folder\nhelp: "
+        assert str(error.value.messages[0]).startswith(text)
 
 
 def test_the_folder_has_ordinary_rights(tmp_path: Path) -> None:
@@ -187,7 +190,8 @@ def test_the_current_folder_and_those_above_it_are_not_replaced(
         with pytest.raises(CodegenError) as caught:
             write(_sources(a="1"), folder)
         assert str(caught.value.messages[0]) == (
-            f"error[E233] {folder.resolve()}: {what} the current folder, and a build replaces its folder "
-            "as a whole\nhelp: name a folder in it (-o build), or run codegen from outside it"
+            f"error[E233] {folder.resolve()}: {what} the current folder, and a build puts a new folder "
+            "in its place, with the files of yours that the old one holds\n"
+            "help: name a folder in it (-o build), or run codegen from outside it"
         )
     assert inner.is_dir() and not any(inner.iterdir())
