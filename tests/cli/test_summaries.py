@@ -34,3 +34,11 @@ def test_copies_of_one_model_are_told_without_its_name(capsys: pytest.CaptureFix
         assert call("plan", model, *words, "--pool", f"sram={limit}") == 0
         [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("staged")]
         assert line.startswith(f"staged    0 bytes at start-up, {copies} an inference, to sram; reads of")
+
+
+def test_one_compressed_constant_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """`compressed 1 constants`."""
+    words = ["plan", str(model_path("mlperf_tiny/ad01_int8")), "--board", "mps2-an386", "--optimize", "speed"]
+    for limit, told in ((275_000, "1 constant"), (270_000, "2 constants")):
+        assert call(*words, "--pool", f"flash={limit}") == 0
+        assert f"\ncompressed {told}, " in capsys.readouterr().out
