@@ -46,13 +46,15 @@ class Binder:
         """`constants`: data by ConstRef id."""
         self._constants, self._target = constants, target
         self._caps: Caps = {}
+        self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
         self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
 
     def capped(self, caps: Caps) -> "Binder":
         """The same with kernels within `caps`: whoever searches with it finds no other.
 
-        A cap that no kernel of a step is within leaves that step without any.
+        A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
+        block be made, in every program of a search, so that each step needs a kernel of its own in any case.
         """
         other = Binder(self._constants, self._target)
         other._caps, other._bound = caps, self._bound
@@ -61,10 +63,26 @@ class Binder:
     def refusal(self, kernel: Kernel, let: Let) -> str | None:
         """Why `kernel` cannot run `let`, or None if it can."""
         refusal = kernel.refusal(let, self._target)
-        cap = self._caps.get(step_key(let))
-        if refusal is not None or cap is None:
+        if refusal is not None or step_key(let) not in self._caps:
             return refusal
-        return cap.refusal(self.bind(kernel, let, let.var.name))
+        return self._cap(let).refusal(self.bind(kernel, let, let.var.name))
+
+    def _cap(self, let: Let) -> Cap:
+        """The cap of a step, wide enough for one kernel that does not replace an argument."""
+        name = let.var.name
+        if name not in self._widened:
+            cap = self._caps[step_key(let)]
+            able = [
+                self.bind(kernel, let, name)
+                for kernel in kernels_for(let.call.op.name)
+                if not kernel.is_in_place and kernel.refusal(let, self._target) is None
+            ]
+            known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
+            least = min((prim.constant_bytes for prim in known or able), default=0)
+            self._widened[name] = Cap(
+                constant_bytes=max(cap.constant_bytes, least), predicted=cap.predicted and bool(known)
+            )
+        return self._widened[name]
 
     def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
         """The kernels that can run `let`: those that replace an argument, or all others."""

@@ -53,8 +53,7 @@ def search(
 
     def found(binder: Binder) -> Found:
         ready, best = _best(module, board, choices, name, binder)
-        program = ready.unlinked(best)
-        return Found(program=program, finished=lambda compress: ready.finished(program, compress))
+        return Found(program=ready.unlinked(best), finish=ready.finished)
 
     asked = Asked(
         optimize=choices.optimize,

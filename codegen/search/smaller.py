@@ -30,17 +30,11 @@ def cost(prim: PrimFunc) -> int:
 
 
 def program_cost(program: Program, binder: Binder) -> int:
-    """Instructions of an inference, the decoding of constants included."""
-    total = 0
-    for prim in program.prim_funcs:
-        if prim.instructions is not None:
-            total += prim.instructions
-            continue
-        total += sum(cost(inner) for inner in _inner(prim, binder))
-        # What decodes its constants is in no prediction.
-        mine = (copy.unpacking for copy in program.unpacked if copy.user[0] == prim.name)
-        total += sum(each.instructions for each in mine if each)
-    return total
+    """Instructions of an inference of `program`, whose constants are not linked yet."""
+    return sum(
+        sum(cost(inner) for inner in _inner(prim, binder)) if prim.instructions is None else prim.instructions
+        for prim in program.prim_funcs
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

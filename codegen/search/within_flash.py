@@ -7,17 +7,17 @@ fewest predicted instructions is taken, RAM that it needs beyond the first progr
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from codegen.errors import CodegenError
 from codegen.plan.assigning import missing_bytes
 from codegen.plan.constant_rules import ConstantRule
-from codegen.plan.problem import peak_bytes
+from codegen.plan.problem import Pool, peak_bytes
 from codegen.plan.program import Program
-from codegen.plan.shortage import DoesNotFit
-from codegen.search.binding import Binder, Caps
+from codegen.search.binding import Binder, Cap, Caps
 from codegen.search.compressing import Choice, CompressMode, pieces_of
 from codegen.search.costs import FLASH_WORTH
-from codegen.search.flash_shortage import DoesNotLink
+from codegen.search.flash_shortage import DoesNotLink, Least
 from codegen.search.smaller import Smaller, Taken, program_cost
 
 _MORE_SEARCHES = 5
@@ -26,10 +26,18 @@ _MORE_SEARCHES = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """A program whose constants are not linked yet, and how they are. `finished` raises DoesNotLink."""
+    """A program whose constants are not linked yet, and how they are. `finish` raises DoesNotLink."""
 
     program: Program
-    finished: Callable[[CompressMode], Program]
+    finish: Callable[[Program, CompressMode], Program]
+
+    def finished(self, compress: CompressMode) -> Program:
+        """The program with its constants linked. Raises DoesNotLink."""
+        return self.finish(self.program, compress)
+
+    def within(self, pools: tuple[Pool, ...]) -> "Found":
+        """The same with other limits of its constants."""
+        return replace(self, program=replace(self.program, constant_pools=pools))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,41 +59,114 @@ class Asked:
 def within_flash(first: Found, again: Callable[[Caps], Found], binder: Binder, asked: Asked) -> Program:
     """The program that `first` finishes to, if its constants fit, else the best that does.
 
-    `again` searches with kernels within caps, and raises CodegenError where there is nothing within other
-    limits; `binder` bound the kernels of `first`. Raises DoesNotLink (E402), with the smallest limit that was
-    found to do.
+    `again` searches with kernels within caps, and raises CodegenError where there is nothing within them and
+    other limits; `binder` bound the kernels of `first`. Raises DoesNotLink (E402), with the smallest limit
+    that was found to do.
     """
     try:
         return first.finished("off")
     except DoesNotLink:
-        return _WithinFlash(first, again, binder, asked).best()
+        return _WithinFlash(_Searches(first, again, binder, asked)).best()
+
+
+class _Searches:
+    """Searches with kernels within caps, each once whatever limit it is for."""
+
+    def __init__(self, first: Found, again: Callable[[Caps], Found], binder: Binder, asked: Asked) -> None:
+        self.first, self.binder, self.asked = first, binder, asked
+        self._again = again
+        self._known: dict[frozenset[tuple[str, Cap]], Found | None] = {}
+
+    def within(self, caps: Caps) -> Found | None:
+        """What is found with kernels within `caps`; None if nothing is."""
+        key = frozenset(caps.items())
+        if key not in self._known:
+            try:
+                self._known[key] = self._again(caps)
+            except CodegenError:
+                # Nothing was wrong with the first program: this is about these caps.
+                self._known[key] = None
+        return self._known[key]
 
 
 class _WithinFlash:
     """Programs instead of one whose constants do not fit."""
 
-    def __init__(self, first: Found, again: Callable[[Caps], Found], binder: Binder, asked: Asked) -> None:
-        self._first, self._again, self._binder, self._asked = first, again, binder, asked
-        self._smaller = Smaller(first.program, binder, asked.rules)
-        self._need = missing_bytes(pieces_of(first.program), first.program.constant_pools)
-        self._missed: list[DoesNotLink] = []
+    def __init__(self, searches: _Searches) -> None:
+        self._searches = searches
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
+        pools = self._searches.first.program.constant_pools
+        trial = _Trial(self._searches, pools)
+        found = trial.cheapest()
+        if found is not None:
+            return found
+        missed = trial.missed[0]
+        if missed.least is None or not self._searches.asked.alone:
+            raise missed.with_least(None)
+        smallest = self._smallest(missed.least.pool)
+        if smallest is None:
+            raise missed.with_least(None)
+        least, program = smallest
+        if least.limit_bytes <= next(pool.limit_bytes for pool in pools if pool.name == least.pool):
+            return program.within(pools).finished(self._searches.asked.compress)
+        raise missed.with_least(least)
+
+    def _smallest(self, pool: str) -> tuple[Least, Found] | None:
+        """The smallest limit of `pool` that a program is found for, and that: one byte less is asked for
+        until nothing is. What the user asked for has no say in it."""
+        best: tuple[Least, Found] | None = None
+        limit = 0
+        while True:
+            trial = _Trial(self._searches, self._limited(pool, limit))
+            trial.cheapest()
+            known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
+            smallest = min(known, key=lambda each: each[0].limit_bytes, default=None)
+            if smallest is None or (best is not None and smallest[0].limit_bytes >= best[0].limit_bytes):
+                return best
+            best, limit = smallest, smallest[0].limit_bytes - 1
+
+    def _least_of(self, found: Found, pool: str) -> Least | None:
+        """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
+        try:
+            found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
+        except DoesNotLink as missed:
+            return missed.least
+        return None
+
+    def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
+        pools = self._searches.first.program.constant_pools
+        return tuple(replace(each, limit_bytes=limit) if each.name == pool else each for each in pools)
+
+
+class _Trial:
+    """Programs for one set of limits."""
+
+    def __init__(self, searches: _Searches, pools: tuple[Pool, ...]) -> None:
+        self._searches, self._asked, self._pools = searches, searches.asked, pools
+        self._first = searches.first.within(pools)
+        self._smaller = Smaller(self._first.program, searches.binder, self._asked.rules)
+        self._need = missing_bytes(pieces_of(self._first.program), pools)
+        self.missed: list[DoesNotLink] = []
+        self.tried: list[Found] = [self._first]
+
+    def cheapest(self) -> Program | None:
+        """Of the programs that fit the cheapest; None if none does. Then `missed` says what the first one
+        lacks."""
         found = [*self._compressed(self._first), *self._by_kernels()]
         if self._asked.compress == "auto":
             found += [*self._by_both(), *self._by_rest()]
         if not found:
             found = [*self._least()]
-        if not found:
-            raise self._complaint()
-        return min(found, key=self._price)
+        return min(found, key=self._price).program if found else None
 
-    def _price(self, program: Program) -> int:
+    def _price(self, fit: "_Fit") -> int:
         """Instructions, and RAM beyond the first program's at the price of flash, as where kernels are
         selected."""
-        raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(program)
-        return program_cost(program, self._binder) + raised
+        decoded = sum(each.unpacking.instructions for each in fit.program.unpacked if each.unpacking)
+        raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(fit.program)
+        return program_cost(fit.found.program, self._searches.binder) + decoded + raised
 
     def _raised_bytes(self, program: Program) -> int:
         first = self._first.program
@@ -95,13 +176,13 @@ class _WithinFlash:
             for peak in [peak_bytes(first.problem, first.plan, pool.name)]
         )
 
-    def _compressed(self, found: Found) -> Iterator[Program]:
+    def _compressed(self, found: Found) -> Iterator["_Fit"]:
         try:
-            yield found.finished(self._asked.compress)
+            yield _Fit(found=found, program=found.finished(self._asked.compress))
         except DoesNotLink as missed:
-            self._missed.append(missed)
+            self.missed.append(missed)
 
-    def _by_kernels(self) -> Iterator[Program]:
+    def _by_kernels(self) -> Iterator["_Fit"]:
         """With smaller kernels alone."""
         need = self._need
         for _ in range(_MORE_SEARCHES):
@@ -109,12 +190,12 @@ class _WithinFlash:
             if found is None:
                 return
             try:
-                yield found.finished("off")
+                yield _Fit(found=found, program=found.finished("off"))
                 return
             except DoesNotLink:
-                need += missing_bytes(pieces_of(found.program), found.program.constant_pools)
+                need += missing_bytes(pieces_of(found.program), self._pools)
 
-    def _by_both(self) -> Iterator[Program]:
+    def _by_both(self) -> Iterator["_Fit"]:
         """With some steps' kernels smaller and the constants of others compressed, chosen together."""
         choice = Choice(self._first.program, optimize=self._asked.optimize, may_grow=True)
         need = self._need
@@ -126,27 +207,27 @@ class _WithinFlash:
             if found is None:
                 return
             try:
-                yield found.finished("auto")
+                yield _Fit(found=found, program=found.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need += missed.lacking_bytes
 
-    def _by_rest(self) -> Iterator[Program]:
+    def _by_rest(self) -> Iterator["_Fit"]:
         """With kernels smaller by what is left over when all is compressed: of other kernels' constants other
         ones are compressible."""
-        need = self._missed[0].lacking_bytes if self._missed else 0
+        need = self.missed[0].lacking_bytes if self.missed else 0
         for _ in range(_MORE_SEARCHES if need else 0):
             taken = self._smaller.saving(need)
             found = self._searched(taken)
             if taken is None or found is None:
                 return
             try:
-                yield found.finished("auto")
+                yield _Fit(found=found, program=found.finished("auto"))
                 return
             except DoesNotLink as missed:
                 need = self._smaller.saved_bytes(taken) + missed.lacking_bytes
 
-    def _least(self) -> Iterator[Program]:
+    def _least(self) -> Iterator["_Fit"]:
         """With the smallest kernels there are, and what compressing them gains: whatever it costs."""
         found = self._searched(self._smaller.least())
         if found is not None:
@@ -158,20 +239,17 @@ class _WithinFlash:
         if not taken:
             return None
         for predicted in (True, False):
-            found = self._within(self._smaller.caps(taken, predicted=predicted))
+            found = self._searches.within(self._smaller.caps(taken, predicted=predicted))
             if found is not None:
+                found = found.within(self._pools)
+                self.tried.append(found)
                 return found
         return None
 
-    def _within(self, caps: Caps) -> Found | None:
-        try:
-            return self._again(caps)
-        except DoesNotFit:
-            return None
 
-    def _complaint(self) -> DoesNotLink:
-        """What the first program lacks, and the smallest limit that any program that does not depend on the
-        limit would do with."""
-        known = [missed.least for missed in self._missed if missed.least and self._asked.alone]
-        least = min(known, key=lambda each: each.limit_bytes, default=None)
-        return self._missed[0].with_least(least)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Fit:
+    """A program that fits, before and after its constants were linked."""
+
+    found: Found
+    program: Program
