@@ -146,6 +146,15 @@ class Choice:
         """`missed`, with what would do if everything is compressed that gains and finds room."""
         return _does_not_link(self._program, self._with(self._most()), missed, self._kept)
 
+    def least_bytes(self) -> Mapping[str, int]:
+        """By step the bytes of its constants if everything is compressed that gains."""
+        found: dict[str, int] = {}
+        for prim in self._with(self._most()).prim_funcs:
+            for constant in prim.constants:
+                owner = (*constant.steps, prim.name)[0]
+                found[owner] = found.get(owner, 0) + constant.data.nbytes
+        return found
+
     def _most(self) -> list[Option]:
         options = self._options(self._raises[-1])
         return [

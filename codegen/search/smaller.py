@@ -92,6 +92,16 @@ class Smaller:
         """Every step's kernel of fewest bytes."""
         return {step.key: step.others[-1] for step in self._steps if step.others}
 
+    def lesser(self, own: Mapping[str, int], least: Mapping[str, int]) -> Taken:
+        """Of `least()` those whose constants are fewer bytes compressed, too: by step, `own` of the program,
+        `least` of one with these kernels."""
+        return {
+            step.key: step.others[-1]
+            for step in self._steps
+            for name in [step.prims[0].name]
+            if step.others and least.get(name, 0) < own.get(name, 0)
+        }
+
     def caps(self, taken: Taken, *, predicted: bool) -> Caps:
         """What makes a search take `taken` or kernels that are as small, and for all other steps none with
         more constant bytes than they have, on which `alone` counts. `predicted`: none without a prediction

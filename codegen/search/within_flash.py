@@ -6,7 +6,7 @@ fewest predicted instructions is taken, RAM that it needs beyond the first progr
 `--optimize` puts on flash. A program that fits is never looked at here, and costs nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError
@@ -22,6 +22,10 @@ from codegen.search.smaller import Smaller, Taken, program_cost
 
 _MORE_SEARCHES = 5
 """Searches with kernels still smaller than before: what is chosen besides may be larger than foreseen."""
+
+_SHARES_BELOW = (256, 64, 16)
+"""Where one byte less than what was found does not do, less by these shares is asked for, too: what several
+means save together is estimated, and a larger need may find what a smaller one did not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,18 +118,25 @@ class _WithinFlash:
         raise missed.with_least(least)
 
     def _smallest(self, pool: str) -> tuple[Least, Found] | None:
-        """The smallest limit of `pool` that a program is found for, and that: one byte less is asked for
-        until nothing is. What the user asked for has no say in it."""
-        best: tuple[Least, Found] | None = None
-        limit = 0
-        while True:
-            trial = _Trial(self._searches, self._limited(pool, limit))
-            trial.cheapest()
-            known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
-            smallest = min(known, key=lambda each: each[0].limit_bytes, default=None)
-            if smallest is None or (best is not None and smallest[0].limit_bytes >= best[0].limit_bytes):
+        """The smallest limit of `pool` that a program is found for, and that: less is asked for until nothing
+        is found. What the user asked for has no say in it."""
+        best = self._lowest(pool, 0)
+        while best is not None:
+            most = best[0].limit_bytes
+            less = (1, *(1 + most // share for share in _SHARES_BELOW))
+            below = (self._lowest(pool, max(most - each, 0)) for each in less)
+            lower = next((each for each in below if each and each[0].limit_bytes < most), None)
+            if lower is None:
                 return best
-            best, limit = smallest, smallest[0].limit_bytes - 1
+            best = lower
+        return None
+
+    def _lowest(self, pool: str, limit: int) -> tuple[Least, Found] | None:
+        """Of the programs looked at for a limit of `pool` the one that does with the least."""
+        trial = _Trial(self._searches, self._limited(pool, limit))
+        trial.cheapest()
+        known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
+        return min(known, key=lambda each: each[0].limit_bytes, default=None)
 
     def _least_of(self, found: Found, pool: str) -> Least | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
@@ -228,10 +239,19 @@ class _Trial:
                 need = self._smaller.saved_bytes(taken) + missed.lacking_bytes
 
     def _least(self) -> Iterator["_Fit"]:
-        """With the smallest kernels there are, and what compressing them gains: whatever it costs."""
+        """With the smallest kernels there are, and what compressing them gains; and with those only where
+        that leaves fewer bytes than compressing the first program's: whatever it costs."""
         found = self._searched(self._smaller.least())
-        if found is not None:
-            yield from self._compressed(found)
+        if found is None:
+            return
+        yield from self._compressed(found)
+        if self._asked.compress == "auto":
+            taken = self._smaller.lesser(self._compressed_bytes(self._first), self._compressed_bytes(found))
+            found = self._searched(taken)
+            yield from () if found is None else self._compressed(found)
+
+    def _compressed_bytes(self, found: Found) -> Mapping[str, int]:
+        return Choice(found.program, optimize=self._asked.optimize, may_grow=True).least_bytes()
 
     def _searched(self, taken: Taken | None) -> Found | None:
         """What is found with kernels as small as `taken` has them; None if nothing is. Slow ones are looked

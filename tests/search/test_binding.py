@@ -118,3 +118,22 @@ def test_a_cap_may_ask_for_predictions() -> None:
     assert {kernel.name for kernel in capped.able(let)} == bound.keys() - blind
     other = binder.capped({"another step": Cap(constant_bytes=0)})
     assert {kernel.name for kernel in other.able(let)} == bound.keys()
+
+
+def test_a_cap_below_every_kernel_permits_the_smallest() -> None:
+    """As where a kernel that replaces its argument has the fewest constants: no step is left without one."""
+    binder, let = _first_convolution()
+    bound = {kernel.name: binder.bind(kernel, let, let.var.name) for kernel in binder.able(let)}
+    least = min(prim.constant_bytes for prim in bound.values())
+    capped = binder.capped({step_key(let): Cap(constant_bytes=least - 1)})
+    assert {kernel.name for kernel in capped.able(let)} == {
+        name for name, prim in bound.items() if prim.constant_bytes == least
+    }
+    predicted = min(prim.constant_bytes for prim in bound.values() if prim.instructions is not None)
+    assert predicted > least
+    capped = binder.capped({step_key(let): Cap(constant_bytes=least, predicted=True)})
+    assert {kernel.name for kernel in capped.able(let)} == {
+        name
+        for name, prim in bound.items()
+        if prim.constant_bytes == predicted and prim.instructions is not None
+    }

@@ -10,7 +10,8 @@ import pytest
 from codegen.board import load_board
 from codegen.driver.build import plan_model, prepared
 from codegen.driver.options import Options
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.assigning import size_bytes
 from codegen.plan.merging import merge
@@ -22,19 +23,41 @@ from tests.testdata import model_path
 
 KWS = "mlperf_tiny/kws_ref_model"
 VWW = "mlperf_tiny/vww_96_int8"
+RESNET = "mlperf_tiny/pretrainedResnet_quant"
+SPEECH = "tflm/micro_speech_quantized"
+DETECT = "tflm/person_detect"
 BOARD = load_board("mps2-an386")
 LEVELS = ("speed", "balanced", "size")
 LIMIT = 28_672
 """28 KiB: `kws_ref_model` has 30,856 to 32,408 bytes of constants with the kernels that are chosen freely."""
 
 
-def planned(flash: int | None, *, key: str = KWS, alone: bool = True, **options: Any) -> Program:
-    """A model on a Cortex-M4 with so many bytes for constants."""
+def planned(
+    flash: int | None, *, key: str = KWS, on: Board = BOARD, alone: bool = True, **options: Any
+) -> Program:
+    """A model with so many bytes for constants."""
     limits = {**({} if flash is None else {"flash": flash}), **options.pop("limits", {})}
-    chosen = replace(Options(board=BOARD.name, pool_limits=limits), **options)
+    chosen = replace(Options(board=on.name, pool_limits=limits), **options)
     path = model_path(key)
     ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
-    return plan_model(path, BOARD, chosen, alone=alone, ready=ready).program
+    return plan_model(path, on, chosen, alone=alone, ready=ready).program
+
+
+def told(message: Message) -> int:
+    """The smallest limit that E402 names."""
+    assert (message.code, message.where) == ("E402", "constant pool flash")
+    line = message.text.splitlines()[1]
+    assert line.endswith(" bytes")
+    return int(line.removeprefix("  the smallest limit for which a plan was found is ").split()[0])
+
+
+def outcome(flash: int, **options: Any) -> tuple[bool, int]:
+    """Whether there is a program and how many bytes its constants have, or the smallest limit it is told."""
+    try:
+        return True, total_bytes(planned(flash, **options))
+    except CodegenError as missed:
+        (message,) = missed.messages
+        return False, told(message)
 
 
 def total_bytes(program: Program) -> int:
@@ -98,10 +121,7 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
     with pytest.raises(CodegenError) as caught:
         planned(far_below, key=key, optimize=optimize)
     (message,) = caught.value.messages
-    assert (message.code, message.where) == ("E402", "constant pool flash")
-    line = message.text.splitlines()[1]
-    smallest = int(line.removeprefix("  the smallest limit for which a plan was found is ").split()[0])
-    assert line.endswith(" bytes")
+    smallest = told(message)
     assert message.help == (
         f"try --pool flash={smallest}, a board with more read-only memory, or a smaller model"
     )
@@ -114,6 +134,57 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
     assert total_bytes(planned(flash, optimize=optimize)) <= flash
+
+
+@pytest.mark.parametrize(
+    ("key", "board", "optimize"),
+    [
+        (KWS, "mps2-an385", "balanced"),
+        (RESNET, "mps2-an386", "speed"),
+        (SPEECH, "mps2-an386", "balanced"),
+        (SPEECH, "mps2-an385", "balanced"),
+        (SPEECH, "mps2-an521", "speed"),
+        (SPEECH, "netduinoplus2", "size"),
+        (SPEECH, "microbit", "size"),
+    ],
+)
+def test_each_limit_is_kept_or_the_same_smallest_one_is_told(key: str, board: str, optimize: str) -> None:
+    """On Cortex-M3 it was E311 where a step was to replace its argument; with `size` one byte less than what
+    was named did."""
+    options = {"key": key, "on": load_board(board), "optimize": optimize}
+    _, most = outcome(1 << 20, **options)
+    fits, smallest = outcome(1, **options)
+    assert not fits and smallest < most
+    for flash in (smallest - smallest // 256 - 1, smallest - 1):
+        assert outcome(flash, **options) == (False, smallest)
+    for flash in (smallest, *(smallest + (most - smallest) * part // 4 for part in (1, 2, 3)), most - 1):
+        fits, size = outcome(flash, **options)
+        assert fits and size <= flash, flash
+
+
+@pytest.mark.parametrize(
+    ("key", "board", "flash"),
+    [
+        (DETECT, "mps2-an386", 225_500),
+        (RESNET, "mps2-an385", 78_500),
+        (KWS, "mps2-an521", 27_252),
+        (VWW, "mps2-an385", 45_000),
+    ],
+)
+def test_prices_and_caps_of_blocks_and_of_results_in_place(key: str, board: str, flash: int) -> None:
+    """Compressed constants of a block were looked for among those of its kernels: ValueError. Where kernels
+    with few constants replace their argument, no other was permitted: E311."""
+    fits, size = outcome(flash, key=key, on=load_board(board))
+    assert fits and size <= flash
+
+
+def test_one_byte_less_than_the_smallest_compressed_kernels() -> None:
+    """Kernels of fewest constants need 14,644 bytes when compressed; some others with more constants are
+    smaller then."""
+    board = load_board("netduinoplus2")
+    fits, size = outcome(14_643, key=SPEECH, on=board, optimize="size")
+    assert fits and size == 14_316
+    assert outcome(14_315, key=SPEECH, on=board, optimize="size") == (False, 14_316)
 
 
 def test_more_flash_is_not_slower() -> None:
