@@ -98,6 +98,7 @@ class _WithinFlash:
 
     def __init__(self, searches: _Searches) -> None:
         self._searches = searches
+        self._leasts: dict[int, Least | None] = {}
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
@@ -140,11 +141,15 @@ class _WithinFlash:
 
     def _least_of(self, found: Found, pool: str) -> Least | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
-        try:
-            found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
-        except DoesNotLink as missed:
-            return missed.least
-        return None
+        # By identity: searches keep their programs, and limits of constants change no step.
+        key = id(found.program.prim_funcs)
+        if key not in self._leasts:
+            try:
+                found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
+                self._leasts[key] = None
+            except DoesNotLink as missed:
+                self._leasts[key] = missed.least
+        return self._leasts[key]
 
     def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
         pools = self._searches.first.program.constant_pools
