@@ -127,7 +127,7 @@ class Choice:
     def _linked(self, found: Program, cost: int, bound: int, raised: int) -> Program:
         summary = Compression(
             original_bytes=size_bytes(self._pieces),
-            least_bytes=size_bytes(self._pieces) - self._most_saved(self._raises[-1]),
+            least_bytes=size_bytes(pieces_of(self._with(self._most()))),
             instructions=cost,
             instructions_bound=bound,
             raised_bytes=raised,

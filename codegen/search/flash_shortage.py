@@ -11,7 +11,7 @@ from codegen.plan.problem import Pool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Least:
+class LeastLimit:
     """The smallest limit of `pool` in bytes that a program was found for; `room_bytes`: the largest there
     can be, None: any. `kept`: why constants of that program are not compressed -> their bytes."""
 
@@ -25,16 +25,18 @@ class DoesNotLink(CodegenError):
     """E402: linked constants exceed the limits of their pools, by `lacking_bytes` at least when all that may
     be compressed is. `least`: None where no single limit is at fault."""
 
-    def __init__(self, missed: Sequence[Message], least: Least | None, *, lacking_bytes: int) -> None:
+    def __init__(self, missed: Sequence[Message], least: LeastLimit | None, *, lacking_bytes: int) -> None:
         self.missed, self.least, self.lacking_bytes = tuple(missed), least, lacking_bytes
         super().__init__([_told(each, least) for each in missed])
 
-    def with_least(self, least: Least | None) -> "DoesNotLink":
+    def with_least(self, least: LeastLimit | None) -> "DoesNotLink":
         """The same with another smallest limit."""
         return DoesNotLink(self.missed, least, lacking_bytes=self.lacking_bytes)
 
 
-def least_limit(pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence[Message]) -> Least | None:
+def least_limit(
+    pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence[Message]
+) -> LeastLimit | None:
     """The smallest limit that `pieces` fit, of the one pool that `missed` is about; None if it is about
     several, or if that alone does not do."""
     names = [pool.name for pool in pools if any(each.where == where(pool) for each in missed)]
@@ -47,7 +49,7 @@ def least_limit(pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence
     ]
     if missing_bytes(pieces, lifted):
         return None
-    return Least(pool=names[0], limit_bytes=limit, room_bytes=pools[index].room_bytes)
+    return LeastLimit(pool=names[0], limit_bytes=limit, room_bytes=pools[index].room_bytes)
 
 
 def where(pool: Pool) -> str:
@@ -55,7 +57,7 @@ def where(pool: Pool) -> str:
     return f"constant pool {pool.name}"
 
 
-def _told(missed: Message, least: Least | None) -> Message:
+def _told(missed: Message, least: LeastLimit | None) -> Message:
     if least is None:
         return missed
     lines = [

@@ -17,7 +17,7 @@ from codegen.plan.program import Program
 from codegen.search.binding import Binder, Cap, Caps
 from codegen.search.compressing import Choice, CompressMode, pieces_of
 from codegen.search.costs import FLASH_WORTH
-from codegen.search.flash_shortage import DoesNotLink, Least
+from codegen.search.flash_shortage import DoesNotLink, LeastLimit
 from codegen.search.smaller import Smaller, Taken, program_cost
 
 _MORE_SEARCHES = 5
@@ -98,7 +98,7 @@ class _WithinFlash:
 
     def __init__(self, searches: _Searches) -> None:
         self._searches = searches
-        self._leasts: dict[int, Least | None] = {}
+        self._leasts: dict[int, LeastLimit | None] = {}
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
@@ -118,7 +118,7 @@ class _WithinFlash:
             return program.within(pools).finished(self._searches.asked.compress)
         raise missed.with_least(least)
 
-    def _smallest(self, pool: str) -> tuple[Least, Found] | None:
+    def _smallest(self, pool: str) -> tuple[LeastLimit, Found] | None:
         """The smallest limit of `pool` that a program is found for, and that: less is asked for until nothing
         is found. What the user asked for has no say in it."""
         best = self._lowest(pool, 0)
@@ -132,14 +132,14 @@ class _WithinFlash:
             best = lower
         return None
 
-    def _lowest(self, pool: str, limit: int) -> tuple[Least, Found] | None:
+    def _lowest(self, pool: str, limit: int) -> tuple[LeastLimit, Found] | None:
         """Of the programs looked at for a limit of `pool` the one that does with the least."""
         trial = _Trial(self._searches, self._limited(pool, limit))
         trial.cheapest()
         known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
         return min(known, key=lambda each: each[0].limit_bytes, default=None)
 
-    def _least_of(self, found: Found, pool: str) -> Least | None:
+    def _least_of(self, found: Found, pool: str) -> LeastLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
         # By identity: searches keep their programs, and limits of constants change no step.
         key = id(found.program.prim_funcs)

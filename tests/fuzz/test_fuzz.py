@@ -20,6 +20,7 @@ from codegen.kernels.registry import Kernel
 from tests.engines import available
 from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls
+from tests.fuzz.record import LAYERS
 from tests.fuzz.reference import APPROXIMATE
 from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
@@ -27,7 +28,7 @@ from tests.fuzz.sweep import BOARDS, EACH, NO_CODE, Task, boards_of, every_kerne
 from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
-LAYERS, LONG_LAYERS = 300, 3000
+LONG_LAYERS = 3000
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 
 
@@ -47,10 +48,9 @@ def test_random_layers(kernel: Kernel, objects: Path, request: pytest.FixtureReq
     outcome = fuzz_kernel(kernel.op, kernel.name, BOARDS, Task(layers=layers), objects)
     assert not outcome.wrong, "\n".join(outcome.lines())
     assert not outcome.unlike, "\n".join(outcome.unlike)
-    if not available() and not request.config.getoption("--long"):
-        assert outcome.unasked in ((0, layers) if kernel.op in APPROXIMATE else (0,))
-    elif available():
-        assert not outcome.unasked
+    # Without engines the recorded answers serve, which are of the suite's layers and of exact operators.
+    may_lack = not available() and (kernel.op in APPROXIMATE or layers > LAYERS)
+    assert may_lack or not outcome.unasked
     assert not outcome.lacking(layers)
     assert set(outcome.counts) == {(kernel.name, board) for board in boards_of(kernel.name)}
 
