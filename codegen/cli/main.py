@@ -7,24 +7,52 @@ from typing import NoReturn
 import click
 
 from codegen import __version__
-from codegen.cli.config import settings
-from codegen.cli.console import json_error, show_error
-from codegen.cli.verbs import build, plan, run, validate
-from codegen.cli.verbs_boards import boards
-from codegen.cli.verbs_info import doctor, ops, planners
+from codegen.cli.lazy import LazyGroup, LazyVerb
 from codegen.errors import CodegenError, ExitCode, Message
 
+# Here and in what this module imports at its top: nothing but click and what lists verbs (see `lazy.py`).
 
-class _Group(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Verbs in the order a new user meets them."""
-        del ctx
-        return list(self.commands)
+_VERBS = {
+    "build": LazyVerb(
+        module="codegen.cli.verbs", summary="Turn every MODEL into C, firmware.elf and report.json in DIR."
+    ),
+    "run": LazyVerb(
+        module="codegen.cli.verbs",
+        summary="Build every MODEL, execute all on BOARD, compare outputs with the reference, measure peaks.",
+    ),
+    "validate": LazyVerb(
+        module="codegen.cli.verbs",
+        summary="Compare every step's result on the target with the reference; name the first that differs.",
+    ),
+    "plan": LazyVerb(
+        module="codegen.cli.verbs",
+        summary="Plan memory only (no toolchain needed) and print the memory map.",
+    ),
+    "boards": LazyVerb(
+        module="codegen.cli.verbs_boards", summary="List the boards: core, memories, how they are run."
+    ),
+    "ops": LazyVerb(
+        module="codegen.cli.verbs_info", summary="List the operators and the kernels that run them."
+    ),
+    "planners": LazyVerb(
+        module="codegen.cli.verbs_info",
+        summary="List the memory planners, those of other packages included.",
+    ),
+    "doctor": LazyVerb(
+        module="codegen.cli.verbs_info",
+        summary="Say what is missing on this machine and the command that installs it.",
+    ),
+}
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    verbs=_VERBS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="codegen")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Turn a trained network (.tflite) into plain C for a bare-metal board.
 
     \b
@@ -34,10 +62,11 @@ def cli() -> None:
 
     Every flag can also be set in the environment (CODEGEN_BOARD=stm32) or in codegen.toml.
     """
+    # A verb follows: lists and versions need no settings.
+    from codegen.cli.config import settings
 
-
-for _verb in (build, run, validate, plan, boards, ops, planners, doctor):
-    cli.add_command(_verb)
+    context.obj = settings()
+    context.default_map = context.obj.defaults
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -49,14 +78,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(words: list[str]) -> int:
     as_json = "--json" in words
     try:
-        found = settings()
-        status = cli.main(
-            args=words,
-            prog_name="codegen",
-            standalone_mode=False,
-            default_map=found.defaults,
-            obj=found,
-        )
+        status = cli.main(args=words, prog_name="codegen", standalone_mode=False)
     except CodegenError as error:
         return _fail(error, as_json)
     except click.exceptions.Abort:
@@ -77,6 +99,8 @@ def _run(words: list[str]) -> int:
 
 
 def _fail(error: CodegenError, as_json: bool) -> int:
+    from codegen.cli.console import json_error, show_error
+
     if as_json:
         click.echo(json_error(error))
     show_error(error)
