@@ -46,6 +46,8 @@ class Built:
     board: Board
     image: Image
     folder: Path
+    build_sha256: str
+    """Build identity, see `Sources`."""
 
 
 def pipeline(
@@ -196,7 +198,8 @@ def build(
         check_rules(options.constant_rules, bundle.programs)
         progress("write C")
         check_interface(bundle)
-        sources = emit.render(bundle, toolchain.LEVELS[options.optimize])
+        level, tools = toolchain.LEVELS[options.optimize], toolchain.tools(board, options.optimize)
+        sources = emit.render(bundle, level, tools)
         with emit.staged(sources, folder) as staging:
             progress("compile")
             try:
@@ -204,7 +207,14 @@ def build(
             except toolchain.RegionsTooSmall as missed:
                 raise LinkedTooLarge(missed, bundle) from None
             check_image(image, board, bundle)
-            found = Built(models=models, bundle=bundle, board=board, image=image, folder=folder)
+            found = Built(
+                models=models,
+                bundle=bundle,
+                board=board,
+                image=image,
+                folder=folder,
+                build_sha256=sources.build_sha256,
+            )
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         return replace(found, image=replace(image, path=folder / image.path.relative_to(staging)))
 
@@ -255,7 +265,8 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
         report(model.program, options.board, model.macs, built.image.sizes, run, reduction=model.reduction)
         for model, run in zip(built.models, runs, strict=True)
     ]
-    return documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
+    whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
+    return {"schema": whole["schema"], "build": {"sha256": built.build_sha256}} | whole
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:

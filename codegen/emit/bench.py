@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codegen.emit.constants import table_rows
+from codegen.emit.constants import byte_rows
 from codegen.emit.firmware import GUARD_BYTES
 from codegen.emit.header import HeaderView
 from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
@@ -64,7 +64,7 @@ def bench_view(
     live = _rows(_ranges(program, places, _alive(program)))
     return BenchView(
         name=program.name,
-        sha256=tuple(table_rows([f"0x{byte:02x}" for byte in digest])),
+        sha256=byte_rows(digest),
         statics=(*in_statics, *out_statics),
         structs=()
         if program.io is IoMode.POOL

@@ -176,6 +176,11 @@ def numbers(data: np.ndarray) -> list[str]:
     return list(map(str, data.tolist())) if plain else [integer(value) for value in data.tolist()]
 
 
+def byte_rows(data: bytes) -> tuple[str, ...]:
+    """Rows of a table of bytes."""
+    return tuple(table_rows([f"0x{byte:02x}" for byte in data]))
+
+
 def table_rows(cells: Sequence[str]) -> list[str]:
     """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
     width = max(len(cell) for cell in cells)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import codegen
 from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
-from codegen.emit.constants import constant_views, pool_definition, table_rows
+from codegen.emit.constants import byte_rows, constant_views, pool_definition
 from codegen.emit.core1 import core1_functions
 from codegen.emit.environment import fill
 from codegen.emit.firmware import firmware_files
@@ -27,14 +27,18 @@ from codegen.plan.image import Sources
 from codegen.plan.memory_map import program_map
 from codegen.plan.program import Program
 
+BUILD_FILE = "firmware/bench_build.c"
+"""The build's identity, as the test firmware answers it."""
+
 _MAP_WIDTH = 97
 """Columns of the memory map: what a comment's star leaves of a line."""
 
 
-def render(bundle: Bundle, level: str = "-O2") -> Sources:
+def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
     """All files of the models in `bundle`, which share pools, constants, runtime, build files and firmware.
 
-    `level`: the optimisation that build files ask for, as the toolchain compiles the models.
+    `level`: the optimisation that build files ask for, as the toolchain compiles the models. `tools`: what
+    compiles them (`toolchain.tools`), a part of the build's identity.
 
     Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
@@ -57,9 +61,11 @@ def render(bundle: Bundle, level: str = "-O2") -> Sources:
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
     headers = header_files([*files.values(), *kernels.values(), *firmware.values()], kernels)
     sources = (".c", ".S")
+    files = {**files, **headers, **kernels, **firmware}
+    identity = build_identity(files, (level, tools))
+    firmware[BUILD_FILE] = files[BUILD_FILE] = fill("c/bench_build.c.j2", rows=byte_rows(identity))
     c_files = product + sorted(path for path in firmware if path.endswith(sources))
     include_dirs = (".", "runtime/include", *_header_folders(firmware))
-    files = {**files, **headers, **kernels, **firmware}
     files |= build_files(
         bundle,
         level=level,
@@ -84,7 +90,13 @@ def render(bundle: Bundle, level: str = "-O2") -> Sources:
         binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
         prefix=bundle.prefix,
+        build_sha256=identity.hex(),
     )
+
+
+def build_identity(linked: Mapping[str, str], compiled_by: Iterable[str]) -> bytes:
+    """SHA-256 of all that is linked, path -> text, and of what compiles it. Build files are no part of it."""
+    return digest_of([*linked.items(), ("", "\n".join(compiled_by))])
 
 
 def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
@@ -125,7 +137,7 @@ def _owned_files(bundle: Bundle, digest: bytes | None) -> Mapping[str, str]:
         data, pool = image_bytes(bundle, digest), max(bundle.constants, key=lambda pool: pool.size_bytes)
         image = image_view(bundle, digest)
         opening = f'const uint8_t {image.object}[{len(data)}] CG_SECTION("{pool.section}")'
-        rows = table_rows([f"0x{byte:02x}" for byte in data])
+        rows = byte_rows(data)
         views = {"name": bundle.prefix, "opening": opening, "alignment": image.alignment, "rows": rows}
         files[f"firmware/{bundle.prefix}_constants.c"] = fill("c/bench_constants.c.j2", **views)
     return files

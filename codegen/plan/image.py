@@ -33,6 +33,9 @@ class Sources:
     """Files that hold no text: path -> content."""
     prefix: str
     """C prefix of the pools: `<prefix>_<pool>_pool`."""
+    build_sha256: str = "0" * 64
+    """Build identity: SHA-256, in hexadecimal, of all that is linked (sources, headers, linker script) and of
+    what compiles it. The test firmware answers it (`cg_bench_build_sha256`), report.json has it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", MappingProxyType(dict(self.files)))

@@ -1,7 +1,7 @@
 """Toolchain: sources in, a linked and checked image out; and what this machine lacks for it."""
 
 from codegen.toolchain.app_elf import FreeRange, TakenRange, left_by, taken_ranges
-from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build
+from codegen.toolchain.build import HOOK_FUNCTIONS, LEVELS, Optimize, build, tools
 from codegen.toolchain.doctor import Finding, doctor
 from codegen.toolchain.gcc import RegionsTooSmall
 from codegen.toolchain.plugin import build_counts_plugin
@@ -21,4 +21,5 @@ __all__ = [
     "doctor",
     "left_by",
     "taken_ranges",
+    "tools",
 ]

@@ -64,6 +64,20 @@ def build(
         return _Arm(sources=sources, board=board, place=place, level=LEVELS[optimize]).build()
 
 
+def tools(board: Board, optimize: Optimize) -> str:
+    """What decides, beside the sources, which code `build` makes: compiler, version, flags. Raises
+    CodegenError E501."""
+    if board.runner is Runner.HOST:
+        compiler, flags = host.compiler(board, LEVELS[optimize]), ()
+    else:
+        compiler, flags = _compiler(board), board.target.level_flags(LEVELS[optimize])
+    return " ".join([compiler.name, compiler.version(), *compiler.options, *flags])
+
+
+def _compiler(board: Board) -> gcc.Compiler:
+    return gcc.Compiler(prefix=gcc.ARM_PREFIX, options=(*board.target.compiler_flags, *_OPTIONS))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Arm:
     sources: Sources
@@ -73,7 +87,7 @@ class _Arm:
 
     @property
     def compiler(self) -> gcc.Compiler:
-        return gcc.Compiler(prefix=gcc.ARM_PREFIX, options=(*self.board.target.compiler_flags, *_OPTIONS))
+        return _compiler(self.board)
 
     def build(self) -> Image:
         """Compile test firmware and product, link both, measure both, publish the firmware."""

@@ -22,9 +22,14 @@ _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fn
 _POOL_SECTIONS = ".bss.cg."
 
 
+def compiler(board: Board, level: str) -> gcc.Compiler:
+    """What compiles the shared library."""
+    return gcc.Compiler(prefix="", options=(*board.target.compiler_flags, *_OPTIONS, "-fPIC", level))
+
+
 def build_library(sources: Sources, board: Board, place: gcc.Place, level: str) -> Image:
     """The shared library `firmware.so`; see build. `model_code_bytes` is all code of the product's files."""
-    options = (*board.target.compiler_flags, *_OPTIONS, "-fPIC", level)
+    options = compiler(board, level).options
     objects = _compile(sources, place, options, ("bench_host.c",))
     built = place.objects / LIBRARY_NAME
     # -Bsymbolic: two libraries loaded at once must not see each other's symbols.

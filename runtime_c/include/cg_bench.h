@@ -80,4 +80,7 @@ extern uint8_t *volatile cg_bench_stack;
 extern const cg_bench_model *const cg_bench_models[];
 extern const uint32_t cg_bench_model_count;
 
+/* Of all that is linked and of what compiled it: two builds of one model differ in it. */
+extern const uint8_t cg_bench_build_sha256[32];
+
 #endif /* CG_BENCH_H */

@@ -16,9 +16,29 @@ from codegen.emit.constants import constant_views
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import CStruct, ValueArg
 from codegen.plan.bundle import together
-from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool, IoMode
+from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool, EntryMode, Interface, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
+
+
+def test_a_build_is_identified_by_all_that_is_linked_not_by_its_model() -> None:
+    """A board held another build of the same model (other `--optimize`, other entry): the model's hash was the
+    same, and figures of the wrong binary were reported."""
+    counter = samples.counter(board=samples.ARM)
+    first = render(together([counter]), "-O2", "gcc 12 -mcpu=cortex-m4")
+    others = [
+        render(together([counter]), "-O3", "gcc 12 -mcpu=cortex-m4"),
+        render(together([counter]), "-O2", "gcc 14 -mcpu=cortex-m4"),
+        render(together([replace(counter, interface=Interface(entry=EntryMode.STEPS))]), "-O2", "gcc 12"),
+        render(together([counter, samples.mixed(board=samples.ARM)]), "-O2", "gcc 12 -mcpu=cortex-m4"),
+    ]
+    found = [sources.build_sha256 for sources in (first, *others)]
+    assert len(set(found)) == len(found)
+    again = render(together([counter]), "-O2", "gcc 12 -mcpu=cortex-m4")
+    assert again.build_sha256 == first.build_sha256 and again.files == first.files
+    told = re.findall(r"0x([0-9a-f]{2})", first.files["firmware/bench_build.c"])
+    assert "".join(told) == first.build_sha256
+    assert "firmware/bench_build.c" in first.c_files
 
 
 def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
@@ -33,7 +53,7 @@ def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
     assert "runtime/include/cg_exp_f32.h" not in sources.files
     assert sources.model_files == ("counter.c", "counter_data.c", *kernels)
     assert set(sources.c_files) - set(sources.model_files) == {
-        *("firmware/counter_bench.c", "firmware/bench_models.c")
+        *("firmware/counter_bench.c", "firmware/bench_build.c", "firmware/bench_models.c")
     }
     assert sources.linker_script is None and sources.include_dirs == (".", "runtime/include")
 

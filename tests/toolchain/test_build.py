@@ -9,7 +9,7 @@ import pytest
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board
 from codegen.plan.image import Image
-from codegen.toolchain import build, check_pools, elf
+from codegen.toolchain import build, check_pools, elf, tools
 from tests.toolchain import fake_model
 
 
@@ -32,6 +32,15 @@ def test_arm_image_has_sections_symbols_and_sizes(tmp_path: Path) -> None:
     assert image.sizes.bss_bytes == 64 and image.sizes.data_bytes == 0
     assert image.sizes.text_bytes == image.sections[".text"][1]
     assert image.sizes.rodata_bytes == image.sections[".rodata"][1]
+
+
+def test_what_compiles_a_build_is_told_with_its_flags() -> None:
+    arm, host = fake_model.arm_board(), fake_model.host_board()
+    found = [tools(board, optimize) for board in (arm, host) for optimize in ("size", "speed")]
+    assert len(set(found)) == 4
+    assert found[0].startswith("arm-none-eabi-gcc ") and " -Os" in found[0]
+    assert all(flag in found[0].split() for flag in arm.target.compiler_flags)
+    assert found[3].startswith("gcc ") and " -O3" in found[3]
 
 
 def test_only_the_image_is_added_to_the_folder(tmp_path: Path) -> None:
