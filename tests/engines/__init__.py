@@ -95,6 +95,38 @@ def arena_head_bytes(model: bytes) -> int:
     return int(answer["head"])
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadOperator:
+    """An operator as tflite-runtime reads it; a custom one's name is its own."""
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def read_operators(models: Sequence[bytes]) -> list[tuple[ReadOperator, ...] | None]:
+    """How tflite-runtime reads each file's first subgraph; None for a file that it refuses."""
+    python = interpreter()
+    if python is None:
+        raise FileNotFoundError("no Python with reference engines: CODEGEN_ENGINES_PYTHON names none")
+    with _Child(python) as child:
+        answers = [
+            child.ask({"model": np.frombuffer(model, np.uint8), "operators": np.array(1)}) for model in models
+        ]
+    return [None if "error" in answer else _read_operators(answer) for answer in answers]
+
+
+def _read_operators(answer: Mapping[str, np.ndarray]) -> tuple[ReadOperator, ...]:
+    return tuple(
+        ReadOperator(
+            name=str(answer[f"name{index}"]),
+            inputs=tuple(answer[f"inputs{index}"].tolist()),
+            outputs=tuple(answer[f"outputs{index}"].tolist()),
+        )
+        for index in range(len(answer) // 3)
+    )
+
+
 def _answers(child: "_Child", requests: Sequence[Request]) -> Iterator[Answer]:
     """Answers up to and including the first request that ends the child."""
     for request in requests:

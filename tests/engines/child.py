@@ -3,7 +3,8 @@
 Requests and answers are NPZ archives behind an 8-byte little-endian length. A request holds `engine`,
 `model`, the number of `cases` and arrays `<case>_x<i>`; the answer holds `<case>_y<j>`, or `error`. A request
 without `model` asks which engines can be imported: the answer's `engines`. With `arena`, tflite-micro tells
-how many bytes of its arena the memory plan takes: the answer's `head`.
+how many bytes of its arena the memory plan takes: the answer's `head`. With `operators`, tflite-runtime tells
+how it reads the file: operator i's name `name<i>`, its tensors `inputs<i>` and `outputs<i>`.
 """
 
 import importlib
@@ -107,11 +108,27 @@ def arena_head(model: bytes) -> dict[str, np.ndarray]:
     return {"head": np.array(int(found[1]))}
 
 
+def operators(model: bytes) -> dict[str, np.ndarray]:
+    """How the engine reads the operators of the first subgraph; it need not have kernels for them."""
+    module = importlib.import_module("tflite_runtime.interpreter")
+    interpreter = module.Interpreter(
+        model_content=model, experimental_op_resolver_type=module.OpResolverType.BUILTIN_REF
+    )
+    answer: dict[str, np.ndarray] = {}
+    for index, operator in enumerate(interpreter._get_ops_details()):
+        answer[f"name{index}"] = np.array(operator["op_name"])
+        answer[f"inputs{index}"] = np.array(operator["inputs"], np.int64)
+        answer[f"outputs{index}"] = np.array(operator["outputs"], np.int64)
+    return answer
+
+
 def answer_to(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     if "model" not in request:
         return engines()
     if "arena" in request:
         return arena_head(request["model"].tobytes())
+    if "operators" in request:
+        return operators(request["model"].tobytes())
     return evaluate(request)
 
 

@@ -149,6 +149,18 @@ def typed(dtype: str, **more: Any) -> bytes:
     return model.build()
 
 
+_SCHEMA_WORDS = {
+    "activation": "FusedActivationFunction",
+    "dilation_w": "DilationWFactor",
+    "dilation_h": "DilationHFactor",
+}
+
+
+def schema_word(option: str) -> str:
+    """The schema package's accessor of an option that the writer calls `option`."""
+    return _SCHEMA_WORDS.get(option, option.title().replace("_", ""))
+
+
 def imported(data: bytes) -> Module:
     """`import_tflite` under a fixed name."""
     return import_tflite(data, "m.tflite")

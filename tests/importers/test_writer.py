@@ -8,6 +8,7 @@ import tflite
 
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.importers.tflite.writer_options import OPTIONS, Kind, builtin_code
+from tests.importers.samples import schema_word
 
 SCHEMA: Any = cast(Any, tflite)
 
@@ -68,13 +69,6 @@ def test_the_same_description_gives_the_same_bytes() -> None:
     assert model.build() == model.build() == conv_model().build()
 
 
-SCHEMA_WORDS = {
-    "activation": "FusedActivationFunction",
-    "dilation_w": "DilationWFactor",
-    "dilation_h": "DilationHFactor",
-}
-
-
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> None:
     """Distinct values in, read back by the schema's accessor of that name: field numbers and types fit."""
@@ -99,7 +93,7 @@ def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> 
     options = getattr(SCHEMA, table.union)()
     options.Init(operator.BuiltinOptions().Bytes, operator.BuiltinOptions().Pos)
     for option, value in expected.items():
-        word = SCHEMA_WORDS.get(option, option.title().replace("_", ""))
+        word = schema_word(option)
         if table.fields[option].kind is Kind.INTS:
             assert list(getattr(options, f"{word}AsNumpy")()) == value
         else:

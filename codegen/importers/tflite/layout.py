@@ -74,13 +74,21 @@ def _numbers(name: str, *fields: tuple[str, Field]) -> Table:
 
 _ACTIVATION = ("fused_activation_function", _BYTE)
 _WINDOW = (("padding", _BYTE), ("stride_w", _INT), ("stride_h", _INT))
+_BIAS_TYPE = ("quantized_bias_type", _BYTE)
 _DILATION = (("dilation_w_factor", _INT), ("dilation_h_factor", _INT))
 
 OPTIONS: Mapping[int, Table] = {
-    1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION),
+    1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION, _BIAS_TYPE),
     2: _numbers("DepthwiseConv2DOptions", *_WINDOW, ("depth_multiplier", _INT), _ACTIVATION, *_DILATION),
     5: _numbers("Pool2DOptions", *_WINDOW, ("filter_width", _INT), ("filter_height", _INT), _ACTIVATION),
-    8: _numbers("FullyConnectedOptions", _ACTIVATION, ("weights_format", _BYTE), ("keep_num_dims", _BYTE)),
+    8: _numbers(
+        "FullyConnectedOptions",
+        _ACTIVATION,
+        ("weights_format", _BYTE),
+        ("keep_num_dims", _BYTE),
+        ("asymmetric_quantize_inputs", _BYTE),
+        _BIAS_TYPE,
+    ),
     9: _numbers("SoftmaxOptions", ("beta", _INT)),
     10: _numbers("ConcatenationOptions", ("axis", _INT), _ACTIVATION),
     11: _numbers("AddOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
@@ -143,6 +151,8 @@ _OPERATOR = Table(
         3: ("builtin_options_type", _BYTE),
         4: ("builtin_options", Choice(tag=3, layouts=OPTIONS)),
         5: ("custom_options", _BYTES),
+        9: ("large_custom_options_offset", _LONG),
+        10: ("large_custom_options_size", _LONG),
     },
 )
 

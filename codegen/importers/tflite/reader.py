@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from flatbuffers.number_types import Int32Flags
 from tflite.BuiltinOperator import BuiltinOperator
 from tflite.Model import Model
 
@@ -17,6 +18,8 @@ from codegen.importers.tflite.verify import verify
 
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
+_BUILTIN_CODE_SLOT = 4 + 2 * 3
+"""Where a field list keeps `OperatorCode.builtin_code`, field 3."""
 
 _OPERATOR_NAMES: dict[int, str] = {
     code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int) and name.isupper()
@@ -78,9 +81,12 @@ class _Reader:
     def _code(self, code: Any) -> tuple[str, str]:
         """TFLite's name of an operator code, and its custom name.
 
-        Old files have the code in a byte, new ones in both fields. Source: GetBuiltinCode, schema_utils.cc.
+        Old files have it in a byte, most new ones in both fields, some in the new one only: the larger
+        counts (GetBuiltinCode, schema_utils.cc). The schema package's `BuiltinCode()` is no reading of the
+        new field: it gives the byte for every code below 127.
         """
-        number = max(int(code.DeprecatedBuiltinCode()), int(code.BuiltinCode()))
+        new = int(code._tab.GetSlot(_BUILTIN_CODE_SLOT, 0, Int32Flags))
+        number = max(int(code.DeprecatedBuiltinCode()), new)
         return _OPERATOR_NAMES.get(number, f"operator code {number}"), _decode(code.CustomCode())
 
     def _operand_list(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
@@ -110,12 +116,18 @@ class _Reader:
         )
 
     def _custom_options(self, operator: Any) -> bytes:
-        length = int(operator.CustomOptionsLength())
+        """A custom operator's options, inside the flatbuffer or behind it."""
+        start, length = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
+        outside = start > 1
+        if not outside:
+            length = int(operator.CustomOptionsLength())
         if length > limits.MAX_OPTION_BYTES:
             limit = limits.MAX_OPTION_BYTES
             raise self._error(
                 "E305", f"a custom operator has {length} bytes of options, supported are {limit}"
             )
+        if outside:
+            return self._behind("a custom operator's options", start, length).tobytes()
         return operator.CustomOptionsAsNumpy().tobytes() if length else b""
 
     def _tensor(self, tensor: Any, index: int) -> FileTensor:
@@ -159,15 +171,15 @@ class _Reader:
         """A buffer's bytes, inside the flatbuffer or (offset above 1) behind it in the same file."""
         start, size_bytes = int(buffer.Offset()), int(buffer.Size())
         if start > 1:
-            if start + size_bytes > len(self._data):
-                raise self._error(
-                    "E302",
-                    f"buffer {index} would lie at bytes {start} to {start + size_bytes - 1}, "
-                    f"the file has {len(self._data)} bytes",
-                )
-            return (
-                np.frombuffer(self._data, np.uint8, size_bytes, start)
-                if size_bytes
-                else np.zeros(0, np.uint8)
-            )
+            return self._behind(f"buffer {index}", start, size_bytes)
         return buffer.DataAsNumpy() if buffer.DataLength() else np.zeros(0, np.uint8)
+
+    def _behind(self, what: str, start: int, size_bytes: int) -> npt.NDArray[np.uint8]:
+        """Bytes of the file that an offset from its beginning names, as files beyond 2 GB have them."""
+        if start + size_bytes > len(self._data):
+            raise self._error(
+                "E302",
+                f"{what} would lie at bytes {start} to {start + size_bytes - 1}, "
+                f"the file has {len(self._data)} bytes",
+            )
+        return np.frombuffer(self._data, np.uint8, size_bytes, start) if size_bytes else np.zeros(0, np.uint8)

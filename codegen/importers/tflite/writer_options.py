@@ -25,6 +25,7 @@ TENSOR_TYPES: Mapping[str, int] = MappingProxyType(
         "int8": 9,
         "float64": 10,
         "uint64": 12,
+        "resource": 13,
         "uint32": 15,
         "uint16": 16,
     }
