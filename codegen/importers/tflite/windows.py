@@ -1,5 +1,6 @@
 """Operators that slide a window or multiply by weights: convolutions, pools, FULLY_CONNECTED."""
 
+from dataclasses import replace
 from typing import Any
 
 from tflite.Conv2DOptions import Conv2DOptions
@@ -14,6 +15,7 @@ from codegen.importers.tflite.report import Refused
 from codegen.importers.tflite.site import Site, Translated
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D, PoolAttrs
+from codegen.ir.ops.taps import WindowAxis, axes_of, padding_of
 
 Pair = tuple[int, int]
 
@@ -24,14 +26,11 @@ def conv_2d(site: Site) -> Translated:
     activation = site.activation(int(options.FusedActivationFunction()))
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
-    window = _extents(weights.type, (1, 2), "weights")
-    stride, dilation = _stride(options), _dilation(options)
+    rows, columns = _weighted_axes(options, image.type, weights.type)
     attrs = ConvAttrs(
-        stride=stride,
-        dilation=dilation,
-        padding=_padding(
-            options, _extents(image.type, (1, 2), "image"), window, stride=stride, dilation=dilation
-        ),
+        stride=(rows.stride, columns.stride),
+        dilation=(rows.dilation, columns.dilation),
+        padding=padding_of(rows, columns),
         activation=activation,
     )
     return Translated(op="CONV_2D", args=(image, weights, bias), attrs=attrs)
@@ -42,9 +41,7 @@ def depthwise_conv_2d(site: Site) -> Translated:
     options: Any = site.options(DepthwiseConv2DOptions)
     activation = site.activation(int(options.FusedActivationFunction()))
     image, weights, bias = site.weighted()
-    window = _extents(weights.type, (1, 2), "weights")
-    stride, dilation = _stride(options), _dilation(options)
-    rows_columns = _extents(image.type, (1, 2), "image")
+    rows, columns = _weighted_axes(options, image.type, weights.type)
     channels, outputs = image.type.shape[3], weights.type.shape[3]
     declared = int(options.DepthMultiplier())
     multiplier = outputs // channels
@@ -55,9 +52,9 @@ def depthwise_conv_2d(site: Site) -> Translated:
         )
     attrs = DepthwiseConvAttrs(
         multiplier=multiplier,
-        stride=stride,
-        dilation=dilation,
-        padding=_padding(options, rows_columns, window, stride=stride, dilation=dilation),
+        stride=(rows.stride, columns.stride),
+        dilation=(rows.dilation, columns.dilation),
+        padding=padding_of(rows, columns),
         activation=activation,
     )
     return Translated(op="DEPTHWISE_CONV_2D", args=(image, weights, bias), attrs=attrs)
@@ -97,20 +94,21 @@ def pool_2d(site: Site) -> Translated:
     window = int(options.FilterHeight()), int(options.FilterWidth())
     if min(window) < 1:
         raise Refused("E303", f"window {window[0]}x{window[1]} must be positive")
-    stride = _stride(options)
+    axes = _axes(options, _extents(image.type, "image"), window)
+    rows, columns = (axis.cut() if axis.room >= 0 else axis for axis in axes)
     attrs = PoolAttrs(
-        window=window,
-        stride=stride,
-        padding=_padding(options, _extents(image.type, (1, 2), "image"), window, stride=stride),
+        window=(rows.window, columns.window),
+        stride=(rows.stride, columns.stride),
+        padding=padding_of(rows, columns),
         activation=activation,
     )
     return Translated(op=site.operator.name, args=(image,), attrs=attrs)
 
 
-def _extents(value: TensorType, axes: Pair, what: str) -> Pair:
+def _extents(value: TensorType, what: str) -> Pair:
     if len(value.shape) != 4:
         raise Refused("E303", f"the {what} has shape {list(value.shape)}, needs 4 dimensions")
-    return value.shape[axes[0]], value.shape[axes[1]]
+    return value.shape[1], value.shape[2]
 
 
 def _positive(pair: Pair, what: str) -> Pair:
@@ -119,28 +117,26 @@ def _positive(pair: Pair, what: str) -> Pair:
     return pair
 
 
-def _stride(options: Any) -> Pair:
-    return _positive((int(options.StrideH()), int(options.StrideW())), "stride")
+def _weighted_axes(options: Any, image: TensorType, weights: TensorType) -> tuple[WindowAxis, WindowAxis]:
+    """Rows and columns of a convolution. Every weight stays; a dilation is no larger than what matters."""
+    window = _extents(weights, "weights")
+    dilation = _positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
+    rows, columns = _axes(options, _extents(image, "image"), window, dilation)
+    return rows.near() if rows.room >= 0 else rows, columns.near() if columns.room >= 0 else columns
 
 
-def _dilation(options: Any) -> Pair:
-    return _positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
-
-
-def _padding(options: Any, image: Pair, window: Pair, *, stride: Pair, dilation: Pair = (1, 1)) -> Padding2D:
-    """SAME and VALID in elements on each side."""
+def _axes(options: Any, image: Pair, window: Pair, dilation: Pair = (1, 1)) -> tuple[WindowAxis, WindowAxis]:
+    """Rows and columns as the file has them, SAME and VALID in elements on each side."""
+    stride = _positive((int(options.StrideH()), int(options.StrideW())), "stride")
     code = int(options.Padding())
-    if code == Padding.VALID:
-        return Padding2D()
-    if code != Padding.SAME:
+    if code not in (Padding.VALID, Padding.SAME):
         raise Refused("E303", f"padding number {code} does not exist")
-    top, bottom = _same(image[0], window[0], stride[0], dilation[0])
-    left, right = _same(image[1], window[1], stride[1], dilation[1])
-    return Padding2D(top=top, bottom=bottom, left=left, right=right)
+    rows, columns = axes_of(image, window, stride=stride, padding=Padding2D(), dilation=dilation)
+    return (rows, columns) if code == Padding.VALID else (_same(rows), _same(columns))
 
 
-def _same(extent: int, window: int, stride: int, dilation: int) -> Pair:
-    """Elements before and after. Source: ComputePaddingWithOffset, TFLite kernels/padding.h."""
-    result = -(-extent // stride)
-    total = max((result - 1) * stride + (window - 1) * dilation + 1 - extent, 0)
-    return total // 2, total - total // 2
+def _same(axis: WindowAxis) -> WindowAxis:
+    """With SAME padding. Source: ComputePaddingWithOffset, TFLite kernels/padding.h."""
+    results = -(-axis.extent // axis.stride)
+    total = max((results - 1) * axis.stride + axis.reach - axis.extent, 0)
+    return replace(axis, before=total // 2, after=total - total // 2)

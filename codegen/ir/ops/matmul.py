@@ -18,7 +18,7 @@ from codegen.ir.fixed_point import (
     wrap_int32,
 )
 from codegen.ir.ops.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base import Activation, Padding2D
+from codegen.ir.ops.base import Activation
 from codegen.ir.ops.parameters import (
     activation_range,
     conv_multipliers,
@@ -27,6 +27,7 @@ from codegen.ir.ops.parameters import (
     has_wide_accumulator,
 )
 from codegen.ir.ops.rules import operand, present
+from codegen.ir.ops.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, Quantization, TensorType
 
 Reals = NDArray[np.floating]
@@ -50,13 +51,12 @@ def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType
     outputs, rows, columns, inputs = weights.shape
     groups = image.shape[3] // inputs
     total = np.zeros(result.shape, image.dtype)
-    for row, column, tap in _taps(
-        image, (rows, columns), attrs.stride, attrs.dilation, attrs.padding, result
-    ):
+    for tap in _taps(attrs, image, (rows, columns)):
+        sums, pixels = total[tap.results], image[tap.elements]
         for group in range(groups):
             channels = slice(group * inputs, (group + 1) * inputs)
             chosen = slice(group * outputs // groups, (group + 1) * outputs // groups)
-            _add_products(total[..., chosen], tap[..., channels], weights[chosen, row, column])
+            _add_products(sums[..., chosen], pixels[..., channels], weights[chosen, tap.row, tap.column])
     return total
 
 
@@ -76,9 +76,8 @@ def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, resu
     """DEPTHWISE_CONV_2D's sums of products, as `conv_sums`."""
     image = np.repeat(image, attrs.multiplier, axis=3)
     total = np.zeros(result.shape, image.dtype)
-    window = (weights.shape[1], weights.shape[2])
-    for row, column, tap in _taps(image, window, attrs.stride, attrs.dilation, attrs.padding, result):
-        total += tap * weights[0, row, column]
+    for tap in _taps(attrs, image, (weights.shape[1], weights.shape[2])):
+        total[tap.results] += image[tap.elements] * weights[0, tap.row, tap.column]
     return total
 
 
@@ -124,23 +123,12 @@ def _add_products(total: Reals, rows: Reals, weights: Reals) -> None:
         total += rows[..., channel, None] * weights[:, channel]
 
 
-def _taps(
-    image: Reals,
-    window: tuple[int, int],
-    stride: tuple[int, int],
-    dilation: tuple[int, int],
-    padding: Padding2D,
-    result: TensorType,
-) -> Iterator[tuple[int, int, Reals]]:
-    """For every position in the window: row, column, and the elements it meets, [N, rows, columns, C]."""
-    padded = np.pad(image, ((0, 0), (padding.top, padding.bottom), (padding.left, padding.right), (0, 0)))
-    height, width = result.shape[1:3]
-    for row in range(window[0]):
-        top = row * dilation[0]
-        for column in range(window[1]):
-            left = column * dilation[1]
-            bottom, right = top + (height - 1) * stride[0] + 1, left + (width - 1) * stride[1] + 1
-            yield row, column, padded[:, top : bottom : stride[0], left : right : stride[1], :]
+def _taps(attrs: ConvAttrs | DepthwiseConvAttrs, image: Reals, window: tuple[int, int]) -> Iterator[Meeting]:
+    """The positions in the window that meet the image."""
+    extents = (image.shape[1], image.shape[2])
+    return meetings(
+        *axes_of(extents, window, stride=attrs.stride, padding=attrs.padding, dilation=attrs.dilation)
+    )
 
 
 def _finish(

@@ -9,6 +9,7 @@ from codegen.ir.ops.attrs import MeanAttrs, PoolAttrs
 from codegen.ir.ops.base import Activation
 from codegen.ir.ops.parameters import activation_range, float_activation_range, mean_multiplier
 from codegen.ir.ops.rules import operand, present
+from codegen.ir.ops.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
 
@@ -16,12 +17,11 @@ def average_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: 
     """AVERAGE_POOL_2D: elements inside the image, summed and counted; integers round half away from zero."""
     image = present(values, 0, "image")
     wide = np.int64 if result.dtype.is_integer else np.float32
-    total = np.zeros(result.shape, wide)
-    for tap in _taps(attrs, image.astype(wide), wide(0), result):
-        total += tap
+    wider, total = image.astype(wide), np.zeros(result.shape, wide)
     count = np.zeros((1, *result.shape[1:3], 1), np.int64)
-    for tap in _taps(attrs, np.ones((1, *image.shape[1:3], 1), np.int64), np.int64(0), result):
-        count += tap
+    for tap in _taps(attrs, image):
+        total[tap.results] += wider[tap.elements]
+        count[tap.results] += 1
     if not result.dtype.is_integer:
         return _activate(total / count.astype(np.float32), attrs.activation, result)
     magnitude = (np.abs(total) + count // 2) // count
@@ -33,8 +33,8 @@ def max_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: Tens
     image = present(values, 0, "image")
     lowest = result.dtype.numpy.type(result.dtype.limits[0] if result.dtype.is_integer else -np.inf)
     largest = np.full(result.shape, lowest)
-    for tap in _taps(attrs, image, lowest, result):
-        largest = np.maximum(largest, tap)
+    for tap in _taps(attrs, image):
+        np.maximum(largest[tap.results], image[tap.elements], out=largest[tap.results])
     return _activate(largest, attrs.activation, result)
 
 
@@ -62,18 +62,10 @@ def mean(
     return np.clip(scaled, *result.dtype.limits).astype(result.dtype.numpy).reshape(result.shape)
 
 
-def _taps(attrs: PoolAttrs, image: np.ndarray, fill: np.generic, result: TensorType) -> Iterator[np.ndarray]:
-    """For every position in the window the elements it meets, `fill` in the padding."""
-    pad = attrs.padding
-    frame = ((0, 0), (pad.top, pad.bottom), (pad.left, pad.right), (0, 0))
-    padded = np.pad(image, frame, constant_values=fill)
-    height, width = result.shape[1:3]
-    (rows, columns), (down, across) = attrs.window, attrs.stride
-    for top in range(rows):
-        for left in range(columns):
-            yield padded[
-                :, top : top + (height - 1) * down + 1 : down, left : left + (width - 1) * across + 1 : across
-            ]
+def _taps(attrs: PoolAttrs, image: np.ndarray) -> Iterator[Meeting]:
+    """The positions in the window that meet the image."""
+    extents = (image.shape[1], image.shape[2])
+    return meetings(*axes_of(extents, attrs.window, stride=attrs.stride, padding=attrs.padding))
 
 
 def _activate(values: np.ndarray, activation: Activation, result: TensorType) -> np.ndarray:

@@ -5,7 +5,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from codegen.ir.fixed_point import INT32_MAX
 from codegen.ir.ops.base import Attrs, Padding2D
+from codegen.ir.ops.taps import axes_of
 from codegen.ir.types import DType, TensorType
 
 _A = TypeVar("_A", bound=Attrs)
@@ -140,13 +142,15 @@ def window_extents(
     """Rows and columns of the result of sliding `window` over `image`, all in elements.
 
     floor((extent + padding - ((window - 1) * dilation + 1)) / stride) + 1; for TFLite's SAME padding made
-    explicit this is its ceil(extent / stride). Raises ValueError if no window fits.
+    explicit this is its ceil(extent / stride). Raises ValueError if no window fits, or if one reaches further
+    than C's int32_t counts.
     """
     if min(*window, *stride, *dilation) < 1:
         raise ValueError(f"window {window}, stride {stride} and dilation {dilation} must be positive")
-    pads = (padding.top + padding.bottom, padding.left + padding.right)
-    reach = tuple((w - 1) * d + 1 for w, d in zip(window, dilation, strict=True))
-    room = tuple(extent + pad - r for extent, pad, r in zip(image, pads, reach, strict=True))
-    if min(room) < 0:
-        raise ValueError(f"a window of {reach[0]}x{reach[1]} does not fit an image of {image[0]}x{image[1]}")
-    return room[0] // stride[0] + 1, room[1] // stride[1] + 1
+    rows, columns = axes_of(image, window, stride=stride, padding=padding, dilation=dilation)
+    reach = f"a window of {rows.reach}x{columns.reach}"
+    if min(rows.room, columns.room) < 0:
+        raise ValueError(f"{reach} does not fit an image of {image[0]}x{image[1]}")
+    if max(rows.padded, columns.padded) > INT32_MAX:
+        raise ValueError(f"{reach} with padding {padding} reaches further than {INT32_MAX} elements")
+    return rows.count, columns.count
