@@ -2,10 +2,10 @@
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from codegen import disk
 from codegen.errors import CodegenError, Message, Messages
 
 DUMPED = "[0-9][0-9]*_*.ir"
@@ -52,19 +52,10 @@ def write_file(target: Path, data: bytes) -> None:
 
 
 def _replace(place: Path, data: bytes) -> None:
-    mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
     if place.exists() and not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    file, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-    written = Path(name)
-    try:
-        with os.fdopen(file, "wb") as stream:
-            stream.write(data)
-        written.chmod(mode)
-        written.replace(place)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
+    mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~disk.umask()
+    disk.write_whole(place, data, mode=mode)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -72,9 +63,3 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
     except (OSError, RuntimeError):
         return False  # what cannot be looked at is told by who reads or writes it
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -1,18 +1,32 @@
 """Writing a folder whole or not at all; files of the user's in it are kept."""
 
-import os
-import shutil
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codegen.emit.manifest import MANIFEST, carry_over, edited, others, read_manifest, write_manifest
+from codegen import disk
+from codegen.emit.manifest import MANIFEST, edited, others, read_manifest
+from codegen.emit.publishing import (
+    Tell,
+    Workplace,
+    close_workplace,
+    lock_path,
+    open_workplace,
+    publish,
+    recover,
+)
 from codegen.errors import CodegenError, Message, listed
 from codegen.plan.image import Sources
 
 _LISTED = 8
 """Files that a message names at most."""
+
+_WAIT_SECONDS = 60.0
+"""How long other builds may look at a folder; they hold its lock for a moment, not while they compile."""
+
+
+def _unheard(name: str, aside: str) -> None:
+    del name, aside
 
 
 def write(sources: Sources, folder: Path) -> None:
@@ -22,28 +36,63 @@ def write(sources: Sources, folder: Path) -> None:
 
 
 @contextmanager
-def staged(sources: Sources, folder: Path) -> Generator[Path]:
-    """A hidden sibling of `folder` that holds `sources`; it becomes `folder` when the block ends well.
+def staged(sources: Sources, folder: Path, tell: Tell = _unheard) -> Generator[Path]:
+    """A hidden folder that holds `sources`; it becomes `folder` when the block ends well.
 
     More files may be added to it inside the block. If the block raises, nothing is left behind and what
     was at `folder` before is untouched. Of an earlier folder of ours the files that codegen wrote are
-    replaced; all others are kept, as they are. Raises CodegenError E230 for any other folder or file there
-    (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote were changed
-    since, or others are in the way of new ones, E233 for the current folder.
+    replaced; all others are kept, as they are, those too that are saved meanwhile: `tell` hears of files of
+    ours that were. What killed builds left is cleared up first. Raises CodegenError E230 for any other folder
+    or file there (an empty folder is taken), E231 if it cannot be written, E232 if files that codegen wrote
+    were changed since, or others are in the way of new ones, E233 for the current folder, E235 if another
+    build keeps it locked.
     """
     folder = folder.resolve()
     _check_elsewhere(folder)
-    _check_replaceable(folder)
-    staging = _staging(folder)
+    place = _opened(folder, tell)
     try:
         try:
-            _fill(staging, sources)
+            _fill(place.staging, sources)
         except OSError as error:
             raise _unwritable(folder, error) from error
-        yield staging
-        _publish(staging, folder)
+        try:
+            yield place.staging
+        except OSError as error:
+            if disk.is_full(error):
+                raise _unwritable(folder, error) from error
+            raise
+        with _alone(folder):
+            kept = _check_replaceable(folder)
+            _check_not_blocked(kept, place)
+            publish(place, kept, tell)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        close_workplace(place)
+
+
+def _opened(folder: Path, tell: Tell) -> Workplace:
+    """A workplace for `folder`, which may be replaced; what killed builds of it left is cleared up."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with _alone(folder):
+        recover(folder, tell)
+        _check_replaceable(folder)
+        return open_workplace(folder)
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """No other build looks at `folder` meanwhile. Raises CodegenError E231 for every OSError, E235."""
+    try:
+        with disk.locked(lock_path(folder), _WAIT_SECONDS):
+            yield
+    except TimeoutError:
+        text = f"another build has been writing this folder for {_WAIT_SECONDS:.0f} seconds"
+        help_ = "end that build (it may be stopped), or name another folder with -o"
+        raise CodegenError(Message(code="E235", where=str(folder), text=text, help=help_)) from None
+    except OSError as error:
+        raise _unwritable(folder, error) from error
 
 
 def _check_elsewhere(folder: Path) -> None:
@@ -116,23 +165,6 @@ def _unwritable(folder: Path, error: OSError) -> CodegenError:
     )
 
 
-def _staging(folder: Path) -> Path:
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        # mkdtemp makes it private; the finished folder has the rights any new folder of the user has.
-        staging.chmod(0o777 & ~_umask())
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return staging
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
 def _fill(staging: Path, sources: Sources) -> None:
     for name, text in sources.files.items():
         path = staging / name
@@ -142,37 +174,15 @@ def _fill(staging: Path, sources: Sources) -> None:
         (staging / name).write_bytes(data)
 
 
-def _publish(staging: Path, folder: Path) -> None:
-    """Move `staging`, with what is kept of `folder`, to `folder`; what was there goes only after the new one
-    is in its place."""
-    kept = _check_replaceable(folder)
-    try:
-        write_manifest(staging)
-        _carry_over(kept, staging, folder)
-        if not folder.exists():
-            staging.rename(folder)
-            return
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as aside:
-            old = Path(aside) / "old"
-            folder.rename(old)
-            try:
-                staging.rename(folder)
-            except OSError:
-                old.rename(folder)
-                raise
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _carry_over(kept: list[str], staging: Path, folder: Path) -> None:
-    blocked = [name for name in kept if _blocks(name, staging, folder)]
+def _check_not_blocked(kept: list[str], place: Workplace) -> None:
+    """Raise E232 for files of the user's in the way of new ones."""
+    blocked = [name for name in kept if _blocks(name, place.staging, place.folder)]
     if blocked:
         text = (
             f"holds files that codegen did not write where this build has files of its own: "
             f"{listed(blocked, _LISTED)}"
         )
-        raise _in_the_way(folder, text, "move them away, or name another folder with -o")
-    carry_over(kept, folder, staging)
+        raise _in_the_way(place.folder, text, "move them away, or name another folder with -o")
 
 
 def _blocks(name: str, staging: Path, folder: Path) -> bool:

@@ -1,14 +1,12 @@
 """What codegen wrote into a folder, so that the next build replaces that and nothing else.
 
 The manifest is a file of the folder: a line of explanation, then lines as `sha256sum` prints them. What is
-not in it is the user's (CMake's build folder, objects, notes): it is carried over into the
-next build's folder.
+not in it is the user's (CMake's build folder, objects, notes): it is carried over into the next build's
+folder (`codegen.emit.publishing`).
 """
 
 import hashlib
 import os
-import shutil
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,14 +16,16 @@ MANIFEST = ".codegen"
 _FIRST_LINE = "# Made by codegen. The next build into this folder replaces these files and keeps all others."
 
 _REWRITTEN = "report.json"
-"""Ours in every such folder, but not listed: `run` adds what it measured to it, and the planner's time is in
-it, which may not make two builds of one model differ elsewhere."""
+"""Ours in every such folder, but not listed: `run` adds what it measured to it."""
+
+UNLISTED = (MANIFEST, _REWRITTEN)
+"""Ours without a line in the manifest."""
 
 
 def write_manifest(folder: Path) -> None:
     """List all files of `folder`, which is ours alone, in its manifest. Raises OSError."""
-    names = sorted(path.relative_to(folder).as_posix() for path in _files(folder))
-    lines = [f"{_digest(folder / name)}  {name}" for name in names if name not in (MANIFEST, _REWRITTEN)]
+    names = sorted(name for name in names_in(folder) if name not in UNLISTED)
+    lines = [f"{_digest(folder / name)}  {name}" for name in names]
     text = "\n".join([_FIRST_LINE, *lines, ""])
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
 
@@ -46,65 +46,47 @@ def read_manifest(folder: Path) -> Mapping[str, str] | None:
 def edited(folder: Path, manifest: Mapping[str, str]) -> list[str]:
     """Files of the manifest that somebody has changed since, or put something else in their place. Raises
     OSError."""
-    found: list[str] = []
-    for name, digest in manifest.items():
-        path = folder / name
-        if not os.path.lexists(path):
-            continue
-        if path.is_symlink() or not path.is_file() or _digest(path) != digest:
-            found.append(name)
-    return found
+    return [name for name, digest in manifest.items() if not is_as_written(folder / name, digest)]
+
+
+def is_as_written(path: Path, digest: str | None) -> bool:
+    """Whether `path` is a file with this digest, or gone. Raises OSError."""
+    if not os.path.lexists(path):
+        return True
+    if digest is None or path.is_symlink() or not path.is_file():
+        return False
+    try:
+        return _digest(path) == digest
+    except FileNotFoundError:
+        return True  # removed just now
 
 
 def others(folder: Path, manifest: Mapping[str, str]) -> list[str]:
     """Files (links and devices too) and empty folders of `folder` that are not in its manifest. Raises
     OSError."""
-    known = {MANIFEST, _REWRITTEN, *manifest}
-    names = (path.relative_to(folder).as_posix() for path in _files(folder))
-    return sorted(name for name in names if name not in known)
+    return sorted(name for name in names_in(folder) if name not in UNLISTED and name not in manifest)
 
 
-def carry_over(names: list[str], old: Path, new: Path) -> None:
-    """Make `names` of `old` be in `new` too, as they are, with their times: files as hard links where the
-    disk has those, so that nothing is copied and nothing is missing in `old` if the build ends here. Raises
-    OSError, of which FileExistsError where `new` has something of that name."""
-    for name in names:
-        source, target = old / name, new / name
-        _make_parents(old, new, Path(name))
-        if source.is_symlink():
-            target.symlink_to(source.readlink())
-        elif source.is_dir():
-            target.mkdir(exist_ok=True)
-            shutil.copystat(source, target)
-        else:
-            _link(source, target)
+def names_in(folder: Path) -> Iterator[str]:
+    """Everything below `folder` that is no folder with something in it, by its path there; links to folders
+    are not followed. What appears or goes meanwhile may be missed. Raises OSError."""
+    yield from _below(folder, "")
 
 
-def _make_parents(old: Path, new: Path, name: Path) -> None:
-    for parent in reversed(name.parents[:-1]):
-        if not (new / parent).is_dir():
-            (new / parent).mkdir()
-            shutil.copymode(old / parent, new / parent)
-
-
-def _link(source: Path, target: Path) -> None:
+def _below(folder: Path, above: str) -> Iterator[str]:
     try:
-        os.link(source, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        if not stat.S_ISREG(source.stat().st_mode):
-            raise
-        shutil.copy2(source, target)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Everything below `folder` that is no folder with something in it; links to folders are not followed."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink() and any(path.iterdir()):
-            yield from _files(path)
+        with os.scandir(folder / above) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # gone since it was listed
+    if above and not entries:
+        yield above
+    for entry in entries:
+        name = f"{above}/{entry.name}" if above else entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(folder, name)
         else:
-            yield path
+            yield name
 
 
 def _digest(path: Path) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 from codegen.ir import Board, Runner
 from codegen.plan.image import ElfSizes, Image, Sources
 from codegen.toolchain import callgraph, elf, gcc, host, pools, stack
-from codegen.toolchain.publish import publish
 
 Optimize = Literal["speed", "balanced", "size"]
 
@@ -107,7 +106,7 @@ class _Arm:
             stack_bound_bytes=stacks[0],
             core1_stack_bound_bytes=stacks[1],
         )
-        path = publish(image, self.place.folder / FIRMWARE_NAME)
+        path = self.place.published(image)
         return Image(path=path, sizes=sizes, symbols=linked.symbol_map(), sections=linked.section_map())
 
     def _compile(self) -> tuple[list[Path], list[Path]]:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen import disk
 from codegen.errors import CodegenError, Message, in_bytes
 
 ARM_PREFIX = "arm-none-eabi-"
@@ -79,6 +80,12 @@ class Place:
     folder: Path
     objects: Path
     jobs: int = 2
+
+    def published(self, image: Path) -> Path:
+        """Copy a linked image to the folder, whole or not at all; returns where it is."""
+        path = self.folder / image.name
+        disk.write_whole(path, image.read_bytes(), mode=0o755 & ~disk.umask())
+        return path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,6 @@ from codegen import resources
 from codegen.ir import Board
 from codegen.plan.image import ElfSizes, Image, Sources
 from codegen.toolchain import elf, gcc
-from codegen.toolchain.publish import publish
 
 LIBRARY_NAME = "firmware.so"
 POISONED_NAME = "firmware.poisoned"
@@ -38,7 +37,7 @@ def build_library(sources: Sources, board: Board, place: gcc.Place, level: str) 
     linked = elf.read(built)
     elf.check_no_heap(linked)
     product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    return _image(publish(built, place.folder / LIBRARY_NAME), linked, sum(map(_text_bytes, product)))
+    return _image(place.published(built), linked, sum(map(_text_bytes, product)))
 
 
 def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str) -> Image:
@@ -54,7 +53,7 @@ def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str)
     gcc.Compiler(prefix="", options=options).link(arguments, place)
     linked = elf.read(built)
     product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    return _image(publish(built, place.folder / POISONED_NAME), linked, sum(map(_text_bytes, product)))
+    return _image(place.published(built), linked, sum(map(_text_bytes, product)))
 
 
 def _compile(

@@ -1,0 +1,148 @@
+"""Writing to disk so that others see all of it or nothing: whole files, exchanged paths, locks.
+
+Everything here raises OSError; the caller says what it means for the user.
+"""
+
+import ctypes
+import errno
+import fcntl
+import functools
+import os
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+_AT_FDCWD = -100
+_NOREPLACE, _EXCHANGE = 1, 2
+"""Flags of Linux' renameat2(2)."""
+
+_CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""What systems and file systems answer that lack a flag of renameat2."""
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_POLL_SECONDS = 0.02
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a disk, a quota or a limit on files is what stopped a write."""
+    return error.errno in _FULL
+
+
+def umask() -> int:
+    """Rights that new files of this process lack."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def write_whole(path: Path, data: bytes, *, mode: int) -> None:
+    """Write a file that is there whole or not at all, with exactly the rights `mode`."""
+    file, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    written = Path(name)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+        written.chmod(mode)
+        written.replace(path)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two paths swap what they name in one step: nobody sees either of them missing.
+
+    False, with nothing done, where the system or the file system has no such step.
+    """
+    return _renamed(one, other, _EXCHANGE)
+
+
+def rename_new(source: Path, target: Path) -> None:
+    """Rename a file or link to a name that nothing has. Raises FileExistsError if something has it."""
+    if _renamed(source, target, _NOREPLACE):
+        return
+    # Without the flag: a second link fails where a name is taken, in one step too.
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in {errno.EPERM, *_CANNOT}:
+            raise
+        # A disk without links: what is saved between these two lines is lost.
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        source.rename(target)
+        return
+    source.unlink()
+
+
+def _renamed(source: Path, target: Path, flag: int) -> bool:
+    call = _renameat2()
+    if call is None:
+        return False
+    if call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _CANNOT:
+        return False
+    raise OSError(code, os.strerror(code), str(source), None, str(target))
+
+
+@functools.cache
+def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
+    """renameat2 of the C library (glibc from 2.28); None where it has none."""
+    try:
+        return ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return None
+
+
+@contextmanager
+def locked(path: Path, wait_seconds: float) -> Generator[None]:
+    """Hold the lock of the file `path`, which is there only as long as somebody holds or wants it.
+
+    The lock belongs to the open file, so it ends with the process: a file that a killed process left stops
+    nobody. Raises TimeoutError if somebody else keeps it for `wait_seconds`.
+    """
+    file = _locked_file(path, time.monotonic() + wait_seconds)
+    try:
+        yield
+    finally:
+        # Removed while it is locked: who waits for it finds another file, or none, under the name.
+        path.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _locked_file(path: Path, end: float) -> int:
+    while True:
+        file = try_lock(path)
+        if file is not None and _is_named(file, path):
+            return file
+        if file is not None:
+            os.close(file)  # removed by the one who held it before us
+        elif time.monotonic() > end:
+            raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), str(path))
+        else:
+            time.sleep(_POLL_SECONDS)
+
+
+def try_lock(path: Path) -> int | None:
+    """A descriptor that holds the lock of the file `path`, made if need be; None if another one holds it."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _is_named(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
