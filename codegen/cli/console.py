@@ -1,7 +1,7 @@
 """What people see: messages, progress, tables."""
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from codegen.driver.build import Progress as Stage
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, Message
 from codegen.plan.shortage import DoesNotFit, Shortage
 from codegen.search import CurveProgress
 
@@ -20,10 +20,21 @@ from codegen.search import CurveProgress
 def show_error(error: CodegenError) -> None:
     """Every message on stderr, plain where stderr is not a terminal."""
     for message in error.messages:
-        label, separator, rest = str(replace(message, help=None)).partition("]")
-        click.echo(click.style(label + separator, fg="red", bold=True) + rest, err=True)
-        if message.help:
-            click.echo(click.style("help", fg="cyan") + f": {message.help}", err=True)
+        _show(message, "error", "red")
+
+
+def show_warnings(messages: Iterable[Message]) -> None:
+    """Messages that stopped nothing, on stderr, with --quiet and --json too."""
+    for message in messages:
+        _show(message, "warning", "yellow")
+
+
+def _show(message: Message, kind: str, colour: str) -> None:
+    label, separator, rest = str(replace(message, help=None)).partition("]")
+    label = label.replace("error", kind, 1) + separator
+    click.echo(click.style(label, fg=colour, bold=True) + rest, err=True)
+    if message.help:
+        click.echo(click.style("help", fg="cyan") + f": {message.help}", err=True)
 
 
 def json_error(error: CodegenError) -> str:

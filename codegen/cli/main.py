@@ -91,11 +91,30 @@ def _run(words: list[str]) -> int:
         # The reader of stdout went away (`codegen plan ... | head`): nothing more to say.
         sys.stderr.close()
         return int(ExitCode.OK)
-    except Exception:
-        click.echo(traceback.format_exc(), err=True)
-        click.echo("codegen: a bug in this program; please report it with the lines above", err=True)
-        return int(ExitCode.BUG)
+    except Exception as error:
+        full = _no_room(error)
+        return _bug() if full is None else _fail(full, as_json)
     return status if isinstance(status, int) else int(ExitCode.OK)
+
+
+def _no_room(error: Exception) -> CodegenError | None:
+    """E231 for a file that no stage speaks of, a temporary one; None if no full disk is the matter."""
+    from tempfile import gettempdir
+
+    from codegen.disk import is_full
+
+    if not isinstance(error, OSError) or not is_full(error):
+        return None
+    text = f"cannot be written: {error.strerror}"
+    help_ = "make room there; temporary files go where the environment variable TMPDIR says"
+    where = str(error.filename or gettempdir())
+    return CodegenError(Message(code="E231", where=where, text=text, help=help_))
+
+
+def _bug() -> int:
+    click.echo(traceback.format_exc(), err=True)
+    click.echo("codegen: a bug in this program; please report it with the lines above", err=True)
+    return int(ExitCode.BUG)
 
 
 def _fail(error: CodegenError, as_json: bool) -> int:

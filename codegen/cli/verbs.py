@@ -8,7 +8,7 @@ import click
 
 from codegen import board as catalogue
 from codegen.cli.cases import by_model, model_cases
-from codegen.cli.console import progress, progress_bar
+from codegen.cli.console import progress, progress_bar, show_warnings
 from codegen.cli.flags import groups, model_flags
 from codegen.cli.inputs import check_problem, existing, keep_inputs
 from codegen.cli.plan_files import PlanFiles, plan_files
@@ -86,6 +86,7 @@ def build(
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
+    show_warnings(built.warnings)
     if as_json:
         click.echo((target / "report.json").read_text(encoding="utf-8"), nl=False)
     elif not quiet:
@@ -166,6 +167,7 @@ def run(
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
+        show_warnings(built.warnings)
         cases = model_cases(built, paths, given, wanted, options)
         stage("run")
         trace = Trace.COST if as_json or folder is not None else Trace.NONE

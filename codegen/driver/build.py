@@ -48,6 +48,8 @@ class Built:
     folder: Path
     build_sha256: str
     """Build identity, see `Sources`."""
+    warnings: tuple[Message, ...] = ()
+    """What the user should know of a build that was made all the same."""
 
 
 def pipeline(
@@ -200,7 +202,8 @@ def build(
         check_interface(bundle)
         level, tools = toolchain.LEVELS[options.optimize], toolchain.tools(board, options.optimize)
         sources = emit.render(bundle, level, tools)
-        with emit.staged(sources, folder) as staging:
+        warnings: list[Message] = []
+        with emit.staged(sources, folder, _changed_meanwhile(folder, warnings)) as staging:
             progress("compile")
             try:
                 image = toolchain.build(sources, staging, board, optimize=options.optimize)
@@ -216,10 +219,22 @@ def build(
                 build_sha256=sources.build_sha256,
             )
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
-        return replace(found, image=replace(image, path=folder / image.path.relative_to(staging)))
+        image = replace(image, path=folder / image.path.relative_to(staging))
+        return replace(found, image=image, warnings=tuple(warnings))
 
     # Constants that are handed over take no room from code; those of several models are linked together.
     return built({}) if ready or options.interface.external else beside_code(built, board)
+
+
+def _changed_meanwhile(folder: Path, warnings: list[Message]) -> Callable[[str, str], None]:
+    """Hears of files of ours that the user changed while they were replaced; tells of them in `warnings`."""
+
+    def tell(name: str, aside: str) -> None:
+        text = f"{name} was changed while a build replaced it: the changed file is there as {aside}"
+        help_ = "compare the two, then remove it"
+        warnings.append(Message(code="E236", where=str(folder), text=text, help=help_))
+
+    return tell
 
 
 def _all_prepared(

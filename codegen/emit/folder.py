@@ -58,7 +58,7 @@ def staged(sources: Sources, folder: Path, tell: Tell = _unheard) -> Generator[P
         try:
             yield place.staging
         except OSError as error:
-            if disk.is_full(error):
+            if disk.is_full(error) and str(error.filename).startswith(str(place.path)):
                 raise _unwritable(folder, error) from error
             raise
         with _alone(folder):

@@ -43,6 +43,7 @@ def warnings(source: str) -> tuple[str, ...]:
 
 _DIAGNOSTIC = re.compile(r"^(?P<where>[^:\s]+:\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$")
 _SHOWN_ERRORS = 8
+_DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|File too large")
 _NO_C_LIBRARY = re.compile(r"\b(?:string|stdint)\.h: No such file")
 _NO_LIBRARY = re.compile(r"cannot find (?P<library>-l\w+|\S*lib\w+\.(?:so|a|o)\b\S*)")
 
@@ -117,7 +118,8 @@ class Compiler:
         """Compile all units, `place.jobs` at a time.
 
         Paths below `place.folder` appear relative in objects, so their bytes do not depend on where it
-        lies. Raises CodegenError: E501 without a compiler, E502 with the first errors of all files.
+        lies. Raises CodegenError: E231 on a full disk, E501 without a compiler, E502 with the first errors
+        of all files.
         """
         command = [tool(self.name), *self.options, f"-ffile-prefix-map={place.folder}=."]
         if self.version().split(".")[0] == str(_WARNING_FREE_MAJOR):
@@ -130,6 +132,7 @@ class Compiler:
             more = mapped if unit.source.endswith(".S") else ()
             options = (*unit.options, *more, "-c", unit.source, "-o", str(unit.object))
             done = call([*command, *options], place.folder)
+            _check_room(done, place)
             return [] if done.returncode == 0 else self._errors(unit, done)
 
         with ThreadPoolExecutor(max_workers=max(1, place.jobs)) as pool:
@@ -138,8 +141,9 @@ class Compiler:
             raise CodegenError(_shortened(messages))
 
     def link(self, arguments: Sequence[str], place: Place) -> None:
-        """Link; raises RegionsTooSmall E410, CodegenError E503 for anything else."""
+        """Link; raises RegionsTooSmall E410, CodegenError E231 on a full disk, E503 for anything else."""
         done = call([tool(self.name), *self.options, *arguments], place.folder)
+        _check_room(done, place)
         if done.returncode:
             messages, lacking = link_messages(done.stderr, self.name), lacking_bytes(done.stderr)
             raise RegionsTooSmall(messages, lacking) if lacking else CodegenError(messages)
@@ -160,6 +164,15 @@ class Compiler:
             return [Message(code="E502", where=unit.source, text=problem, help=advice)]
         texts = [(match["where"], f"does not compile: {match['text']}") for match in found]
         return [Message(code="E502", where=where, text=text, help=advice) for where, text in texts]
+
+
+def _check_room(done: subprocess.CompletedProcess[str], place: Place) -> None:
+    """Raise CodegenError E231 if a compiler failed because there was no room for what it wrote."""
+    reason = _DISK_FULL.search(done.stderr) if done.returncode else None
+    if reason is not None:
+        text = f"objects cannot be written: {reason[0]}"
+        help_ = "make room there, or name a folder on another disk in the environment variable TMPDIR"
+        raise CodegenError(Message(code="E231", where=str(place.objects.parent), text=text, help=help_))
 
 
 def _shortened(messages: list[Message]) -> list[Message]:

@@ -1,8 +1,8 @@
-"""Builds of a folder that are killed, disturbed or stopped by a full disk: each a forked process of its own.
+"""Builds of a folder that are killed, disturbed or stopped by a full disk: each a forked process.
 
-`python -m tests.emit.publishing_runs WHAT FOLDER` runs one of `_RUNS` and ends with status 0 if all held. It is
-a process of its own because it forks, and because an audit hook (which sees each system call that Python's os
-module is about to make) cannot be taken off again.
+`python -m tests.emit.publishing_runs WHAT FOLDER` runs one of `_RUNS` and ends with status 0 if all held.
+It is a process of its own because it forks, and because an audit hook (which sees each system call that
+Python's os module is about to make) cannot be taken off again.
 """
 
 import argparse
@@ -23,7 +23,15 @@ from codegen.plan.image import Sources
 
 _CALLS = {
     *("open", "os.chmod", "os.link", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir"),
-    *("os.scandir", "os.symlink", "os.utime", "os.truncate", "fcntl.flock", "shutil.rmtree", "tempfile.mkdtemp"),
+    *(
+        "os.scandir",
+        "os.symlink",
+        "os.utime",
+        "os.truncate",
+        "fcntl.flock",
+        "shutil.rmtree",
+        "tempfile.mkdtemp",
+    ),
 }
 _WRITES = {"os.link", "os.mkdir", "os.rename", "os.symlink", "tempfile.mkdtemp"}
 _FILES = ("model.c", "model.h", "runtime/kernel.c", "runtime/kernel.h", "firmware/main.c")
@@ -33,7 +41,7 @@ def sources(version: int) -> Sources:
     """Files that all say which build they are of; every other build has one more."""
     names = [*_FILES, "extra.c"] if version % 2 else _FILES
     return Sources(
-        files={name: f"{version}\n" * 500 for name in names},
+        files=dict.fromkeys(names, f"{version}\n" * 500),
         c_files=(),
         model_files=(),
         include_dirs=(".",),
@@ -78,7 +86,7 @@ def child(work: Callable[[], object]) -> int:
     except CodegenError as error:
         status = 9 if error.messages[0].code == "E231" else 1
     except BaseException as error:
-        print("child:", repr(error), file=sys.stderr)
+        sys.stderr.write(f"child: {error!r}\n")
     finally:
         os._exit(status)
 
@@ -122,7 +130,12 @@ def start(folder: Path) -> dict[str, str]:
     """A first build with files of the user's in it; what those hold."""
     write(sources(0), folder)
     (folder / "build" / "objects").mkdir(parents=True)
-    mine = {"notes": "first", "build/CMakeCache.txt": "cache", "build/objects/a.o": "object", "runtime/my.c": "m"}
+    mine = {
+        "notes": "first",
+        "build/CMakeCache.txt": "cache",
+        "build/objects/a.o": "object",
+        "runtime/my.c": "m",
+    }
     for name, text in mine.items():
         (folder / name).write_text(text)
     return mine
@@ -301,7 +314,7 @@ def _main() -> None:
     given = parser.parse_args()
     if not given.exchanges:
         ctypes.CDLL = _without_exchange  # pyright: ignore[reportAttributeAccessIssue]
-    print(_RUNS[given.what](given.folder, given))
+    sys.stdout.write(f"{_RUNS[given.what](given.folder, given)}\n")
 
 
 if __name__ == "__main__":
