@@ -22,8 +22,8 @@ from tests.emit.compiling import call, compile_all, run_main
 
 
 def test_a_build_is_identified_by_all_that_is_linked_not_by_its_model() -> None:
-    """A board held another build of the same model (other `--optimize`, other entry): the model's hash was the
-    same, and figures of the wrong binary were reported."""
+    """A board held another build of the same model (other `--optimize`, other entry): the model's hash was
+    the same, and figures of the wrong binary were reported."""
     counter = samples.counter(board=samples.ARM)
     first = render(together([counter]), "-O2", "gcc 12 -mcpu=cortex-m4")
     others = [
