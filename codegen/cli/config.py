@@ -38,6 +38,7 @@ _KNOWN = {
     "compress": str,
     "port": str,
     "pool": dict,
+    "name": dict,
     "concurrent": list,
     "app-elf": str,
 }
@@ -99,6 +100,8 @@ def settings(folder: Path | None = None) -> Settings:
     values: dict[str, object] = {}
     if isinstance(document.get("pool"), list):
         values["pool"] = pool_words(document.pop("pool"), messages)
+    if isinstance(document.get("name"), str):
+        values["name"] = [document.pop("name")]
     read = (path, *_kernel_sources(document.get("kernel"), path))
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)

@@ -10,9 +10,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from codegen.cli.config import Settings
 from codegen.driver.declared import DeclaredPool
+from codegen.driver.model_names import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
@@ -66,6 +68,13 @@ def _flags() -> list[Callable[..., Any]]:
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
             help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
+        ),
+        flag(
+            "--name",
+            multiple=True,
+            metavar="[NAME=]PREFIX",
+            help="What C names and files of a model begin with; of several models once a model, in their "
+            "order, or NAME=PREFIX for the one that is NAME by its file.",
         ),
         flag(
             "--pool",
@@ -173,6 +182,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     # Of codegen.toml, which `main` hands to click.
     found = click.get_current_context().obj or Settings()
     pools = values.pop("pool")
+    names = GivenNames(words=tuple(values.pop("name")), of_project=_is_of_project("name"))
     return Options(
         board=board,
         optimize=values.pop("optimize"),
@@ -181,6 +191,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         seed=values.pop("seed"),
         pool_limits=MappingProxyType(pool_limits(pools)),
         pools=declared_pools(pools),
+        names=names,
         io=IoMode(values.pop("io")),
         interface=Interface(
             entry=EntryMode(values.pop("entry")),
@@ -203,6 +214,11 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         compress=values.pop("compress"),
         dump_ir=values.pop("dump_ir"),
     )
+
+
+def _is_of_project(flag: str) -> bool:
+    """Whether codegen.toml says it, for all builds of a project."""
+    return click.get_current_context().get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
 
 
 _POOL = re.compile(rf"(?P<name>[A-Za-z][A-Za-z0-9_]*)=(?P<size>[0-9A-Za-z]+)(?:@(?P<address>{NUMBER}))?")

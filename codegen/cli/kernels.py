@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from codegen.errors import Messages
-from codegen.importers.names import is_reserved
 from codegen.importers.tflite.translate import CONTROL_FLOW, SPLITTERS, TRANSLATORS
+from codegen.ir.c_words import WORDS
 from codegen.ir.ops import UserKernel
 from codegen.ir.ops.user import (
     MAX_ALIGNMENT,
@@ -124,7 +124,7 @@ class _Table:
             self._complain(f"{op} runs other subgraphs, which no kernel can")
 
     def _check_symbol(self, symbol: str) -> None:
-        if not SYMBOL.fullmatch(symbol) or is_reserved(symbol):
+        if not SYMBOL.fullmatch(symbol) or symbol in WORDS:
             self._complain(f"symbol {symbol!r} is not the name of a C function")
         elif symbol.startswith("cg_"):
             self._complain(f"symbol {symbol} begins with cg_, as names of the runtime do", "rename it")

@@ -11,6 +11,7 @@ from codegen.driver.certificate import executed_macs, order_text, proof_text, wa
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
 from codegen.driver.joint_report import pool_bound
+from codegen.driver.model_names import ModelName
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
 from codegen.driver.report import Measured, to_json
@@ -64,6 +65,13 @@ def show_lines(lines: Sequence[str]) -> None:
     """Lines as they are."""
     for line in lines:
         click.echo(line)
+
+
+def show_names(names: Sequence[ModelName], quiet: bool) -> None:
+    """Which models are not called as their files, and why, on stderr."""
+    for each in names:
+        if each.note and not quiet:
+            click.echo(f"note: {each.note}", err=True)
 
 
 def show_ranges(ranges: Sequence[FreeRange]) -> None:

@@ -16,6 +16,7 @@ from codegen.cli.show import (
     show_build,
     show_curve,
     show_lines,
+    show_names,
     show_plan,
     show_problem,
     show_ranges,
@@ -23,13 +24,14 @@ from codegen.cli.show import (
     show_steps,
 )
 from codegen.driver.application import within_application
-from codegen.driver.build import Built, document, model_name, model_names
+from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
 from codegen.driver.cases import ArraySource
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.folders import build_folder
+from codegen.driver.model_names import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.outputs import write_file
 from codegen.driver.planning import plan_only, plan_problem
@@ -83,6 +85,7 @@ def build(
     paths = [existing(path) for path in models] or [example_model()]
     keep_inputs(paths, options)
     options, ranges = within_application(replace(options, concurrent=groups(concurrent)))
+    show_names(model_names(paths, options.names), quiet)
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
@@ -156,7 +159,9 @@ def run(
     """
     paths = [existing(path) for path in models] or [example_model()]
     options = replace(options, sandbox=sandbox, concurrent=groups(concurrent))
-    names = model_names(paths)
+    models_named = model_names(paths, options.names)
+    show_names(models_named, quiet)
+    names = [each.name for each in models_named]
     given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
     arrays = [each.path for each in (*given.values(), *wanted.values())]
     keep_inputs(paths, options, arrays=arrays, memory_model=memory_model)
@@ -208,6 +213,7 @@ def validate(
     """Compare every step's result on the target with the reference; name the first that differs."""
     path = existing(model)
     keep_inputs([path], options, arrays=[] if input_ is None else [ArraySource.parse(input_).path])
+    show_names(model_names([path], options.names), quiet)
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(None) as target, progress(quiet or as_json) as stage:
@@ -255,6 +261,8 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
     if path.suffix in _PROBLEMS and not outputs.pareto:
         check_problem(path, options)
     options, ranges = within_application(options)
+    if path.suffix not in _PROBLEMS:
+        show_names(model_names([path], options.names), quiet)
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in _PROBLEMS:
@@ -282,7 +290,7 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
         text = f"{path.name} is a bare problem: no work to trade for its bytes"
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
     with progress_bar(f"plan {path.stem}", quiet or as_json) as progress:
-        found = plan_curve(path, options, model_name(path), progress)
+        found = plan_curve(path, options, model_name(path, options.names), progress)
     written = outputs.of_curve(found)
     if as_json:
         click.echo(to_json(curve_report(found, options.board)), nl=False)

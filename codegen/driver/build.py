@@ -11,13 +11,14 @@ from codegen.driver.declared import option_board
 from codegen.driver.interface import check_interface, check_rules, compress_mode, explaining, stage_mode
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.joint_report import joint_report
+from codegen.driver.model_names import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.outputs import write_file
 from codegen.driver.places import check_missed, check_models, places_of
 from codegen.driver.planned import Planned, macs_of
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.sandbox import sandbox_board
-from codegen.errors import CodegenError, Message
+from codegen.errors import Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.places import Place
@@ -25,7 +26,7 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
-from codegen.search import Choices, board_pools, check_single, identifier, search
+from codegen.search import Choices, board_pools, check_single, search
 
 Progress = Callable[[str], None]
 """Told the name of each piece of work as it starts."""
@@ -89,9 +90,10 @@ def plan_model(
     for constants may then be meant for another model.
     """
     among_others = ready is not None
+    name = name or model_name(path, options.names)
     if ready is None:
         pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
-        ready = prepared(path, options, pools)
+        ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
@@ -99,7 +101,7 @@ def plan_model(
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     with explaining(options, alone=not among_others):
-        program = search(ready.module, board, choices, name=name or model_name(path))
+        program = search(ready.module, board, choices, name=name)
     metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
     return Planned(
         module=ready.module,
@@ -131,9 +133,14 @@ class Prepared:
 
 
 def prepared(
-    path: Path, options: Options, pools: Sequence[str] = (), *, among_others: bool = False
+    path: Path,
+    options: Options,
+    pools: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    among_others: bool = False,
 ) -> Prepared:
-    """Import and rewrite one model; `pools`: memory scopes that `options.places` may name.
+    """Import and rewrite one model, `name`; `pools`: memory scopes that `options.places` may name.
 
     `among_others`: places without a model may be meant for another one (`check_missed`).
     Raises CodegenError as those stages do.
@@ -141,7 +148,7 @@ def prepared(
     imported = importers.load(path, options.kernels)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
-    places = places_of(options.places, model_name(path))
+    places = places_of(options.places, name or model_name(path, options.names))
     placed = passes.place_values(imported, places, pools, among_others=among_others)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
     placed = passes.place_edges(placed, module, places, among_others=among_others)
@@ -172,7 +179,7 @@ def build(
         board = sandbox_board(board)
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
-    files = dict(zip(model_names(paths), paths, strict=True))
+    files = {each.name: each.path for each in model_names(paths, options.names)}
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
     check_single(options.states, tuple(files))
@@ -250,27 +257,9 @@ def _all_prepared(
         return ready
     for name, path in files.items():
         with of_model(name):
-            ready[name] = prepared(path, options, pools, among_others=True)
+            ready[name] = prepared(path, options, pools, name=name, among_others=True)
     check_missed({name: each.missed for name, each in ready.items()})
     return ready
-
-
-def model_name(path: Path) -> str:
-    """C prefix for a model file."""
-    return identifier(path.stem, "model", keep="head")
-
-
-def model_names(paths: Sequence[Path]) -> list[str]:
-    """C prefixes of model files. Raises CodegenError E205 for two alike."""
-    names = [model_name(path) for path in paths]
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise CodegenError(
-            Message(
-                code="E205", text=f"two models are called {', '.join(twice)}", help="rename one of the files"
-            )
-        )
-    return names
 
 
 def document(built: Built, options: Options, measured: Sequence[Measured] = ()) -> dict[str, object]:

@@ -47,7 +47,7 @@ def plan_curve(path: Path, options: Options, name: str, progress: CurveProgress)
     """
     board = planning_board(options)
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=False)]
-    ready = prepared(path, options, pools)
+    ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=False), placed=ready.placed, reads=ready.reads)
     found = curve(ready.module, board, choices, name=name, progress=progress)
     return Curve(found=found, macs=macs_of(ready.module))

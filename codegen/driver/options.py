@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from codegen.driver.declared import DeclaredPool
+from codegen.driver.model_names import GivenNames
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
 from codegen.ir.states import StateRule
@@ -56,6 +57,8 @@ class Options:
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
+    names: GivenNames = field(default_factory=GivenNames)
+    """C prefixes of the models, in place of those after their files."""
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
 
@@ -82,6 +85,7 @@ class Options:
         parts = [f"--board {self.board}", f"--optimize {self.optimize}", f"--planner {self.planner}"]
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
         parts += [f"--pool {pool}" for pool in self.pools]
+        parts += [f"--name {word}" for word in self.names.words]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         parts += [text for given, text in words if given]

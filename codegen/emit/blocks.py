@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.emit.environment import fill
 from codegen.emit.literals import scalar
-from codegen.emit.names import Taken, c_name, reader_name
+from codegen.emit.names import Taken, local_names, reader_name
 from codegen.emit.structs import Addresses, local_structs, struct_text
 from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
 from codegen.kernels.fused import ROW_WORKSPACE
@@ -91,7 +91,7 @@ class _Block:
         self._model = model
         self._constants = constants
         taken = Taken(_NAMES)
-        self._names = [taken.take(c_name(line.name), f"{line.name}_lines") for line in block.lines]
+        self._names = [taken.take(*local_names(model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1
         self._indent = " " * (8 if self._striped else 4)

@@ -3,23 +3,9 @@
 import re
 from collections.abc import Iterable
 
+from codegen.ir.c_words import is_taken
 from codegen.plan.bundle import Bundle
 from codegen.plan.program import ConstantPool, IoTensor, Program
-
-_C_AND_CPP = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl
-const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
-export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
-nullptr operator or or_eq private protected public register reinterpret_cast restrict return short signed
-sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
-typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
-"""
-_GCC_MACROS = "linux unix"
-_RENDERED = """
-int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t intptr_t uintptr_t
-cg_f32 cg_s16 cg_s32 cg_status memcpy memset main inputs outputs copy_tensor
-"""
-_WORDS = frozenset(f"{_C_AND_CPP} {_GCC_MACROS} {_RENDERED}".split())
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
@@ -28,7 +14,14 @@ def c_name(name: str) -> str:
     """`name`, with an underscore behind it if it is taken; raises ValueError for no C identifier."""
     if not _IDENTIFIER.match(name):
         raise ValueError(f"{name!r} is no C identifier")
-    return f"{name}_" if name in _WORDS else name
+    return f"{name}_" if is_taken(name) else name
+
+
+def local_names(model: str, name: str, ending: str) -> tuple[str, ...]:
+    """Names for a local of a function of `model`, the first that is free to be taken: `name`, unless that
+    could hide what the model has at file scope."""
+    longer = f"{name}{ending}"
+    return (longer,) if name.startswith(f"{model}_") else (c_name(name), longer)
 
 
 class Taken:
@@ -49,7 +42,7 @@ class Taken:
 
 def pool_array(bundle: Bundle, pool: str) -> str:
     """Name of a pool's C object."""
-    return c_name(f"{bundle.prefix}_{pool}_pool")
+    return f"{bundle.prefix}_{pool}_pool"
 
 
 def reader_name(model: str) -> str:

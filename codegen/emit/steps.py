@@ -8,7 +8,7 @@ from codegen.emit.blocks import block_text, function_name
 from codegen.emit.core1 import CORE1_WORDS, core1_function, core1_given, core1_post, core1_text, name_of
 from codegen.emit.header import HeaderView
 from codegen.emit.literals import POOL_TYPES, needs_math, scalar
-from codegen.emit.names import Taken, c_name
+from codegen.emit.names import Taken, c_name, local_names
 from codegen.emit.ownership import (
     Check,
     constant_checks,
@@ -132,7 +132,7 @@ class _Entry:
         own += CORE1_WORDS if uses_second_core([program]) else ()
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
-            var.name: self.taken.take(c_name(var.name), f"{var.name}_value")
+            var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
             for var in program.function.variables()
         }
         self.used = frozenset(used(program))

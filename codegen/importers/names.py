@@ -3,26 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from codegen.ir.c_words import is_taken
+
 _MAX_PRINTED = 200
 _MAX_IDENTIFIER = 32
-
-_RESERVED = frozenset(
-    word
-    for line in (
-        "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char char8_t",
-        "char16_t char32_t class compl concept const const_cast consteval constexpr constinit continue",
-        "co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit",
-        "export extern false float for friend goto if import inline int long module mutable namespace new",
-        "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast",
-        "requires restrict return short signed sizeof static static_assert static_cast struct switch",
-        "template this thread_local throw true try typedef typeid typename typeof typeof_unqual union",
-        "unsigned using virtual void volatile wchar_t while xor xor_eq NULL main memcpy memset size_t",
-        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t near far interrupt complex",
-        "imaginary noreturn errno offsetof",
-    )
-    for word in line.split()
-)
-"""Keywords of C23 and C++23, names from headers that generated code includes, macros of some compilers."""
 
 _COMPUTED = re.compile(r"^([a-z]+)\d+(_\d+)?$")
 """Form of the names of computed variables (`conv0`, `slice3_1`), see `codegen.ir.ops.base.Op.short`."""
@@ -45,7 +29,7 @@ def identifiers(names: Iterable[str], stems: Iterable[str]) -> tuple[str, ...]:
     for index, name in enumerate(names):
         wanted = _identifier(name, f"input{index}")
         computed = _COMPUTED.match(wanted)
-        if wanted in _RESERVED or (computed and computed[1] in reserved_stems):
+        if is_taken(wanted) or (computed and computed[1] in reserved_stems):
             wanted = f"x_{wanted}"[:_MAX_IDENTIFIER]
         unique = _unique(wanted, taken)
         taken.add(unique.lower())
@@ -75,8 +59,3 @@ def _unique(wanted: str, taken: set[str]) -> str:
         suffix = f"_{number}"
         candidate, number = wanted[: _MAX_IDENTIFIER - len(suffix)] + suffix, number + 1
     return candidate
-
-
-def is_reserved(name: str) -> bool:
-    """Whether C, C++ or a header that generated code includes has taken `name`."""
-    return name in _RESERVED
