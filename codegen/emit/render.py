@@ -22,6 +22,7 @@ from codegen.emit.state import reset_function
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner
+from codegen.kernels.forms import in_smallest_forms
 from codegen.plan.bundle import Bundle, together
 from codegen.plan.image import Sources
 from codegen.plan.memory_map import program_map
@@ -42,6 +43,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
 
     Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
+    bundle = _in_smallest_forms(bundle)
     programs = bundle.programs
     interface = programs[0].interface
     if not bundle.is_single and (interface.caller_pools or interface.external):
@@ -59,7 +61,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
         **_test_firmware(programs),
     }
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
-    headers = header_files([*files.values(), *kernels.values(), *firmware.values()], kernels)
+    headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
     sources = (".c", ".S")
     files = {**files, **headers, **kernels, **firmware}
     identity = build_identity(files, (level, tools))
@@ -99,6 +101,12 @@ def build_identity(linked: Mapping[str, str], compiled_by: Iterable[str]) -> byt
     return digest_of([*linked.items(), ("", "\n".join(compiled_by))])
 
 
+def _in_smallest_forms(bundle: Bundle) -> Bundle:
+    found = in_smallest_forms([program.prim_funcs for program in bundle.programs])
+    programs = zip(bundle.programs, found, strict=True)
+    return replace(bundle, programs=tuple(replace(each, prim_funcs=prims) for each, prims in programs))
+
+
 def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
     """Everything of the product but kernels and runtime headers."""
     files: dict[str, str] = {}
@@ -122,7 +130,7 @@ def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
     )
     same = together((plain,))
     files = {**_product_files(same, image_view(same, bytes(32))), **kernels}
-    headers = header_files(files.values(), kernels)
+    headers = header_files(files.values())
     tests_only = ("runtime/include/cg_bench.h",)
     read = {**files, **{path: text for path, text in headers.items() if path not in tests_only}}
     return digest_of(read.items())

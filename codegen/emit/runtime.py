@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from codegen import resources
 from codegen.emit.core1 import CORE1_HEADER, CORE1_SOURCE
@@ -13,9 +13,6 @@ from codegen.plan.cores import uses_second_core
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-_OPTIONAL = re.compile(r"^#define CG_HAS_(?P<source>\w+?) +1$", re.MULTILINE)
-"""In `_BUILD`: a kernel source that its callers can do without."""
-_BUILD = "cg_build.h"
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 
@@ -49,9 +46,8 @@ def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
     return files
 
 
-def header_files(texts: Iterable[str], kernels: Iterable[str]) -> Mapping[str, str]:
-    """Emitted path -> text of the runtime's headers: the public ones and what `texts` include. `kernels`
-    (paths) are the kernel sources of the build, which cg_build.h tells apart from those it lacks."""
+def header_files(texts: Iterable[str]) -> Mapping[str, str]:
+    """Emitted path -> text of the runtime's headers: the public ones and what `texts` include."""
     include = resources.folder("runtime_c") / "include"
     found: dict[str, str] = {}
     wanted = [*_ALWAYS, *(name for text in texts for name in _included(include, text))]
@@ -60,14 +56,7 @@ def header_files(texts: Iterable[str], kernels: Iterable[str]) -> Mapping[str, s
         if name not in found:
             found[name] = (include / name).read_text(encoding="utf-8")
             wanted += _included(include, found[name])
-    if _BUILD in found:
-        found[_BUILD] = _build_header(found[_BUILD], kernels)
     return {f"runtime/include/{name}": found[name] for name in sorted(found)}
-
-
-def _build_header(text: str, kernels: Iterable[str]) -> str:
-    stems = {PurePosixPath(path).stem.upper() for path in kernels}
-    return _OPTIONAL.sub(lambda line: line[0] if line["source"] in stems else f"{line[0][:-1]}0", text)
 
 
 def _included(folder: Path, text: str) -> list[str]:

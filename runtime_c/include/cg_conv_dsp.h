@@ -62,6 +62,22 @@ void cg_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_ds
                           int32_t x_start, int32_t x_stop);
 
 /*
+ * The same for tiles of two pixels or one, and of one alone: without the code of larger ones. What
+ * a function can do depends on its name and on nothing that it is compiled with, so models that
+ * were built apart can be linked into one image.
+ */
+void cg_conv2d_2_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                        void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_2_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                            void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                            int32_t x_start, int32_t x_stop);
+void cg_conv2d_1_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                        void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_1_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                            void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                            int32_t x_start, int32_t x_stop);
+
+/*
  * One row of inputs, aligned to 4 bytes where in_len % 4 == 0. Workspace, aligned to 4 bytes:
  * 8 * groups bytes. The input is read before the first result is written: the output may overlap
  * it in any way.

@@ -18,6 +18,8 @@ extern "C" {
 
 #ifdef CG_DEVICE_COPY_HOOK
 void cg_device_copy_hook(void *to, const void *from, size_t bytes);
+/* A name of its own: the one without the hook may be in the same image, from another folder. */
+#define cg_device_copy cg_device_copy_by_hook
 #endif
 
 /*

@@ -208,7 +208,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
     text = SOURCE.replace("POOL", name).replace("ADDRESS", f"{address:#x}u")
     text = text.replace("DIGEST", ", ".join(map(str, DIGEST)))
     files = {"probe.c": text, "product.c": PRODUCT, **firmware_files(board, ())}
-    files |= header_files(files.values(), ())
+    files |= header_files(files.values())
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.emit.literals import scalar
-from codegen.emit.runtime import header_files
 from codegen.emit.structs import struct_text
 from codegen.ir import Board, Region
 from codegen.kernels.primfunc import (
@@ -26,7 +25,6 @@ from tests.fuzz.places import HARNESS_BYTES, SMALL_HARNESS_BYTES, Call, rooms
 from tests.fuzz.rows import RING, elements_body, leading, window_body
 from tests.fuzz.trials import Trial
 
-BUILD_HEADER = "cg_build.h"
 ALIGNMENT = 16
 BUFFER = struct.Struct("<IIIHHI")
 """A `fuzz_buffer` of target.h."""
@@ -53,8 +51,6 @@ class Program:
     linker_script: str
     sources: tuple[str, ...]
     """Below runtime_c."""
-    build_header: str
-    """Text of `BUILD_HEADER` for these sources, as the emitter writes it."""
 
 
 class Blob:
@@ -118,7 +114,6 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
         blob=bytes(blob.data),
         linker_script=_linker_script(board),
         sources=sources,
-        build_header=header_files([f'#include "{BUILD_HEADER}"'], sources)[f"runtime/include/{BUILD_HEADER}"],
     )
 
 

@@ -4,17 +4,17 @@ import re
 import shutil
 import subprocess
 import tempfile
-import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from codegen.ir import Board
+from codegen.kernels.forms import in_smallest_forms
 from codegen.resources import folder
-from tests.fuzz.image import BUILD_HEADER, Entry, Program, program
+from tests.fuzz.image import Entry, Program, program
 from tests.fuzz.places import DoesNotFit, calls
 from tests.fuzz.trials import Trial
 
@@ -56,11 +56,10 @@ class Builder:
         (place / "entries.c").write_text(made.c_text)
         (place / "blob").write_bytes(made.blob)
         (place / "link.ld").write_text(made.linker_script)
-        (place / BUILD_HEADER).write_text(made.build_header)
         symbols = '.section .blob, "a"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n'
         (place / "blob.S").write_text(f'{symbols}.incbin "{place / "blob"}"\n')
         options = self.board.target.level_flags(level)
-        kernels = [self._kernel(source, made, place, options) for source in made.sources]
+        kernels = [self._object(RUNTIME / source, *options) for source in made.sources]
         mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
         fpu = int("fpu" in self.board.target.features)
         own = self._object(HERE / "target.c", "-O2", f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
@@ -70,16 +69,8 @@ class Builder:
         self._call([*options, *map(str, inputs), "-o", str(image)])
         return image
 
-    def _kernel(self, name: str, made: Program, place: Path, options: Sequence[str]) -> Path:
-        """A source that asks which others there are is compiled as a folder with these alone has it."""
-        source = RUNTIME / name
-        if BUILD_HEADER in source.read_text():
-            options = [*options, f"-include{place / BUILD_HEADER}"]
-            return self._object(source, *options, variant=f"{zlib.crc32(made.build_header.encode()):08x}")
-        return self._object(source, *options)
-
-    def _object(self, source: Path, *options: str, variant: str = "") -> Path:
-        target = self._objects / f"{self.board.name}_{source.name}{options[0]}{variant}.o"
+    def _object(self, source: Path, *options: str) -> Path:
+        target = self._objects / f"{self.board.name}_{source.name}{options[0]}.o"
         if not target.exists():
             # Another process may be at it too: the file appears whole.
             own = self._folder / target.name
@@ -165,7 +156,11 @@ class Runner:
         self._temporary.cleanup()
 
     def add(self, trial: Trial, board: Board) -> bool:
-        """Put a trial in its board's batch; False if the board is too small for it."""
+        """Put a trial in its board's batch; False if the board is too small for it.
+
+        It runs as a build of this layer alone runs it: in the smallest form of its kernel.
+        """
+        trial = replace(trial, prim=in_smallest_forms([[trial.prim]])[0][0])
         try:
             made = [Entry(trial=trial, call=call) for call in calls(trial.prim, board)]
         except DoesNotFit:

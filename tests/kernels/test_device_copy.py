@@ -107,6 +107,55 @@ def test_the_hook_takes_over_and_is_free_without(hooked: int, tmp_path: Path) ->
     assert ("cg_device_copy_hook" in names.stdout) == bool(hooked)
 
 
+APART = """
+#include "cg_device_copy.h"
+void copy_{name}(const void *from, void *to);
+void copy_{name}(const void *from, void *to)
+{{
+    cg_device_copy(from, to, 8);
+}}
+"""
+BOTH = """
+#include <stddef.h>
+#include <string.h>
+void copy_plain(const void *from, void *to);
+void copy_hooked(const void *from, void *to);
+static int calls;
+void cg_device_copy_hook(void *to, const void *from, size_t bytes);
+void cg_device_copy_hook(void *to, const void *from, size_t bytes)
+{
+    calls++;
+    memcpy(to, from, bytes);
+}
+int main(void)
+{
+    char to[8];
+    copy_plain("memories", to);
+    const int before = calls;
+    copy_hooked("memories", to);
+    return (before == 0 && calls == 1) ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("order", [("plain", "hooked"), ("hooked", "plain")])
+def test_folders_with_and_without_the_hook_go_together(order: tuple[str, str], tmp_path: Path) -> None:
+    """The first library's cg_device_copy was taken for both folders, with the hook or without it."""
+    (tmp_path / "both.c").write_text(BOTH)
+    command = [gcc.tool("gcc"), "-std=c11", *WARNINGS, f"-I{RUNTIME / 'include'}"]
+    for name, flags in (("plain", []), ("hooked", ["-DCG_DEVICE_COPY_HOOK"])):
+        (tmp_path / f"{name}.c").write_text(APART.format(name=name))
+        sources = {"copy": RUNTIME / "kernels" / "device_copy.c", "model": tmp_path / f"{name}.c"}
+        for part, source in sources.items():
+            words = [*command, *flags, "-c", str(source), "-o", f"{name}_{part}.o"]
+            subprocess.run(words, cwd=tmp_path, check=True)
+        objects = [f"{name}_{part}.o" for part in sources]
+        subprocess.run(["ar", "rcs", f"lib{name}.a", *objects], cwd=tmp_path, check=True)
+    libraries = [f"lib{name}.a" for name in order]
+    subprocess.run([*command, "both.c", *libraries, "-o", "both"], cwd=tmp_path, check=True)
+    subprocess.run([str(tmp_path / "both")], check=True)
+
+
 # ---- what declared kernels demand -------------------------------------------------------
 
 DEMANDS = (("arguments", "dma"), ("argument1", "sram"), ("result", "ccm"), ("workspace", "ccm"))

@@ -24,6 +24,7 @@ from codegen.kernels.dsp.tiles import (
     tiled_below,
     workspace_bytes,
 )
+from codegen.kernels.forms import Form, register_form
 from codegen.kernels.overlap import forward_sharing
 from codegen.kernels.portable import (
     ConstantData,
@@ -56,7 +57,8 @@ _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     2: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S"),
     4: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S", "kernels/gather4_s8_dsp.S", "kernels/tile4_s8_dsp.S"),
 }
-"""By the most pixels of a tile; without those of larger ones conv2d_s8_dsp.c leaves them out (cg_build.h)."""
+"""By the most pixels of a tile."""
+_SOURCE = "kernels/conv2d_s8_dsp.c"
 REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 
@@ -192,7 +194,7 @@ class TiledConv(DspKernel):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_s8_dsp",
-            sources=(*_TILE_SOURCES[self.most], "kernels/conv2d_s8_dsp.c"),
+            sources=(*_TILE_SOURCES[self.most], _SOURCE),
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
@@ -296,3 +298,13 @@ def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, weights: tuple[int,
 for most in (4, 2, 1):
     register(DspConv2D(most))
     register(DspDepthwise(most))
+
+for most in (1, 2):
+    register_form(
+        Form(
+            largest=_SOURCE,
+            source=f"kernels/conv2d_{most}_s8_dsp.c",
+            without=frozenset(_TILE_SOURCES[4]) - frozenset(_TILE_SOURCES[most]),
+            names={f"cg_conv2d_s8_dsp{end}": f"cg_conv2d_{most}_s8_dsp{end}" for end in ("", "_row")},
+        )
+    )

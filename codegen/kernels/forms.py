@@ -1,0 +1,77 @@
+"""Smaller forms of a kernel's source, for a build whose layers leave part of what it can do unused.
+
+A form is a source of its own with functions of its own names, so that a name always means the same code:
+models that were built apart, of other forms, can be linked into one image. PrimFuncs are bound to the largest
+form; which one a build takes is known when all its steps are.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.kernels.primfunc import Block, PrimFunc, RowKernel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """`source` does what `largest` does without calling anything of the sources `without`."""
+
+    largest: str
+    source: str
+    without: frozenset[str]
+    names: Mapping[str, str]
+    """C function of `largest` -> that of `source`."""
+
+
+_FORMS: list[Form] = []
+
+
+def register_form(form: Form) -> None:
+    """Add a form; of two that fit a build the one that was added first is taken."""
+    _FORMS.append(form)
+
+
+def in_smallest_forms(prims: Sequence[Sequence[PrimFunc]]) -> tuple[tuple[PrimFunc, ...], ...]:
+    """PrimFuncs of the models of one build, which share sources, as the smallest forms that do for all."""
+    sources = {source for each in prims for prim in each for source in prim.sources}
+    forms = {form.largest: form for form in reversed(_FORMS) if _fits(form, sources)}
+    names = {old: new for form in forms.values() for old, new in form.names.items()}
+    return tuple(tuple(_renamed(prim, forms, names) for prim in each) for each in prims)
+
+
+def _fits(form: Form, sources: Collection[str]) -> bool:
+    return form.largest in sources and form.without.isdisjoint(sources)
+
+
+def _renamed(prim: PrimFunc, forms: Mapping[str, Form], names: Mapping[str, str]) -> PrimFunc:
+    if forms.keys().isdisjoint(prim.sources):
+        return prim
+    reverse = prim.reverse
+    return replace(
+        prim,
+        symbol=names.get(prim.symbol, prim.symbol),
+        sources=_sources(prim.sources, forms),
+        rows=None if prim.rows is None else _row(prim.rows, names),
+        reverse=reverse
+        and replace(
+            reverse,
+            symbol=names.get(reverse.symbol, reverse.symbol),
+            sources=_sources(reverse.sources, forms),
+        ),
+        block=None if prim.block is None else _block(prim.block, names),
+    )
+
+
+def _sources(sources: Sequence[str], forms: Mapping[str, Form]) -> tuple[str, ...]:
+    return tuple(forms[source].source if source in forms else source for source in sources)
+
+
+def _row(kernel: RowKernel, names: Mapping[str, str]) -> RowKernel:
+    return replace(kernel, symbol=names.get(kernel.symbol, kernel.symbol))
+
+
+def _block(block: Block, names: Mapping[str, str]) -> Block:
+    stages = (
+        stage if stage.kernel is None else replace(stage, kernel=_row(stage.kernel, names))
+        for stage in block.stages
+    )
+    return replace(block, stages=tuple(stages))
