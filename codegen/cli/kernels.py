@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from codegen.errors import Messages
-from codegen.importers.tflite.translate import CONTROL_FLOW, SPLITTERS, TRANSLATORS
+from codegen.importers.tflite.advice import CONTROL_FLOW
+from codegen.importers.tflite.operators import is_imported
 from codegen.ir.c_words import WORDS
 from codegen.ir.ops import UserKernel
 from codegen.ir.ops.user import (
@@ -115,7 +116,7 @@ class _Table:
     def _check_op(self, op: str) -> None:
         if not op:
             self._complain("op is empty")
-        elif op in TRANSLATORS or op in SPLITTERS:
+        elif is_imported(op):
             self._complain(
                 f"{op} has kernels already: declared ones are for operators that codegen lacks",
                 "`codegen ops` lists them; leave this kernel out",

@@ -7,7 +7,8 @@ from codegen import toolchain
 from codegen.cli.console import table
 from codegen.driver.report import to_json
 from codegen.errors import ExitCode
-from codegen.kernels import kernels_for, supported_ops
+from codegen.importers import imported_ops
+from codegen.kernels import kernels_for
 from codegen.plan import planners as plan_planners
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
@@ -16,12 +17,17 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 @click.command()
 @_JSON
 def ops(as_json: bool) -> int:
-    """List the operators and the kernels that run them."""
-    found = {name: [kernel.name for kernel in kernels_for(name)] for name in supported_ops()}
+    """List the operators that files may have and the kernels that run them."""
+    imported = imported_ops()
+    found = {name: [kernel.name for kernel in kernels_for(op)] for name, op in imported.items()}
     if as_json:
-        click.echo(to_json({"schema": 1, "ops": found}), nl=False)
+        click.echo(to_json({"schema": 1, "ops": found, "imported_as": dict(imported)}), nl=False)
     else:
-        table("", ["operator", "kernels"], [[name, ", ".join(kernels)] for name, kernels in found.items()])
+        rows = [
+            [name, (f"as {imported[name]}: " if imported[name] != name else "") + ", ".join(kernels)]
+            for name, kernels in found.items()
+        ]
+        table("", ["operator", "kernels"], rows)
     return ExitCode.OK
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+_SHOWN_PLACES = 3
 _CODE = re.compile(r"^E[2-8]\d\d$")
 
 
@@ -37,6 +38,8 @@ class Message:
     text: str
     where: str | None = None
     help: str | None = None
+    places: tuple[str, ...] = ()
+    """All places of one reason that holds in several; people are shown the first three."""
 
     def __post_init__(self) -> None:
         if not _CODE.match(self.code):
@@ -45,6 +48,10 @@ class Message:
     def __str__(self) -> str:
         place = f" {self.where}:" if self.where else ""
         line = f"error[{self.code}]{place} {self.text}"
+        if self.places:
+            more = len(self.places) - _SHOWN_PLACES
+            shown = [*self.places[:_SHOWN_PLACES], *([f"and {more:,} more"] if more > 0 else [])]
+            line += f"\n  at {'; '.join(shown)}"
         return f"{line}\nhelp: {self.help}" if self.help else line
 
 

@@ -15,5 +15,6 @@ Message codes of all importers:
 """
 
 from codegen.importers.dispatch import load
+from codegen.importers.tflite import imported_ops
 
-__all__ = ["load"]
+__all__ = ["imported_ops", "load"]

@@ -230,6 +230,17 @@ def test_telling_verbs(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["schema"] == 1
 
 
+def test_ops_lists_all_that_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
+    """SQUEEZE, PADV2, SPLIT and others, which become another operator, were missing."""
+    assert call("ops", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["imported_as"]["SPLIT"] == "STRIDED_SLICE" and document["imported_as"]["ADD"] == "ADD"
+    assert document["ops"].keys() == document["imported_as"].keys()
+    assert document["ops"]["SQUEEZE"] == document["ops"]["RESHAPE"] == ["reshape_view"]
+    assert call("ops") == 0
+    assert "as RESHAPE: reshape_view" in capsys.readouterr().out
+
+
 def test_boards_are_listed_by_how_they_run_and_in_detail(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("boards") == 0
     listed = capsys.readouterr().out

@@ -262,7 +262,14 @@ def test_an_operator_code_in_the_new_field_alone_is_read() -> None:
     assert str(imported(_in_fields(everything(), new=False)).main) == str(imported(both).main)
 
 
-VENDORS = ["ethos-u", "edgetpu-custom-op", "NeutronGraph", "DISPATCH_OP", "XC_conv2d_v2", "any other"]
+VENDORS = {
+    "ethos-u": "Vela, for an Arm Ethos-U",
+    "edgetpu-custom-op": "the compiler for Google's Edge TPU",
+    "NeutronGraph": "NXP's converter for the Neutron",
+    "DISPATCH_OP": "LiteRT's compiler for an NPU",
+    "XC_conv2d_v2": "XMOS's optimiser for the xcore",
+    "any other": "",
+}
 WAYS = [{}, {"byte": False}, {"new": False}]
 
 
@@ -280,8 +287,11 @@ def _vendor_file(name: str) -> bytes:
 @pytest.mark.parametrize("name", VENDORS)
 def test_a_vendors_operator_is_refused_by_its_name(name: str, way: dict[str, bool]) -> None:
     """Those with the code in the new field alone were compiled as ADD, and checked equal with themselves."""
-    text = complaint(_in_fields(_vendor_file(name), **way))
-    assert text.startswith(f'error[E301] op 0 CUSTOM "y": custom operator "{name}" is not supported\nhelp: ')
+    text, advice = complaint(_in_fields(_vendor_file(name), **way)).split("\n")
+    whose = f": it is what {VENDORS[name]} made of layers" if VENDORS[name] else ""
+    assert text == f'error[E301] op 0 CUSTOM "y": custom operator "{name}" is not supported{whose}'
+    assert ("use the file from before the vendor's compiler" in advice) == bool(whose)
+    assert "docs/user_kernels.md" in advice
 
 
 @needs_engine

@@ -1,5 +1,6 @@
 """Operators that are not translated, for which the user has declared a kernel."""
 
+from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.tflite.report import Refused
 from codegen.importers.tflite.site import Site, Translated
 from codegen.ir.ops import USER, UserAttrs, UserKernel
@@ -8,9 +9,12 @@ from codegen.ir.ops import USER, UserAttrs, UserKernel
 def call(site: Site, kernel: UserKernel) -> Translated:
     """The call of `kernel`: every input as it is, types and shape of the result as the file declares them.
 
-    Raises Refused for several outputs, and for an operator that no input of the model reaches: its result
-    would be a constant that only the kernel can compute.
+    Raises Refused for several outputs, for options that are too long, and for an operator that no input of
+    the model reaches: its result would be a constant that only the kernel can compute.
     """
+    option_bytes = site.operator.custom_option_bytes
+    if option_bytes > MAX_OPTION_BYTES:
+        raise Refused("E305", f"has {option_bytes} bytes of options, supported are {MAX_OPTION_BYTES}")
     outputs = len(site.operator.outputs)
     if outputs != 1:
         text = f"has {outputs} outputs; a kernel declared in codegen.toml computes one result"

@@ -170,11 +170,16 @@ _BUFFER = _numbers("Buffer", ("data", _BYTES), ("offset", _LONG), ("size", _LONG
 
 _SIGNATURE = Table(name="SignatureDef", fields={4: ("subgraph_index", _INT)})
 
+_CODES = ("operator_codes", Children(layout=_OPERATOR_CODE, limit=limits.MAX_OPERATOR_CODES))
+
+OPERATOR_CODES = Table(name="Model", fields={1: _CODES})
+"""Root table of a file of which nothing but the kinds of operators is read."""
+
 MODEL = Table(
     name="Model",
     fields={
         0: ("version", _INT),
-        1: ("operator_codes", Children(layout=_OPERATOR_CODE, limit=limits.MAX_OPERATOR_CODES)),
+        1: _CODES,
         2: ("subgraphs", Children(layout=_SUBGRAPH, limit=limits.MAX_SUBGRAPHS, visited=1)),
         4: ("buffers", Children(layout=_BUFFER, limit=limits.MAX_BUFFERS)),
         7: ("signature_defs", Children(layout=_SIGNATURE, limit=limits.MAX_ENTRY_POINTS)),

@@ -12,7 +12,7 @@ from tflite.Model import Model
 from codegen.errors import CodegenError, Message
 from codegen.importers import limits
 from codegen.importers.names import printable
-from codegen.importers.tflite.layout import MODEL, OPTIONS
+from codegen.importers.tflite.layout import MODEL, OPERATOR_CODES, OPTIONS
 from codegen.importers.tflite.records import FileModel, FileOperator, FileTensor
 from codegen.importers.tflite.verify import verify
 
@@ -25,6 +25,7 @@ _OPERATOR_NAMES: dict[int, str] = {
     code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int) and name.isupper()
 }
 
+_NO_BYTES: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
 _NO_SCALES: npt.NDArray[np.float32] = np.zeros(0, np.float32)
 _NO_ZERO_POINTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
@@ -36,6 +37,18 @@ def read(data: bytes, file_name: str) -> FileModel:
     """
     verify(data, MODEL, file_name)
     return _Reader(data, file_name).model()
+
+
+def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
+    """Name and custom name of every kind of operator that a file lists, whatever else is wrong with it.
+
+    Raises CodegenError: E302 or E305 where that list itself cannot be read.
+    """
+    verify(data, OPERATOR_CODES, file_name)
+    model = cast(Any, Model.GetRootAs(data, 0))
+    reader = _Reader(data, file_name)
+    codes = (reader.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength()))
+    return tuple((name, custom_name if name == _CUSTOM else "") for name, custom_name in codes)
 
 
 def _decode(name: bytes | None) -> str:
@@ -63,7 +76,7 @@ class _Reader:
         if model.SubgraphsLength() == 0:
             raise self._error("E303", "the file holds no subgraph, so there is nothing to run")
         graph = model.Subgraphs(0)
-        codes = [self._code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
+        codes = [self.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
         return FileModel(
             file_name=self._file_name,
             tensors=tuple(self._tensor(graph.Tensors(i), i) for i in range(graph.TensorsLength())),
@@ -78,7 +91,7 @@ class _Reader:
             ),
         )
 
-    def _code(self, code: Any) -> tuple[str, str]:
+    def code(self, code: Any) -> tuple[str, str]:
         """TFLite's name of an operator code, and its custom name.
 
         Old files have it in a byte, most new ones in both fields, some in the new one only: the larger
@@ -104,6 +117,7 @@ class _Reader:
             raise self._error("E303", f"op {index} has operator code {code}, the file lists {len(codes)}")
         name, custom_name = codes[code]
         kind = int(operator.BuiltinOptionsType())
+        option_bytes, custom_options = self._custom_options(operator) if name == _CUSTOM else (0, b"")
         return FileOperator(
             index=index,
             name=name,
@@ -112,33 +126,34 @@ class _Reader:
             outputs=self._operand_list(operator.OutputsLength(), operator.OutputsAsNumpy),
             options_kind=kind,
             options=operator.BuiltinOptions() if kind in OPTIONS else None,
-            custom_options=self._custom_options(operator) if name == _CUSTOM else b"",
+            custom_options=custom_options,
+            custom_option_bytes=option_bytes,
         )
 
-    def _custom_options(self, operator: Any) -> bytes:
-        """A custom operator's options, inside the flatbuffer or behind it."""
+    def _custom_options(self, operator: Any) -> tuple[int, bytes]:
+        """Number and values of the bytes of a custom operator's options, in the flatbuffer or behind it."""
         start, length = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
-        outside = start > 1
-        if not outside:
+        if start > 1:
+            found = self._behind("a custom operator's options", start, length)
+        else:
             length = int(operator.CustomOptionsLength())
-        if length > limits.MAX_OPTION_BYTES:
-            limit = limits.MAX_OPTION_BYTES
-            raise self._error(
-                "E305", f"a custom operator has {length} bytes of options, supported are {limit}"
-            )
-        if outside:
-            return self._behind("a custom operator's options", start, length).tobytes()
-        return operator.CustomOptionsAsNumpy().tobytes() if length else b""
+            found = operator.CustomOptionsAsNumpy() if length else _NO_BYTES
+        return length, found.tobytes() if length <= limits.MAX_OPTION_BYTES else b""
 
     def _tensor(self, tensor: Any, index: int) -> FileTensor:
         name = _decode(tensor.Name())
+        rank = max(int(tensor.ShapeLength()), int(tensor.ShapeSignatureLength()))
+        readable = rank <= limits.MAX_RANK
         quantization = tensor.Quantization()
         scales, zero_points = self._quantization(quantization)
         return FileTensor(
             index=index,
             name=name,
-            shape=self._shape(tensor.ShapeLength(), tensor.ShapeAsNumpy, index, name),
-            signature=self._shape(tensor.ShapeSignatureLength(), tensor.ShapeSignatureAsNumpy, index, name),
+            rank=rank,
+            shape=self._ints(tensor.ShapeLength(), tensor.ShapeAsNumpy) if readable else (),
+            signature=self._ints(tensor.ShapeSignatureLength(), tensor.ShapeSignatureAsNumpy)
+            if readable
+            else (),
             type_code=int(tensor.Type()),
             buffer=int(tensor.Buffer()),
             variable=bool(tensor.IsVariable()),
@@ -148,14 +163,6 @@ class _Reader:
             axis=int(quantization.QuantizedDimension()) if quantization is not None else 0,
             custom_quantization=quantization is not None and int(quantization.DetailsType()) != 0,
         )
-
-    def _shape(self, length: int, vector: Callable[[], Any], index: int, name: str) -> tuple[int, ...]:
-        if length > limits.MAX_RANK:
-            raise self._error(
-                "E305",
-                f'tensor {index} "{name}" has {length} dimensions, up to {limits.MAX_RANK} are supported',
-            )
-        return self._ints(length, vector)
 
     def _quantization(self, quantization: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
         if quantization is None:
@@ -172,7 +179,7 @@ class _Reader:
         start, size_bytes = int(buffer.Offset()), int(buffer.Size())
         if start > 1:
             return self._behind(f"buffer {index}", start, size_bytes)
-        return buffer.DataAsNumpy() if buffer.DataLength() else np.zeros(0, np.uint8)
+        return buffer.DataAsNumpy() if buffer.DataLength() else _NO_BYTES
 
     def _behind(self, what: str, start: int, size_bytes: int) -> npt.NDArray[np.uint8]:
         """Bytes of the file that an offset from its beginning names, as files beyond 2 GB have them."""
@@ -182,4 +189,4 @@ class _Reader:
                 f"{what} would lie at bytes {start} to {start + size_bytes - 1}, "
                 f"the file has {len(self._data)} bytes",
             )
-        return np.frombuffer(self._data, np.uint8, size_bytes, start) if size_bytes else np.zeros(0, np.uint8)
+        return np.frombuffer(self._data, np.uint8, size_bytes, start) if size_bytes else _NO_BYTES

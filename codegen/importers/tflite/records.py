@@ -9,10 +9,14 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class FileTensor:
-    """A tensor as declared. `shape` and `signature` may hold anything, -1 for unknown extents."""
+    """A tensor as declared. `shape` and `signature` may hold anything, -1 for unknown extents.
+
+    Of more than `MAX_RANK` dimensions only the number is read.
+    """
 
     index: int
     name: str
+    rank: int
     shape: tuple[int, ...]
     signature: tuple[int, ...]
     type_code: int
@@ -40,7 +44,8 @@ class FileOperator:
     options_kind: int
     options: flatbuffers.table.Table | None
     custom_options: bytes = b""
-    """What the file holds for a custom operator, as it is."""
+    """What the file holds for a custom operator, as it is; nothing of more than `MAX_OPTION_BYTES`."""
+    custom_option_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from tflite.BuiltinOptions import BuiltinOptions
 
 from codegen.importers.limits import MAX_RANK
 from codegen.importers.tflite.records import FileOperator
-from codegen.importers.tflite.report import AlreadyReported, Refused, Report
+from codegen.importers.tflite.report import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Source, TensorType, Var
 from codegen.ir.ops import Activation, Attrs
@@ -118,8 +118,12 @@ class Site:
 
     def complain(self, code: str, text: str, advice: str | None = None) -> None:
         """Report a problem of this operator and go on, so that its other problems are seen too."""
+        self.refuse(Problem(code=code, text=text, advice=advice))
+
+    def refuse(self, problem: Problem) -> None:
+        """Report what was raised about an operand and go on."""
         self._complaints += 1
-        self._report.add(code, text, where=self._where, advice=advice)
+        self._report.add(problem, where=self._where)
 
     def unsupported(self, text: str, advice: str | None = None) -> None:
         """Report an option that is not supported and go on."""
@@ -170,7 +174,7 @@ class Site:
     def _raise_last(self, failures: Sequence[Refused | AlreadyReported]) -> None:
         for failure in failures:
             if isinstance(failure, Refused):
-                self.complain(*failure.message)
+                self.refuse(failure.problem)
         if failures:
             raise AlreadyReported
 
@@ -202,10 +206,13 @@ class Site:
             raise Refused("E303", f"input {position} ({what}) is left out")
         index = self.operator.inputs[position]
         if self._values.is_computed(index):
+            tensor = self._values.tensors.tensor(index)
             raise Refused(
                 "E301",
-                f"{what} in {self._values.tensors.tensor(index)} is computed while the model runs",
+                f"{what} in {tensor} is computed while the model runs",
                 "convert the model with fixed shapes, so that this is a constant",
+                reason=f"{what} is computed while the model runs",
+                subject=str(tensor),
             )
         return self._values.tensors.numbers(index, limit)
 

@@ -7,7 +7,8 @@ from typing import TypeVar
 import numpy as np
 from tflite.TensorType import TensorType as TypeCode
 
-from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.limits import MAX_RANK, MAX_TENSOR_BYTES
+from codegen.importers.tflite.advice import advice_for_type
 from codegen.importers.tflite.records import FileModel, FileTensor
 from codegen.importers.tflite.report import AlreadyReported, Refused
 from codegen.ir import Constant, DType, Quantization, TensorType
@@ -23,13 +24,7 @@ _DTYPES = {
 }
 _TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if isinstance(code, int)}
 
-_TYPE_HELP = {
-    "uint8": (
-        "convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
-        "inference_input_type = inference_output_type = tf.int8"
-    ),
-    "float16": "convert it again without float16 in target_spec.supported_types: as int8 or float32",
-}
+_HANDLES = (TypeCode.RESOURCE, TypeCode.VARIANT)
 _STATIC_TYPES = (DType.INT32, DType.INT64)
 
 
@@ -57,6 +52,10 @@ class Tensors:
         if not 0 <= index < len(self._model.tensors):
             raise Refused("E303", f"there is no tensor {index}, the file has {len(self._model.tensors)}")
         return self._model.tensors[index]
+
+    def is_handle(self, index: int) -> bool:
+        """Whether the tensor names a variable instead of holding numbers; only operators on those have it."""
+        return self.tensor(index).type_code in _HANDLES
 
     def has_data(self, index: int) -> bool:
         """Whether the file holds bytes for the tensor, so that it is a constant."""
@@ -92,10 +91,10 @@ class Tensors:
         tensor = self.tensor(index)
         dtype = _dtype(tensor)
         if dtype not in _STATIC_TYPES:
-            raise Refused("E303", f"{tensor} is {dtype.value}, it has to be int32 or int64")
+            raise _refused(tensor, "E303", f"is {dtype.value}, it has to be int32 or int64")
         shape = _shape(tensor)
         if math.prod(shape) > limit:
-            raise Refused("E303", f"{tensor} has shape {list(shape)}, at most {limit} numbers make sense")
+            raise _refused(tensor, "E303", f"has shape {list(shape)}, at most {limit} numbers make sense")
         data = self._bytes(tensor)
         _need_size(tensor, len(data), math.prod(shape) * dtype.size_bytes)
         return tuple(np.frombuffer(data.tobytes(), dtype.numpy.newbyteorder("<")).tolist())
@@ -109,25 +108,23 @@ class Tensors:
 
     def _checked_type(self, tensor: FileTensor) -> TensorType:
         if tensor.variable:
-            raise Refused(
+            raise _refused(
+                tensor,
                 "E301",
-                f"{tensor} is a variable: state kept between inferences is not supported",
+                "is a variable: state kept between inferences is not supported",
                 "make the state an input and an output of the model",
             )
         if tensor.sparse:
-            raise Refused(
-                "E301", f"{tensor} is sparse, which is not supported", "convert it as a dense model"
-            )
+            text = "is sparse, which is not supported"
+            raise _refused(tensor, "E301", text, "convert it as a dense model")
         dtype = _dtype(tensor)
         shape = _shape(tensor)
         if 0 in shape:
-            raise Refused("E303", f"{tensor} has shape {list(shape)}, which has no elements")
+            raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")
         size_bytes = math.prod(shape) * dtype.size_bytes
         if size_bytes > MAX_TENSOR_BYTES:
-            raise Refused(
-                "E305",
-                f"{tensor} of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}",
-            )
+            text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
+            raise _refused(tensor, "E305", text)
         return TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
 
     def _checked_constant(self, tensor: FileTensor) -> Constant:
@@ -152,29 +149,42 @@ class Tensors:
         return found
 
 
+def _refused(tensor: FileTensor, code: str, text: str, advice: str | None = None) -> Refused:
+    """What is wrong with a tensor; `text` follows its name, or the words `a tensor` of several."""
+    return Refused(code, f"{tensor} {text}", advice, reason=f"a tensor {text}", subject=str(tensor))
+
+
+def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
+    """Of a tensor whose `shape` is unknown beside its first extent."""
+    text = "only the first extent may be unknown (-1)"
+    return Refused(
+        "E301",
+        f"{tensor} has shape {list(shape)}: {text}",
+        "convert the model with a fixed input shape",
+        reason=f"of a shape {text}",
+        subject=str(tensor),
+    )
+
+
 def _dtype(tensor: FileTensor) -> DType:
     dtype = _DTYPES.get(tensor.type_code)
     if dtype is None:
         name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
-        raise Refused(
-            "E301",
-            f"{tensor} is {name}, supported are int8, int16 and float32",
-            _TYPE_HELP.get(name, "convert it as int8"),
+        raise _refused(
+            tensor, "E301", f"is {name}, supported are int8, int16 and float32", advice_for_type(name)
         )
     return dtype
 
 
 def _shape(tensor: FileTensor) -> tuple[int, ...]:
     """The static shape: an unknown first extent (the batch) is 1, any other is refused."""
+    if tensor.rank > MAX_RANK:
+        raise _refused(tensor, "E305", f"has {tensor.rank} dimensions, up to {MAX_RANK} are supported")
     shape = (1, *tensor.shape[1:]) if tensor.shape[:1] == (-1,) else tensor.shape
     if any(extent == -1 for extent in shape):
-        raise Refused(
-            "E301",
-            f"{tensor} has shape {list(tensor.shape)}: only the first extent may be unknown (-1)",
-            "convert the model with a fixed input shape",
-        )
+        raise unknown_extent(tensor, tensor.shape)
     if any(extent < 0 for extent in shape):
-        raise Refused("E303", f"{tensor} has shape {list(tensor.shape)}, extents cannot be negative")
+        raise _refused(tensor, "E303", f"has shape {list(tensor.shape)}, extents cannot be negative")
     return shape
 
 
@@ -191,17 +201,17 @@ def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Q
     if dtype is DType.FLOAT32:
         return None
     if tensor.custom_quantization:
-        raise Refused("E301", f"{tensor} has custom quantisation, which is not supported")
+        raise _refused(tensor, "E301", "has custom quantisation, which is not supported")
     count = len(tensor.scales)
     if count == 0:
         return None
     if len(tensor.zero_points) != count:
-        raise Refused("E304", f"{tensor} has {count} scales and {len(tensor.zero_points)} zero points")
+        raise _refused(tensor, "E304", f"has {count} scales and {len(tensor.zero_points)} zero points")
     if not bool(np.all(np.isfinite(tensor.scales) & (tensor.scales > 0))):
-        raise Refused("E304", f"{tensor} has a scale that is not a positive number")
+        raise _refused(tensor, "E304", "has a scale that is not a positive number")
     low, high = dtype.limits
     if int(tensor.zero_points.min()) < low or int(tensor.zero_points.max()) > high:
-        raise Refused("E304", f"{tensor} has a zero point outside {dtype.value}")
+        raise _refused(tensor, "E304", f"has a zero point outside {dtype.value}")
     return Quantization(
         scales=tuple(tensor.scales.tolist()),
         zero_points=tuple(tensor.zero_points.tolist()),

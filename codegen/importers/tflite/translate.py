@@ -1,64 +1,20 @@
 """Translates the records of a TFLite file to a module: one function in the file's order of operators."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
-from tflite.AddOptions import AddOptions
-from tflite.MulOptions import MulOptions
-from tflite.SubOptions import SubOptions
-
+from codegen.errors import CodegenError, Message
 from codegen.importers.names import identifiers
-from codegen.importers.tflite import declared, elementwise, shaping, slicing, windows
-from codegen.importers.tflite.reader import read
+from codegen.importers.tflite import declared
+from codegen.importers.tflite.advice import unsupported
+from codegen.importers.tflite.operators import SPLITTERS, TRANSLATORS, is_imported
+from codegen.importers.tflite.reader import operator_codes, read
 from codegen.importers.tflite.records import FileModel, FileOperator
-from codegen.importers.tflite.report import AlreadyReported, Refused, Report
+from codegen.importers.tflite.report import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.site import Site, Translated, Values, source
-from codegen.importers.tflite.tensors import Tensors
+from codegen.importers.tflite.tensors import Tensors, unknown_extent
 from codegen.ir import Call, Function, Let, Module, TensorType, Var
 from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
-
-TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
-    {
-        "ADD": elementwise.binary(AddOptions),
-        "AVERAGE_POOL_2D": windows.pool_2d,
-        "CONCATENATION": shaping.concatenation,
-        "CONV_2D": windows.conv_2d,
-        "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
-        "DEQUANTIZE": elementwise.unary,
-        "EXPAND_DIMS": shaping.expand_dims,
-        "FULLY_CONNECTED": windows.fully_connected,
-        "LEAKY_RELU": elementwise.leaky_relu,
-        "LOGISTIC": elementwise.unary,
-        "MAX_POOL_2D": windows.pool_2d,
-        "MEAN": shaping.mean,
-        "MUL": elementwise.binary(MulOptions),
-        "PAD": shaping.pad,
-        "PADV2": shaping.pad_v2,
-        "QUANTIZE": elementwise.unary,
-        "RELU": elementwise.unary,
-        "RELU6": elementwise.unary,
-        "RESHAPE": shaping.reshape,
-        "SOFTMAX": elementwise.softmax,
-        "SQUEEZE": shaping.squeeze,
-        "STRIDED_SLICE": slicing.strided_slice,
-        "SUB": elementwise.binary(SubOptions),
-        "TANH": elementwise.unary,
-        "TRANSPOSE": shaping.transpose,
-    }
-)
-"""Operators of a file that are imported, by TFLite's name."""
-
-SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
-    {"SPLIT": slicing.split, "SPLIT_V": slicing.split_v}
-)
-"""Those with several outputs: one step each."""
-
-CONTROL_FLOW = ("CALL", "CALL_ONCE", "IF", "WHILE")
-"""Operators that run other subgraphs."""
-
-_OPS_HELP = "`codegen ops` lists the supported operators"
-_KERNEL_HELP = f"{_OPS_HELP}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
 
 
 def _op(found: Translated) -> Op:
@@ -75,13 +31,42 @@ def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = (
     Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
     that is wrong or unsupported together.
     """
-    translation = _Translation(read(data, file_name), kernels)
+    translation = _Translation(_read(data, file_name, kernels), kernels)
     function = translation.run()
     return Module(
         functions={function.name: function},
         constants=translation.tensors.used_constants,
         metadata={"format": "tflite", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
     )
+
+
+def _read(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileModel:
+    """The file's records; of one that is too large, the operators that are missing are told as well."""
+    try:
+        return read(data, file_name)
+    except CodegenError as error:
+        if error.messages[0].code != "E305":
+            raise
+        raise CodegenError([*_missing_kinds(data, file_name, kernels), *error.messages]) from error
+
+
+def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> tuple[Message, ...]:
+    """What is said of the kinds of operators that a file lists and nothing imports."""
+    report = Report(file_name)
+    declared_ops = {kernel.op for kernel in kernels}
+    try:
+        codes = operator_codes(data, file_name)
+    except CodegenError:
+        return ()
+    for name, custom_name in codes:
+        if not is_imported(name) and (custom_name or name) not in declared_ops:
+            report.add(_missing(name, custom_name, outputs=1), missing=True)
+    return report.messages
+
+
+def _missing(name: str, custom_name: str, *, outputs: int) -> Problem:
+    text, advice = unsupported(name, custom_name, outputs)
+    return Problem(code="E301", text=text, advice=advice)
 
 
 class _Translation:
@@ -112,16 +97,14 @@ class _Translation:
     def _check_entry_points(self) -> None:
         others = sorted({index for index in self._model.entry_subgraphs if index != 0})
         if others:
-            self._report.add(
-                "E301",
-                f"the file has several entry points (also subgraph {others[0]}), supported is one",
-                advice="convert a single signature",
-            )
+            text = f"the file has several entry points (also subgraph {others[0]}), supported is one"
+            self._report.add(Problem(code="E301", text=text, advice="convert a single signature"))
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._model.inputs
         if not inputs:
-            self._report.add("E301", "the model has no inputs, so its outputs are constants")
+            text = "the model has no inputs, so its outputs are constants"
+            self._report.add(Problem(code="E301", text=text))
         origins = [self._tensor_name(index) for index in inputs]
         names = identifiers(origins, [op.short for op in (*OPS.values(), USER)])
         params: list[Var] = []
@@ -144,12 +127,7 @@ class _Translation:
         """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means."""
         tensor = self.tensors.tensor(index)
         if -1 in tensor.signature[1:]:
-            self._report.add(
-                "E301",
-                f"{tensor} has shape {list(tensor.signature)}: only the first extent may be unknown (-1)",
-                where=where,
-                advice="convert the model with a fixed input shape",
-            )
+            self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
 
     def _new_value(self, index: int, where: str) -> TensorType | None:
         """Type of a tensor that gets its value here; None if that was reported as impossible."""
@@ -161,8 +139,7 @@ class _Translation:
                 raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
             return self.tensors.type(index)
         except Refused as refused:
-            code, text, advice = refused.message
-            self._report.add(code, text, where=where, advice=advice)
+            self._report.add(refused.problem, where=where)
         except AlreadyReported:
             pass
         return None
@@ -172,17 +149,24 @@ class _Translation:
         origin = source(operator, self.tensors)
         known = self._is_known(operator)
         if not known:
-            self._unsupported(operator, str(origin))
+            missing = _missing(operator.name, operator.custom_name, outputs=len(operator.outputs))
+            self._report.add(missing, where=str(origin), missing=True)
         elif operator.name in TRANSLATORS and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
-            self._report.add("E303", text, where=str(origin))
+            self._report.add(Problem(code="E303", text=text), where=str(origin))
             known = False
-        kinds = [self._new_value(index, str(origin)) for index in operator.outputs]
+        kinds = [
+            None if not known and self._is_handle(index) else self._new_value(index, str(origin))
+            for index in operator.outputs
+        ]
         lets = self._translated(Site(operator, self._values, self._report, kinds)) if known else None
         self._define(operator, kinds, lets)
 
+    def _is_handle(self, index: int) -> bool:
+        return index < len(self._model.tensors) and self.tensors.is_handle(index)
+
     def _is_known(self, operator: FileOperator) -> bool:
-        return operator.name in TRANSLATORS or operator.name in SPLITTERS or bool(self._declared(operator))
+        return is_imported(operator.name) or bool(self._declared(operator))
 
     def _declared(self, operator: FileOperator) -> UserKernel | None:
         return self._kernels.get(operator.custom_name or operator.name)
@@ -196,25 +180,13 @@ class _Translation:
             value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
             self._values.define(index, lets[position].var if lets else value, from_inputs=from_inputs)
 
-    def _unsupported(self, operator: FileOperator, where: str) -> None:
-        if operator.custom_name or operator.name == "CUSTOM":
-            advice, text = _KERNEL_HELP, f'custom operator "{operator.custom_name}" is not supported'
-        elif operator.name in CONTROL_FLOW:
-            advice, text = (
-                _OPS_HELP,
-                f"control flow ({operator.name} calls another subgraph) is not supported",
-            )
-        else:
-            advice, text = _KERNEL_HELP, f"operator {operator.name} is not supported"
-        self._report.add("E301", text, where=where, advice=advice)
-
     def _translated(self, site: Site) -> list[Let] | None:
         """The operator's steps, one an output; None if it was refused (and that reported)."""
         try:
             found = self._parts(site)
             results = site.results
         except Refused as refused:
-            site.complain(*refused.message)
+            site.refuse(refused.problem)
             return None
         except AlreadyReported:
             return None
@@ -249,14 +221,13 @@ class _Translation:
         """Graph outputs: computed from the inputs, each its own tensor."""
         outputs = self._model.outputs
         if not outputs:
-            self._report.add("E303", "the model has no outputs")
+            self._report.add(Problem(code="E303", text="the model has no outputs"))
         results: list[Var] = []
         for position, index in enumerate(outputs):
             try:
                 results.append(self._result(position, index))
             except Refused as refused:
-                code, text, advice = refused.message
-                self._report.add(code, text, where=f"graph output {position}", advice=advice)
+                self._report.add(refused.problem, where=f"graph output {position}")
             except AlreadyReported:
                 pass
         return tuple(results)

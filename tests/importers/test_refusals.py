@@ -1,0 +1,178 @@
+"""What is refused together: one message a reason, operators first, and no reason hides another."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.errors import CodegenError
+from codegen.importers import imported_ops
+from codegen.importers.limits import MAX_OPTION_BYTES, MAX_TENSORS
+from codegen.importers.tflite import import_tflite
+from codegen.importers.tflite.writer import ModelBuilder
+from codegen.ir.ops import OPS, UserKernel
+from tests.importers.hostile import shared_tables
+from tests.importers.samples import Patch, chain, complaint, one_op
+
+
+def _uint8_network(layers: int) -> bytes:
+    """A chain of uint8 layers with two operators in it that nothing imports."""
+    model = ModelBuilder()
+    last = first = model.tensor("x", (1, 4), "uint8", scale=0.5)
+    for number in range(layers):
+        after = model.tensor(f"y{number}", (1, 4), "uint8", scale=0.5)
+        model.op({40: "GELU", 80: "ABS"}.get(number, "RELU"), [last], [after])
+        last = after
+    model.inputs(first)
+    model.outputs(last)
+    return model.build()
+
+
+def test_a_type_of_every_tensor_is_one_message_behind_the_operators_that_are_missing() -> None:
+    """A uint8 file gave 612 lines, a line a tensor, that hid the two operators without a kernel."""
+    assert complaint(_uint8_network(300)).split("\n") == [
+        'error[E301] op 40 GELU "y40": operator GELU is not supported',
+        KERNEL_HELP,
+        'error[E301] op 80 ABS "y80": operator ABS is not supported',
+        KERNEL_HELP,
+        "error[E301] m.tflite: a tensor is uint8, supported are int8, int16 and float32 (301 times)",
+        '  at graph input 0: tensor 0 "x"; op 0 RELU "y0": tensor 1 "y0"; op 1 RELU "y1": tensor 2 "y1"; '
+        "and 298 more",
+        "help: convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
+        "inference_input_type = inference_output_type = tf.int8",
+    ]
+
+
+KERNEL_HELP = (
+    "help: `codegen ops` lists the supported operators; a kernel of your own can be declared in codegen.toml "
+    "(docs/user_kernels.md)"
+)
+
+
+def test_an_operator_that_is_missing_often_is_one_message() -> None:
+    names = ("x", "a", "b", "c", "d", "y")
+    data = chain(*(("GELU", [one], [other]) for one, other in pairwise(names)))
+    assert complaint(data).split("\n") == [
+        "error[E301] m.tflite: operator GELU is not supported (5 times)",
+        '  at op 0 GELU "a"; op 1 GELU "b"; op 2 GELU "c"; and 2 more',
+        KERNEL_HELP,
+    ]
+
+
+def test_every_place_is_there_for_programs() -> None:
+    with pytest.raises(CodegenError) as caught:
+        import_tflite(_uint8_network(300), "m.tflite")
+    places = [message.places for message in caught.value.messages]
+    assert [len(found) for found in places] == [0, 0, 301]
+    assert places[2][-1] == 'op 299 RELU "y299": tensor 300 "y299"'
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "advice"),
+    [
+        ("VAR_HANDLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
+        ("READ_VARIABLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
+        ("ASSIGN_VARIABLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
+        ("CUSTOM", {"custom_code": "FlexErf"}, "a TensorFlow operator: convert without SELECT_TF_OPS"),
+        ("CUSTOM", {"custom_code": "SignalRfft"}, "end the model behind it, and compute these features in"),
+        ("CUSTOM", {"custom_code": "TFLite_Detection_PostProcess"}, "end the model in front of it, and"),
+        ("CUSTOM", {"custom_code": "Ours"}, "`codegen ops` lists the supported operators; a kernel of"),
+        ("GELU", {}, "`codegen ops` lists the supported operators; a kernel of your own can be declared"),
+    ],
+)
+def test_advice_fits_the_operator(name: str, options: dict[str, Any], advice: str) -> None:
+    assert f"\nhelp: {advice}" in complaint(one_op(name, (1, 4), (1, 4), **options))
+
+
+def test_no_kernel_is_advised_where_none_can_be_declared() -> None:
+    """A declared kernel computes one result."""
+    data = chain(("TOPK_V2", ["x"], ["y", "z"]), outputs=["y", "z"])
+    assert complaint(data).split("\n")[1] == "help: `codegen ops` lists the supported operators"
+
+
+def test_a_handle_of_a_variable_is_no_reason_of_its_own() -> None:
+    model = ModelBuilder()
+    x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (1, 4), "float32")
+    handle = model.tensor("h", (), "resource")
+    model.op("VAR_HANDLE", [], [handle])
+    model.op("READ_VARIABLE", [handle], [y])
+    model.inputs(x)
+    model.outputs(y)
+    text = complaint(model.build())
+    assert text.count("error[") == 2 and "resource" not in text
+
+
+def _large_options(name: str, *, missing: str = "") -> bytes:
+    model = ModelBuilder()
+    x, y, z = (model.tensor(tensor, (1, 4), "float32") for tensor in "xyz")
+    model.op("CUSTOM", [x], [y], custom_code=name, custom_options=bytes(MAX_OPTION_BYTES + 1))
+    model.op(missing or "RELU", [y], [z])
+    model.inputs(x)
+    model.outputs(z)
+    return model.build()
+
+
+def test_options_that_are_too_long_do_not_hide_whose_they_are() -> None:
+    """An Edge TPU's program lies in the options of its operator: E305 for its length said nothing else."""
+    text = complaint(_large_options("edgetpu-custom-op", missing="GELU"))
+    assert 'op 0 CUSTOM "y": custom operator "edgetpu-custom-op" is not supported' in text
+    assert 'op 1 GELU "z": operator GELU is not supported' in text
+    assert "E305" not in text
+
+
+def test_options_of_a_declared_kernel_are_bounded() -> None:
+    kernel = UserKernel(op="Mine", symbol="mine", source="mine.c", text="")
+    with pytest.raises(CodegenError) as caught:
+        import_tflite(_large_options("Mine", missing="GELU"), "m.tflite", (kernel,))
+    assert [str(message).split("\n")[0] for message in caught.value.messages] == [
+        'error[E301] op 1 GELU "z": operator GELU is not supported',
+        'error[E305] op 0 CUSTOM "y": has 65537 bytes of options, supported are 65536',
+    ]
+
+
+def test_a_tensor_of_too_many_dimensions_does_not_hide_other_reasons() -> None:
+    model = ModelBuilder()
+    x, y, z = (
+        model.tensor(tensor, (1,) * rank, "float32") for tensor, rank in (("x", 9), ("y", 2), ("z", 2))
+    )
+    model.op("RELU", [x], [y])
+    model.op("GELU", [y], [z])
+    model.inputs(x)
+    model.outputs(z)
+    assert complaint(model.build()).split("\n") == [
+        'error[E301] op 1 GELU "z": operator GELU is not supported',
+        KERNEL_HELP,
+        'error[E305] graph input 0: tensor 0 "x" has 9 dimensions, up to 8 are supported',
+    ]
+
+
+def test_a_file_that_is_too_large_tells_its_missing_operators_too() -> None:
+    """Nothing but the list of operator kinds is read of such a file."""
+    data = bytearray(shared_tables(tensors=MAX_TENSORS + 1))
+    patch = Patch(bytes(data))
+    patch.scalar(patch.model.OperatorCodes(0), 0, "<b", 101)
+    assert complaint(patch.build()).split("\n") == [
+        "error[E301] m.tflite: operator ABS is not supported",
+        KERNEL_HELP,
+        f"error[E305] m.tflite: SubGraph.tensors has {MAX_TENSORS + 1} elements, up to {MAX_TENSORS} are "
+        "imported",
+    ]
+
+
+FOLDED: dict[str, bytes] = {
+    "EXPAND_DIMS": one_op("EXPAND_DIMS", (1, 4), (1, 1, 4), (1,)),
+    "SQUEEZE": one_op("SQUEEZE", (1, 4), (4,)),
+    "PADV2": one_op("PADV2", (4,), (5,), ([[0, 1]], np.zeros(1, np.float32))),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FOLDED))
+def test_ops_says_what_an_operator_becomes(name: str) -> None:
+    [let] = import_tflite(FOLDED[name], "m.tflite").main.body
+    assert imported_ops()[name] == let.call.op.name != name
+
+
+def test_every_operator_of_the_ir_that_files_may_have_is_imported() -> None:
+    assert set(imported_ops().values()) <= set(OPS)
+    assert {name for name, op in imported_ops().items() if name == op} <= set(OPS)
