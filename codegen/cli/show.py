@@ -37,6 +37,7 @@ def show_plan(planned: Planned) -> None:
     click.echo(program_map(program))
     click.echo()
     _pools(program, planned.own_macs)
+    _time(planned)
     _constants(program.constants, program)
     _staged(program)
     _reduction(planned)
@@ -85,6 +86,7 @@ def show_build(built: Built, options: Options) -> None:
     for planned in built.models:
         _headline(planned, built.board, options)
         _pools(planned.program, planned.own_macs)
+        _time(planned)
         _reduction(planned)
     show_shared(built.bundle)
     _sizes(built)
@@ -323,6 +325,11 @@ def _compressed(program: Program) -> None:
         f"{costs.least_bytes:,}; decoding takes {costs.instructions:,} instructions an inference (no choice "
         f"less than {costs.instructions_bound:,}), buffers of up to {buffers:,} bytes"
     )
+
+
+def _time(planned: Planned) -> None:
+    """Printed only: a report that held it would differ from build to build."""
+    click.echo(f"time      {planned.program.plan.seconds:.2f} s in the planner")
 
 
 def _reduction(planned: Planned) -> None:

@@ -60,11 +60,6 @@ def joint_plan(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict[s
         "proved_optimal": is_proved(bundle),
         "peak_bytes": peak,
         "lower_bound_bytes": bound,
-        "seconds": round(
-            sum(float(str(plan["seconds"])) for plan in plans)
-            + (bundle.plan.seconds if bundle.plan is not None else 0.0),
-            3,
-        ),
         "reproducible": all(plan["reproducible"] for plan in plans)
         and (bundle.plan is None or bundle.plan.reproducible),
         "certificate": {

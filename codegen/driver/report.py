@@ -110,7 +110,6 @@ def _plan(program: Program) -> dict[str, object]:
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
         "access_cost": access_cost(program.problem, plan),
         "access_cost_bound": plan.access_cost_bound,
-        "seconds": round(plan.seconds, 3),
         "reproducible": plan.reproducible,
         "core1_steps": list(second_core_steps(program)),
         "certificate": certificate(program),
@@ -262,6 +261,7 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
     return {
         "runner": measured.result.runner,
         "cases": len(cases),
+        "planning_seconds": round(program.plan.seconds, 3),
         "outputs": outputs,
         "pools": [
             {"name": pool.name, "peak_bytes": max(case.pool_peaks[pool.name] for case in cases)}
