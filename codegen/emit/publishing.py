@@ -5,6 +5,7 @@ saved meanwhile too, are in it afterwards or found by the next build. docs/decis
 Everything here raises OSError.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -175,17 +176,25 @@ def carry_over(names: list[str], old: Path, new: Path) -> dict[str, Kept]:
     """
     record: dict[str, Kept] = {}
     for name in names:
-        source, target = old / name, new / name
-        try:
-            before = _identity(source)
-            _make_parents(old, new, name)
-            _carry(source, target)
-        except FileNotFoundError:
-            if os.path.lexists(source):
-                raise
-            continue
-        record[name] = Kept(old=before, new=_identity(target))
+        kept = _kept(name, old, new)
+        if kept is not None:
+            record[name] = kept
     return record
+
+
+def _kept(name: str, old: Path, new: Path) -> Kept | None:
+    """Carry one file over; None if it is gone."""
+    for _ in range(_PASSES):
+        try:
+            before = _identity(old / name)
+            _make_parents(old, new, name)
+            _carry(old / name, new / name)
+            return Kept(old=before, new=_identity(new / name))
+        except FileNotFoundError:
+            # A temporary file of an editor's, perhaps: gone, and there again with the next text.
+            if not os.path.lexists(old / name):
+                return None
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(old / name))
 
 
 def _carry(source: Path, target: Path) -> None:

@@ -84,7 +84,9 @@ def child(work: Callable[[], object]) -> int:
         work()
         status = 0
     except CodegenError as error:
-        status = 9 if error.messages[0].code == "E231" else 1
+        status = 9 if "No space left" in str(error) else 1
+        if status == 1:
+            sys.stderr.write(f"child: {error!r}\n")
     except BaseException as error:
         sys.stderr.write(f"child: {error!r}\n")
     finally:
