@@ -6,14 +6,22 @@ from codegen.emit.environment import fill
 from codegen.ir import Runner
 from codegen.plan.bundle import Bundle
 
-_OWN_TARGETS = "cg_options cg_runtime cg_shared firmware"
-_CMAKE_TARGETS = "all clean depend edit_cache help install package rebuild_cache test"
-_RESERVED_TARGETS = frozenset(f"{_OWN_TARGETS} {_CMAKE_TARGETS}".split())
+_OWN_TARGETS = ("options", "runtime", "shared", "firmware")
+"""What a folder has beside its models; in CMake with a model's target in front."""
+_CMAKE_TARGETS = "all clean depend edit_cache firmware help install package rebuild_cache test"
+_RESERVED_TARGETS = frozenset(_CMAKE_TARGETS.split())
 
 
 def _target(name: str) -> str:
     """CMake target of a model."""
     return f"{name}_model" if name in _RESERVED_TARGETS else name
+
+
+def _stem(targets: Sequence[str]) -> str:
+    """What a folder's own targets begin with: the first model's target, so that folders in one tree are apart
+    as their models are; with more behind it where that makes another model's target."""
+    candidates = (targets[0] + "_set" * count for count in range(len(targets) + 1))
+    return next(stem for stem in candidates if not {f"{stem}_{own}" for own in _OWN_TARGETS} & {*targets})
 
 
 def build_files(
@@ -34,9 +42,11 @@ def build_files(
     board = bundle.programs[0].board
     names = [program.name for program in bundle.programs]
     languages = "C ASM" if any(path.endswith(".S") for path in (*kernels, *firmware)) else "C"
+    models = [(_target(name), name) for name in names]
     views = {
         "board": board.name,
-        "models": [(_target(name), name) for name in names],
+        "stem": _stem([target for target, _ in models]),
+        "models": models,
         "shared": bundle.prefix,
         "is_single": bundle.is_single,
         "product": product,

@@ -36,7 +36,7 @@ def code_bytes(built: Built, build: Path) -> int:
     image = build / "product.elf"
     flags = built.board.target.compiler_flags
     roots = ("-nostdlib", "-Wl,--gc-sections", f"-Wl,-e,{name}_run")
-    libraries = (build / f"lib{name}.a", build / "libcg_runtime.a", "-lc", "-lgcc")
+    libraries = (build / f"lib{name}.a", build / f"lib{name}_runtime.a", "-lc", "-lgcc")
     start = f"-Wl,-u,{name}_run"
     call(f"{gcc.ARM_PREFIX}gcc", *flags, *roots, start, *libraries, "-o", image)
     functions = callgraph.read(image, elf.read(image))
@@ -71,7 +71,8 @@ GUARD = "-fno-branch-count-reg"
 
 def options_of(build: Path) -> str:
     """Flags of the runtime's files."""
-    return (build / "CMakeFiles/cg_runtime.dir/flags.make").read_text()
+    [flags] = build.glob("CMakeFiles/*_runtime.dir/flags.make")
+    return flags.read_text()
 
 
 def test_another_level_can_be_asked_for(tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_cmake_builds_the_folder_alone(tmp_path: Path) -> None:
     call(["cmake", "-S", "out", "-B", "build"], tmp_path)
     call(["cmake", "--build", "build"], tmp_path)
     built = {path.name for path in (tmp_path / "build").glob("*.a")}
-    assert built == {"libtest_model.a", "liball_model.a", "libcg_shared.a", "libcg_runtime.a"}
+    assert built == {"libtest_model.a", "liball_model.a", "libtest_model_shared.a", "libtest_model_runtime.a"}
 
 
 @pytest.mark.skipif(
