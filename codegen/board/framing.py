@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from cobs import cobs
 
 HEADER = struct.Struct("<HBB")
+SESSION = struct.Struct("<I")
 CRC = struct.Struct("<I")
+MAX_ENCODED_BYTES = 1 << 17
+"""Of a frame: more without a zero byte are noise, or a device that is no target."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,16 +21,21 @@ class Frame:
     kind: int
     status: int = 0
     payload: bytes = b""
+    session: int = 0
 
 
 def encode(frame: Frame) -> bytes:
     """Bytes on the wire, with a zero before and behind: the first one ends whatever noise came before."""
-    body = HEADER.pack(frame.sequence, frame.kind, frame.status) + frame.payload
+    head = HEADER.pack(frame.sequence, frame.kind, frame.status)
+    body = head + frame.payload + SESSION.pack(frame.session)
     return b"\0" + cobs.encode(body + CRC.pack(zlib.crc32(body))) + b"\0"
 
 
 def decode(encoded: bytes) -> Frame | None:
-    """The frame between two zero bytes; None if it is damaged."""
+    """The frame between two zero bytes; None if it is damaged.
+
+    Frames too short for a session, as versions before 4 send them, have session 0.
+    """
     try:
         body = cobs.decode(encoded)
     except cobs.DecodeError:
@@ -38,7 +46,11 @@ def decode(encoded: bytes) -> Frame | None:
     if CRC.pack(zlib.crc32(body)) != checksum:
         return None
     sequence, kind, status = HEADER.unpack_from(body)
-    return Frame(sequence=sequence, kind=kind, status=status, payload=body[HEADER.size :])
+    payload, session = body[HEADER.size :], 0
+    if len(payload) >= SESSION.size:
+        [session] = SESSION.unpack_from(payload, len(payload) - SESSION.size)
+        payload = payload[: -SESSION.size]
+    return Frame(sequence=sequence, kind=kind, status=status, payload=payload, session=session)
 
 
 class Splitter:
@@ -48,6 +60,12 @@ class Splitter:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Encoded frames completed by `data`, the empty ones between two zeros left out."""
+        """Encoded frames completed by `data`, the empty ones between two zeros left out.
+
+        What grows longer than any frame is handed out as one, a damaged one.
+        """
         *complete, self._rest = (self._rest + data).split(b"\0")
+        if len(self._rest) > MAX_ENCODED_BYTES:
+            complete.append(self._rest)
+            self._rest = b""
         return [piece for piece in complete if piece]

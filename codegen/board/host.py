@@ -26,6 +26,7 @@ typedef struct {
     uint8_t sha256[32];
     cg_status (*run)(void);
     void (*start)(void);
+    cg_status (*reset)(void);
     const cg_bench_tensor *inputs;
     const cg_bench_tensor *outputs;
     const cg_bench_pool *pools;

@@ -1,13 +1,14 @@
 """The host's end of the test link: requests over a port, repeated until answered, at most so often."""
 
 import random
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from codegen.board.framing import Frame, Splitter, decode, encode
-from codegen.board.protocol import Fault, Kind, Status, words
+from codegen.board.protocol import VERSION, Fault, Kind, Status, version_of, words
 from codegen.errors import CodegenError, Message
 
 
@@ -53,6 +54,9 @@ class Link:
 
     A damaged or late frame leads to the same request again with the same sequence number; the target
     answers without executing it twice. Replies to earlier requests are dropped by their number.
+
+    `identify` begins a session, a number that the target has to put into every reply: one that was reset,
+    or that another host identified, has not this one any more.
     """
 
     def __init__(
@@ -63,23 +67,25 @@ class Link:
         self._clock = clock
         self._splitter = Splitter()
         self._sequence = random.randrange(0x10000)  # differs from an earlier session's
+        self._session = 0
         self._damaged = 0
 
     def identify(self) -> bytes:
         """IDENTIFY, after the target's greeting, or without it if the target is up already.
 
         Asked more often than others: the target may still be starting, and drop what comes. Raises
-        CodegenError E602 if nothing answers.
+        CodegenError E602 if nothing answers. Begins a new session with a target of this version.
         """
         patience = self._patience
+        self._session = secrets.randbelow(0xFFFF_FFFF) + 1  # 0: a target since its reset
         self._splitter.feed(self._port.read(patience.greeting_seconds))
         return self._ask(Kind.IDENTIFY, b"", [patience.identify_seconds] * patience.identify_tries)
 
     def request(self, kind: Kind, *arguments: int, data: bytes = b"") -> bytes:
         """Ask and return the reply's payload.
 
-        Raises CodegenError: E602 no answer, E603 too many damaged frames, E604 the target refused;
-        Broken when the link faulted.
+        Raises CodegenError: E602 no answer, E603 too many damaged frames, E604 the target refused, E613 the
+        target was reset since `identify`; Broken when the link faulted.
         """
         patience = self._patience
         waits = [patience.answer_seconds * 1.5**attempt for attempt in range(patience.tries)]
@@ -89,13 +95,14 @@ class Link:
 
     def _ask(self, kind: Kind, payload: bytes, waits: list[float]) -> bytes:
         self._sequence = (self._sequence + 1) & 0xFFFF
-        encoded = encode(Frame(sequence=self._sequence, kind=kind, payload=payload))
+        request = Frame(sequence=self._sequence, kind=kind, payload=payload, session=self._session)
+        encoded = encode(request)
         self._damaged = 0
         for wait in waits:
             self._port.write(encoded)
             reply = self._wait(kind, wait, encoded)
             if reply is not None:
-                return _checked(kind, reply)
+                return self._checked(kind, reply)
         raise CodegenError(self._no_answer(kind, sum(waits)))
 
     def _wait(self, kind: Kind, seconds: float, encoded: bytes) -> Frame | None:
@@ -107,9 +114,36 @@ class Link:
                 if frame is None or frame.kind == Kind.GARBLED:
                     self._note_damage(kind)
                     self._port.write(encoded)
-                elif frame.sequence == self._sequence and frame.kind == kind:
+                elif self._answers(kind, frame):
                     return frame
         return None
+
+    def _answers(self, kind: Kind, frame: Frame) -> bool:
+        """Whether it is the reply to the present request. IDENTIFY's may be one of an earlier host, left in a
+        buffer, or one of another version, whose frames have no session."""
+        if (frame.sequence, frame.kind) != (self._sequence, kind):
+            return False
+        is_ours = frame.session == self._session
+        return is_ours or kind is not Kind.IDENTIFY or version_of(frame.payload) != VERSION
+
+    def _checked(self, kind: Kind, reply: Frame) -> bytes:
+        if reply.status == Status.FAULT:
+            raise Broken(Fault.parse(reply.payload))
+        if kind is Kind.IDENTIFY and version_of(reply.payload) != VERSION:
+            return reply.payload  # of whatever session: who asked says that it is another version
+        if reply.session != self._session or reply.status == Status.OTHER_SESSION:
+            raise CodegenError(_lost(kind, reply.session))
+        if reply.status != Status.OK:
+            names = {status.value: status.name for status in Status}
+            name = names.get(reply.status, str(reply.status))
+            raise CodegenError(
+                Message(
+                    code="E604",
+                    text=f"the target refused {kind.name}: {name}",
+                    help="firmware and host are of different versions: build and load the firmware again",
+                )
+            )
+        return reply.payload
 
     def _note_damage(self, kind: Kind) -> None:
         self._damaged += 1
@@ -145,17 +179,12 @@ def _spread(total_seconds: float, waits: list[float]) -> list[float]:
     return spread
 
 
-def _checked(kind: Kind, reply: Frame) -> bytes:
-    if reply.status == Status.FAULT:
-        raise Broken(Fault.parse(reply.payload))
-    if reply.status != Status.OK:
-        names = {status.value: status.name for status in Status}
-        name = names.get(reply.status, str(reply.status))
-        raise CodegenError(
-            Message(
-                code="E604",
-                text=f"the target refused {kind.name}: {name}",
-                help="firmware and host are of different versions: build and load the firmware again",
-            )
-        )
-    return reply.payload
+def _lost(kind: Kind, session: int) -> Message:
+    what = f"({kind.name}): inputs and results of this run are lost"
+    if session:
+        text = f"another program took the target over {what}"
+        help_ = "one program at a time: end what else has the port open, then run again"
+    else:
+        text = f"the target was reset, or lost power, in the middle of the exchange {what}"
+        help_ = "look at its supply, its reset line and a watchdog that nobody serves, then run again"
+    return Message(code="E613", text=text, help=help_)

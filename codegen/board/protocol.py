@@ -1,10 +1,14 @@
-"""Kinds, tables, flags and replies of the test link: the same numbers as runtime_c/include/cg_link.h."""
+"""Kinds, tables, flags and replies of the test link: the same numbers as runtime_c/include/cg_link.h.
+
+What a target says is checked here against a schema: every field has bounds, every reply its length. Whatever
+answers on a port may be no firmware of ours, or one that is broken.
+"""
 
 import enum
 import struct
 from dataclasses import dataclass
 
-VERSION = 3
+VERSION = 4
 NO_STEP = 0xFFFF_FFFF
 
 
@@ -43,6 +47,8 @@ class RunFlags(enum.IntFlag):
     KEPT = 2
     PAINTED = 4
     SANDBOXED = 8
+    FIRST = 16
+    NEXT = 32
 
 
 class State(enum.IntEnum):
@@ -70,11 +76,71 @@ class Status(enum.IntEnum):
     ARGUMENT = 2
     NOT_NOW = 3
     FAULT = 4
+    OTHER_SESSION = 5
 
 
 def words(*values: int) -> bytes:
     """Numbers as a payload."""
     return struct.pack(f"<{len(values)}I", *values)
+
+
+_MOST_MODELS = 1024
+_PAYLOADS = (64, 1 << 16)
+"""Payload bytes of a frame, least and most: with too few no input gets through."""
+_MOST_NAME_BYTES = 1 << 10
+_SHOWN_CHARACTERS = 80
+_DIGEST_BYTES = 32
+_MOST_TICKS = (1 << 64) - 1
+_MOST_STACK_BYTES = 1 << 24
+
+
+class Malformed(Exception):
+    """A reply that no firmware of ours sends: which field of which reply, what it holds, what it may hold."""
+
+
+def escaped(data: bytes) -> str:
+    """A target's text for people: nothing of it reaches a terminal but printable ASCII."""
+    shown = data[:_SHOWN_CHARACTERS]
+    text = "".join(chr(byte) if 32 <= byte < 127 and byte != 92 else f"\\x{byte:02x}" for byte in shown)
+    return text + ("..." if len(data) > len(shown) else "")
+
+
+def version_of(payload: bytes) -> int:
+    """Version of the protocol: the first word that IDENTIFY answers, in every version; 0 without one."""
+    return int.from_bytes(payload[:4], "little") if len(payload) >= 4 else 0
+
+
+class _Reader:
+    """Takes a reply apart, field by field; raises Malformed."""
+
+    def __init__(self, reply: str, payload: bytes) -> None:
+        self._reply, self._left = reply, payload
+
+    def number(self, name: str, low: int = 0, high: int = 0xFFFF_FFFF, size_bytes: int = 4) -> int:
+        """The next number, from `low` to `high`."""
+        value = int.from_bytes(self.bytes_of(name, size_bytes), "little")
+        if not low <= value <= high:
+            raise Malformed(f"{self._reply}: {name} is {value:,}, not {low:,} to {high:,}")
+        return value
+
+    def bytes_of(self, name: str, size_bytes: int) -> bytes:
+        """The next bytes."""
+        if len(self._left) < size_bytes:
+            raise Malformed(f"{self._reply}: it ends within {name}")
+        data, self._left = self._left[:size_bytes], self._left[size_bytes:]
+        return data
+
+    def name(self, what: str) -> str:
+        """The rest, as text."""
+        data, self._left = self._left, b""
+        if not 1 <= len(data) <= _MOST_NAME_BYTES:
+            raise Malformed(f"{self._reply}: {what} has {len(data):,} bytes, not 1 to {_MOST_NAME_BYTES:,}")
+        return escaped(data)
+
+    def end(self) -> None:
+        """Nothing may be left."""
+        if self._left:
+            raise Malformed(f"{self._reply}: {len(self._left):,} bytes more than it has fields for")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,23 +156,26 @@ class Identity:
     calibration_instructions: int
     mpu_regions: int
     free_link_stack_bytes: int
+    build_sha256: str
+    """Of the build that is on the target: `report.json`'s `build.sha256`."""
     board: str
 
     @classmethod
     def parse(cls, payload: bytes) -> "Identity":
-        """Raises struct.error for a payload that is too short."""
-        values = struct.unpack_from("<9I", payload)
+        """Of a target of this VERSION. Raises Malformed."""
+        reader = _Reader("IDENTIFY", payload)
         return cls(
-            version=values[0],
-            abi=values[1],
-            models=values[2],
-            payload_bytes=values[3],
-            counter_bits=values[4],
-            calibration_ticks=values[5],
-            calibration_instructions=values[6],
-            mpu_regions=values[7],
-            free_link_stack_bytes=values[8],
-            board=payload[36:].decode("ascii", "replace"),
+            version=reader.number("version"),
+            abi=reader.number("ABI"),
+            models=reader.number("models", 1, _MOST_MODELS),
+            payload_bytes=reader.number("payload bytes", *_PAYLOADS),
+            counter_bits=reader.number("counter bits", 1, 64),
+            calibration_ticks=reader.number("calibration ticks"),
+            calibration_instructions=reader.number("calibration instructions"),
+            mpu_regions=reader.number("MPU regions", 0, 0xFF),
+            free_link_stack_bytes=reader.number("free link stack", 0, 1 << 20),
+            build_sha256=reader.bytes_of("build hash", _DIGEST_BYTES).hex(),
+            board=reader.name("the board's name"),
         )
 
 
@@ -123,11 +192,15 @@ class ModelInfo:
 
     @classmethod
     def parse(cls, payload: bytes) -> "ModelInfo":
-        """Raises struct.error for a payload that is too short."""
-        inputs, outputs, pools, steps, kept, digest = struct.unpack_from("<5I32s", payload)
-        return cls(
-            inputs=inputs, outputs=outputs, pools=pools, steps=steps, kept_bytes=kept, sha256=digest.hex()
+        """Raises Malformed. How many of each there may be, the request knows."""
+        reader = _Reader("MODEL", payload)
+        inputs, outputs, pools, steps = (
+            reader.number(name, 0, 0xFFFF) for name in ("inputs", "outputs", "pools", "steps")
         )
+        kept = reader.number("kept bytes")
+        digest = reader.bytes_of("sha256", _DIGEST_BYTES).hex()
+        reader.end()
+        return cls(inputs=inputs, outputs=outputs, pools=pools, steps=steps, kept_bytes=kept, sha256=digest)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,14 +214,11 @@ class Entry:
 
     @classmethod
     def parse(cls, payload: bytes) -> "Entry":
-        """Raises struct.error for a payload that is too short."""
-        size, peak, present = struct.unpack_from("<3I", payload)
-        return cls(
-            size_bytes=size,
-            peak_bytes=peak,
-            present=bool(present),
-            name=payload[12:].decode("ascii", "replace"),
-        )
+        """Raises Malformed."""
+        reader = _Reader("ENTRY", payload)
+        size, peak = reader.number("size"), reader.number("peak")
+        present = bool(reader.number("present", 0, 1))
+        return cls(size_bytes=size, peak_bytes=peak, present=present, name=reader.name("the name"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,8 +237,13 @@ class Fault:
 
     @classmethod
     def parse(cls, payload: bytes) -> "Fault":
-        """Raises struct.error for a payload that is too short."""
-        exception, pc, lr, psr, sp, cfsr, hfsr, mmfar, bfar = struct.unpack_from("<9I", payload)
+        """Raises Malformed."""
+        reader = _Reader("a fault", payload)
+        exception, pc, lr, psr, sp, cfsr, hfsr, mmfar, bfar = (
+            reader.number(name)
+            for name in ("exception", "pc", "lr", "psr", "sp", "cfsr", "hfsr", "mmfar", "bfar")
+        )
+        reader.end()
         return cls(
             exception=exception, pc=pc, lr=lr, psr=psr, sp=sp, cfsr=cfsr, hfsr=hfsr, mmfar=mmfar, bfar=bfar
         )
@@ -185,15 +260,21 @@ class Event:
     fault: Fault | None
 
     @classmethod
-    def parse(cls, payload: bytes) -> "Event":
-        """Raises struct.error for a payload that is too short, ValueError for an unknown state."""
-        state, status, step, ticks = struct.unpack_from("<3IQ", payload)
+    def parse(cls, payload: bytes, steps: int) -> "Event":
+        """Of a model of so many steps. Raises Malformed."""
+        reader = _Reader("RUN", payload)
+        state, status = State(reader.number("state", 0, len(State) - 1)), reader.number("status")
+        step, ticks = reader.number("step"), reader.number("ticks", 0, _MOST_TICKS, 8)
+        if step != NO_STEP and step >= steps:
+            raise Malformed(f"RUN: it is at step {step:,}, the model has {steps:,} steps")
+        rest = reader.bytes_of("the fault", 36 if state is State.FAULTED else 0)
+        reader.end()
         return cls(
-            state=State(state),
+            state=state,
             status=status,
             step=None if step == NO_STEP else step,
             ticks=ticks,
-            fault=Fault.parse(payload[20:]) if state == State.FAULTED else None,
+            fault=Fault.parse(rest) if rest else None,
         )
 
 
@@ -208,7 +289,14 @@ class Marks:
     """0 where the firmware does not start core 1."""
 
     @classmethod
-    def parse(cls, payload: bytes) -> "Marks":
-        """Raises struct.error for a payload that is too short."""
-        peak, intact, stack, core1 = struct.unpack_from("<4I", payload)
-        return cls(peak_bytes=peak, intact=bool(intact), stack_peak_bytes=stack, core1_stack_peak_bytes=core1)
+    def parse(cls, payload: bytes, pool_bytes: int) -> "Marks":
+        """Of a pool of so many bytes. Raises Malformed."""
+        reader = _Reader("MARKS", payload)
+        marks = cls(
+            peak_bytes=reader.number("peak", 0, pool_bytes),
+            intact=bool(reader.number("intact", 0, 1)),
+            stack_peak_bytes=reader.number("stack peak", 0, _MOST_STACK_BYTES),
+            core1_stack_peak_bytes=reader.number("core 1's stack peak", 0, _MOST_STACK_BYTES),
+        )
+        reader.end()
+        return marks

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,10 +50,11 @@ def _dying_with_parent() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Emulator:
-    """A running QEMU: the port of the test link, and the machine's memory."""
+    """A running QEMU: the port of the test link, the machine's memory, and what its reset button does."""
 
     port: SocketPort
     memory: Debugger
+    reset: Callable[[], None]
 
 
 @contextmanager
@@ -109,7 +110,7 @@ def _connect(child: "subprocess.Popen[bytes]", board: Board) -> Emulator:
         except BaseException:
             memory.close()
             raise
-        return Emulator(port=port, memory=memory)
+        return Emulator(port=port, memory=memory, reset=lambda: _reset(child))
     except (OSError, ValueError, KeyError, StopIteration) as error:
         raise _failed("it did not start") from error
 
@@ -133,6 +134,10 @@ def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: 
         port.close()
         raise
     return port
+
+
+def _reset(child: "subprocess.Popen[bytes]") -> None:
+    _execute(child, "system_reset")
 
 
 def _execute(child: "subprocess.Popen[bytes]", name: str) -> Any:

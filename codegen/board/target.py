@@ -1,27 +1,15 @@
 """A target behind the test link: QEMU, or a board on a serial port."""
 
-import struct
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
-from codegen.board.faults import link_fault, model_fault, refusal
+from codegen.board.faults import link_fault
 from codegen.board.link import PATIENT, Broken, Link, Patience
 from codegen.board.ports import SerialPort
-from codegen.board.protocol import (
-    VERSION,
-    Entry,
-    Event,
-    Identity,
-    Kind,
-    Marks,
-    ModelInfo,
-    RunFlags,
-    State,
-    Table,
-)
+from codegen.board.protocol import VERSION, Identity, Malformed, Marks, version_of
 from codegen.board.qemu import running
+from codegen.board.target_model import Memory, TargetModel
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
@@ -30,17 +18,6 @@ RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
 
 _COUNTER_TOLERANCE = 0.02
-_KEPT = "__cg__free_start"
-"""Where the test firmware keeps inputs, in the linker script."""
-_REBUILD = "build and load the firmware again"
-
-
-class Memory(Protocol):
-    """The target's memory, reached past the link."""
-
-    def write(self, address: int, data: bytes) -> None:
-        """Write `data` from `address` on. Raises CodegenError E601."""
-        ...
 
 
 @contextmanager
@@ -54,7 +31,8 @@ def target_session(
 ) -> Generator["Target", None, None]:
     """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
 
-    Raises CodegenError: E501 no QEMU, E601 port, E602 no answer, E605 QEMU, E606 counter, E607 version.
+    Raises CodegenError: E501 no QEMU, E601 port, E602 no answer, E605 QEMU, E606 counter, E607 version, E614
+    no firmware of ours, E615 another build.
     """
     if port is None:
         with running(board, image.path, plugin) as qemu:
@@ -71,21 +49,14 @@ def target_session(
         serial.close()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Painted:
-    outputs: tuple[bytes, ...]
-    marks: tuple[Marks, ...]
-    ticks: int
-
-
 class Target:
     """Executes requests. What it finds wrong is a CodegenError; a fault of one model leaves it usable."""
 
     def __init__(
         self, link: Link, image: Image, board: Board, *, runner: str, memory: Memory | None = None
     ) -> None:
-        """Identify the target; raises CodegenError E602, E606, E607. `memory`: a shorter way than the link
-        for inputs that the target keeps."""
+        """Identify the target; raises CodegenError E602, E606, E607, E614, E615. `memory`: a shorter way than
+        the link for inputs that the target keeps."""
         self._link, self._memory = link, memory
         self._image = image
         self._board = board
@@ -94,22 +65,50 @@ class Target:
         self._check_identity()
 
     def identify_again(self) -> Identity:
-        """What the target says of itself now; raises CodegenError E602, E607, E621."""
+        """What the target says of itself now; raises CodegenError E602, E607, E614, E621. Inputs that it had
+        are forgotten."""
+        with self._told():
+            payload = self._link.identify()
+            version = version_of(payload)
+            if version != VERSION:
+                raise _other_version(f"it speaks version {version:,}, this program {VERSION}")
+            return Identity.parse(payload)
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """What a target says that it should not, as errors for people."""
         try:
-            return Identity.parse(self._link.identify())
+            yield
         except Broken as broken:
             raise link_fault(broken.fault, self._image.symbols) from broken
-        except struct.error as error:
-            raise _other_version("its identity is cut short") from error
+        except Malformed as error:
+            raise CodegenError(
+                Message(
+                    code="E614",
+                    where=self._board.name,
+                    text=f"what answers is no firmware of codegen, or a broken one: {error}",
+                    help=f"is it the right port? {_flash(self._board)}",
+                )
+            ) from error
 
     def _check_identity(self) -> None:
         found, board = self.identity, self._board
-        if (found.version, found.abi) != (VERSION, RUNTIME_ABI):
-            raise _other_version(
-                f"it speaks version {found.version}.{found.abi}, this program {VERSION}.{RUNTIME_ABI}"
-            )
+        if found.abi != RUNTIME_ABI:
+            raise _other_version(f"its runtime is of version {found.abi:,}, this program's {RUNTIME_ABI}")
         if found.board != board.name:
             raise _other_version(f"it was built for board {found.board}, not for {board.name}")
+        if found.build_sha256 != self._image.build_sha256:
+            theirs, ours = found.build_sha256[:12], self._image.build_sha256[:12]
+            text = f"another build is on the board: build {theirs}, this one is {ours}"
+            raise CodegenError(
+                Message(
+                    code="E615",
+                    where=board.name,
+                    text=text,
+                    help="models, flags, codegen.toml, compiler and codegen itself make a build. "
+                    f"{_flash(board)}",
+                )
+            )
         if self._runner == "qemu" and board.counter is not None:
             measured = found.calibration_instructions / max(found.calibration_ticks, 1)
             stated = board.counter.instructions_per_tick
@@ -121,38 +120,62 @@ class Target:
                 raise CodegenError(Message(code="E606", where=board.name, text=text, help=advice))
 
     def run(self, request: RunRequest) -> RunResult:
-        """Every case under every paint, then once more without painting, counted.
+        """Every case under every paint, then once more without painting, counted; of a sequence under every
+        paint.
 
-        Raises CodegenError: E602 to E604 link, E610 firmware of another model, E611 status, E620 fault
-        in the model, E621 in the firmware, E622 a step that cannot be sandboxed; ValueError for a request
-        that does not fit the image.
+        Raises CodegenError: E602 to E604 link, E610 firmware of another model, E611 status, E613 a reset,
+        E614 no firmware of ours, E620 fault in the model, E621 in the firmware, E622 a step that cannot be
+        sandboxed; ValueError for a request that does not fit the image, on QEMU, which runs that image.
         """
-        try:
-            model = _Model(self._link, self._image, request, self.identity, self._memory)
-            cases = tuple(
-                self._case(model, inputs, first=index == 0) for index, inputs in enumerate(request.cases)
-            )
+        with self._told():
+            try:
+                model = TargetModel(self._link, self._image, request, self.identity, self._memory)
+            except Malformed as error:
+                if self._runner == "qemu":
+                    raise ValueError(f"the request does not fit the image: {error}") from error
+                raise
+            if request.sequence:
+                cases = self._sequence(model)
+            else:
+                each = enumerate(request.cases)
+                cases = tuple(self._case(model, inputs, first=index == 0) for index, inputs in each)
             trace = () if request.trace is Trace.NONE else tuple(self._trace(model, request.cases[0]))
-        except Broken as broken:
-            raise link_fault(broken.fault, self._image.symbols) from broken
-        except struct.error as error:
-            raise _other_version(f"a reply is cut short ({error})") from error
         return RunResult(runner=self._runner, cases=cases, trace=trace)
 
-    def _case(self, model: "_Model", inputs: Sequence[bytes], *, first: bool) -> CaseResult:
+    def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
         """All paints, then what an inference costs: of one without painting before it for the first case, of
         the last painted one for the others, which differs by what painting did to caches, on a board."""
         model.keep(inputs)
         painted = [model.painted(inputs, paint) for paint in model.request.paints]
         sandboxed = model.request.sandboxed
         ticks = None if sandboxed else model.finish(inputs) if first else painted[-1].ticks
-        marks = [run.marks for run in painted]
+        return self._result(model, [run.outputs for run in painted], [run.marks for run in painted], ticks)
+
+    def _sequence(self, model: TargetModel) -> tuple[CaseResult, ...]:
+        """Peaks, guards and stacks are those of the whole sequence; ticks those under the last paint."""
+        runs = [model.sequence(paint) for paint in model.request.paints]
+        marks, ticks = [run.marks for run in runs], runs[-1].ticks
+        return tuple(
+            self._result(model, [run.outputs[index] for run in runs], marks, ticks[index])
+            for index in range(len(model.request.cases))
+        )
+
+    def _result(
+        self,
+        model: TargetModel,
+        outputs: Sequence[tuple[bytes, ...]],
+        marks: Sequence[tuple[Marks, ...]],
+        ticks: int | None,
+    ) -> CaseResult:
+        """Of outputs and marks under each paint."""
+        sandboxed = model.request.sandboxed
+        ticks = None if sandboxed else ticks
         stacks = [each.stack_peak_bytes for run in marks for each in run]
         core1 = max((each.core1_stack_peak_bytes for run in marks for each in run), default=0)
         counter, instructions = self._board.counter, self._instructions(ticks)
         return CaseResult(
-            outputs=painted[0].outputs,
-            paints_agree=all(run.outputs == painted[0].outputs for run in painted),
+            outputs=outputs[0],
+            paints_agree=all(each == outputs[0] for each in outputs),
             pool_peaks={name: max(run[i].peak_bytes for run in marks) for i, name in enumerate(model.pools)},
             guards_intact=all(each.intact for run in marks for each in run),
             stack_peak_bytes=None if sandboxed else max(stacks, default=None),
@@ -164,7 +187,7 @@ class Target:
             core1_stack_peak_bytes=core1 if core1 and not sandboxed else None,
         )
 
-    def _trace(self, model: "_Model", inputs: Sequence[bytes]) -> Iterator[StepTrace]:
+    def _trace(self, model: TargetModel, inputs: Sequence[bytes]) -> Iterator[StepTrace]:
         # The inputs kept there are those of the last case.
         model.keep(inputs)
         seen: dict[int, tuple[bytes | None, int]] = dict(model.traced(inputs))
@@ -186,142 +209,14 @@ class Target:
         return ticks if self._runner == "serial" else None
 
 
-class _Model:
-    """One model of the image, as a request speaks of it."""
-
-    def __init__(
-        self, link: Link, image: Image, request: RunRequest, identity: Identity, memory: Memory | None
-    ) -> None:
-        self._link, self._memory = link, memory
-        self._image = image
-        self.request = request
-        if request.model >= identity.models:
-            raise ValueError(f"the image has {identity.models} models, no {request.model}")
-        self.info = ModelInfo.parse(link.request(Kind.MODEL, request.model))
-        if self.info.sha256 != request.sha256:
-            text = f"sha256 {self.info.sha256[:12]}, asked for {request.sha256[:12]}"
-            raise CodegenError(
-                Message(
-                    code="E610", text=f"the firmware was built from another model file: {text}", help=_REBUILD
-                )
-            )
-        self._payload_bytes = identity.payload_bytes
-        self._regions = identity.mpu_regions
-        self._inputs = self._table(Table.INPUTS, self.info.inputs)
-        self._outputs = self._table(Table.OUTPUTS, self.info.outputs)
-        self.pools = tuple(entry.name for entry in self._table(Table.POOLS, self.info.pools))
-        self._check_request()
-
-    def _table(self, table: Table, count: int) -> tuple[Entry, ...]:
-        return tuple(self._entry(table, index) for index in range(count))
-
-    def _entry(self, table: Table, index: int) -> Entry:
-        return Entry.parse(self._link.request(Kind.ENTRY, self.request.model, table, index))
-
-    def _check_request(self) -> None:
-        request = self.request
-        sizes = tuple(entry.size_bytes for entry in self._outputs)
-        if sizes != tuple(request.output_sizes):
-            raise ValueError(f"the image's outputs have {sizes} bytes, not {request.output_sizes}")
-        if set(self.pools) != set(request.pools):
-            raise ValueError(f"the image's pools are {self.pools}, not {request.pools}")
-        sizes = tuple(entry.size_bytes for entry in self._inputs)
-        for case in request.cases:
-            if tuple(map(len, case)) != sizes:
-                raise ValueError(f"the image's inputs have {sizes} bytes, not {tuple(map(len, case))}")
-
-    def keep(self, inputs: Sequence[bytes]) -> None:
-        """Send the inputs once for several inferences, where the target has memory to keep them."""
-        if self.info.kept_bytes and self._memory:
-            address, _ = self._image.symbols[_KEPT]
-            self._memory.write(address, b"".join(inputs))
-        elif self.info.kept_bytes:
-            for offset, chunk in _chunks(b"".join(inputs), self._payload_bytes - 8):
-                self._link.request(Kind.KEEP, self.request.model, offset, data=chunk)
-
-    def painted(self, inputs: Sequence[bytes], paint: int) -> _Painted:
-        """One inference on painted memory: outputs, marks, ticks of the counter."""
-        ticks = self.finish(inputs, paint)
-        marks = tuple(
-            Marks.parse(self._link.request(Kind.MARKS, self.request.model, index, paint))
-            for index in range(self.info.pools)
-        )
-        outputs = tuple(self._read(Table.OUTPUTS, i, each.size_bytes) for i, each in enumerate(self._outputs))
-        return _Painted(outputs=outputs, marks=marks, ticks=ticks)
-
-    def finish(self, inputs: Sequence[bytes], paint: int | None = None) -> int:
-        """Paint if so asked, write the inputs and run to the end: ticks of the counter."""
-        event = self._start(inputs, RunFlags.PLAIN, paint)
-        if event.state is not State.FINISHED:
-            raise _other_version("it paused in a run that was not to be traced")
-        return event.ticks
-
-    def traced(self, inputs: Sequence[bytes]) -> Iterator[tuple[int, tuple[bytes | None, int]]]:
-        """Run step by step: (step, (result if asked for, ticks)); steps without code are missing."""
-        event = self._start(inputs, RunFlags.TRACED, self.request.paints[0])
-        while event.state is State.PAUSED:
-            if event.step is None:
-                raise _other_version("it paused before the first step")
-            entry = self._entry(Table.STEPS, event.step)
-            is_read = entry.present and self.request.trace is Trace.RESULTS
-            result = self._read(Table.STEPS, event.step, entry.size_bytes) if is_read else None
-            yield event.step, (result, event.ticks)
-            event = self._checked(Event.parse(self._link.request(Kind.CONTINUE)))
-
-    def _start(self, inputs: Sequence[bytes], flags: RunFlags, paint: int | None) -> Event:
-        """Paint, write, run: one request where the target keeps the inputs."""
-        if self.request.sandboxed:
-            flags |= RunFlags.SANDBOXED
-        if self.info.kept_bytes:
-            flags |= RunFlags.KEPT | (RunFlags.PLAIN if paint is None else RunFlags.PAINTED)
-        else:
-            if paint is not None:
-                self._link.request(Kind.PAINT, self.request.model, paint)
-            self._write(inputs)
-        return self._checked(Event.parse(self._link.request(Kind.RUN, self.request.model, flags, paint or 0)))
-
-    def _write(self, inputs: Sequence[bytes]) -> None:
-        for index, data in enumerate(inputs):
-            for offset, chunk in _chunks(data, self._payload_bytes - 12):
-                self._link.request(Kind.WRITE, self.request.model, index, offset, data=chunk)
-
-    def _checked(self, event: Event) -> Event:
-        if event.fault is not None:
-            raise model_fault(event.fault, self._place(event.step), self._image.symbols)
-        if event.state is State.REFUSED:
-            raise refusal(event.status, self._place(event.step), self._regions)
-        if event.state is State.FINISHED and event.status:
-            raise CodegenError(
-                Message(
-                    code="E611",
-                    text=f"the entry function returned status {event.status} (cg_status in cg_runtime.h)",
-                    help="generated test code passes valid pointers: report this",
-                )
-            )
-        return event
-
-    def _place(self, step: int | None) -> str:
-        if step is None:
-            return "before the first step"
-        return f"step {step} {self._entry(Table.STEPS, step).name}"
-
-    def _read(self, table: Table, index: int, size_bytes: int) -> bytes:
-        parts: list[bytes] = []
-        for offset in range(0, size_bytes, self._payload_bytes):
-            count = min(self._payload_bytes, size_bytes - offset)
-            part = self._link.request(Kind.READ, self.request.model, table, index, offset, count)
-            if len(part) != count:
-                raise _other_version(f"it sent {len(part)} bytes for {count}")
-            parts.append(part)
-        return b"".join(parts)
-
-
-def _chunks(data: bytes, size_bytes: int) -> Iterator[tuple[int, bytes]]:
-    for offset in range(0, len(data), size_bytes):
-        yield offset, data[offset : offset + size_bytes]
-
-
 def _other_version(text: str) -> CodegenError:
+    help_ = "build and load the firmware again"
     return CodegenError(
-        Message(code="E607", text=f"the firmware does not fit this program: {text}", help=_REBUILD)
+        Message(code="E607", text=f"the firmware does not fit this program: {text}", help=help_)
     )
+
+
+def _flash(board: Board) -> str:
+    """How this build gets onto the board."""
+    tool = f"`{board.flash_tool}` there" if board.flash_tool else "the board's flash tool"
+    return f"Flash firmware.elf of this build: `codegen build` with the same models and flags, then {tool}"

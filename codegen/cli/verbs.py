@@ -50,6 +50,12 @@ _FOLDER = click.option(
     metavar="DIR",
     help="Folder to write. A later build replaces what codegen wrote there and keeps all other files.",
 )
+_PORT = click.option(
+    "--port",
+    envvar="CODEGEN_PORT",
+    metavar="PORT",
+    help="Serial port of a real board (device or pyserial URL); else QEMU.",
+)
 _PROBLEMS = (".csv", ".json")
 """Suffixes of bare problems."""
 
@@ -116,9 +122,7 @@ def build(
     metavar="Y.npz[:CASE]",
     help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
 )
-@click.option(
-    "--port", metavar="PORT", help="Serial port of a real board (device or pyserial URL); else QEMU."
-)
+@_PORT
 @click.option(
     "--sandbox",
     is_flag=True,
@@ -203,7 +207,7 @@ def run(
 @click.option(
     "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
 )
-@click.option("--port", metavar="PORT", help="Serial port of a real board; else QEMU.")
+@_PORT
 @model_flags()
 @_JSON
 @_QUIET

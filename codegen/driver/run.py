@@ -35,6 +35,9 @@ def request(
         cases=tuple(tuple(np.ascontiguousarray(data).tobytes() for data in case.inputs) for case in cases),
         output_sizes=tuple(tensor.type.size_bytes for tensor in program.outputs),
         pools=used_pools(program),
+        step_sizes=tuple(
+            0 if prim.view is not None else prim.let.var.type.size_bytes for prim in program.prim_funcs
+        ),
         trace=trace,
         sandboxed=sandboxed,
     )

@@ -9,6 +9,7 @@ from codegen.emit.header import HeaderView
 from codegen.emit.names import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.ownership import ImageView
 from codegen.emit.places import Places, PoolBytes, used_pools
+from codegen.emit.state import reset_function
 from codegen.emit.tensors import TensorView, io_views
 from codegen.emit.text import call_assignment, declaration, quoted, wrapped
 from codegen.ir import Var
@@ -41,6 +42,8 @@ class BenchView:
     live: tuple[str, ...]
     live_count: int
     touched: tuple[str, ...]
+    reset: tuple[str, ...]
+    """Statements that set the state to zero; empty where there is none."""
 
 
 def bench_view(
@@ -90,7 +93,17 @@ def bench_view(
         live=live,
         live_count=len(live),
         touched=_rows(_ranges(program, places, _touched(program))),
+        reset=_reset(program),
     )
+
+
+def _reset(program: Program) -> tuple[str, ...]:
+    function = reset_function(program)
+    if not program.states:
+        return ()
+    if program.interface.caller_pools:
+        return (f"    return {function}(&pools);",)
+    return (f"    {function}();", "    return CG_OK;")
 
 
 def _take(program: Program, image: ImageView) -> str:

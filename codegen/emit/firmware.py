@@ -19,8 +19,8 @@ GUARD_BYTES = 32
 LINK_STACK_BYTES = 416
 """Stack of the test link; `identify` tells how much of it was never used."""
 
-FRAME_OVERHEAD_BYTES = 8
-"""Header and checksum around a frame's payload."""
+FRAME_OVERHEAD_BYTES = 12
+"""Header, session and checksum around a frame's payload."""
 
 _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 """(least bytes of data region, payload bytes of a frame)."""

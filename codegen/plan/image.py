@@ -69,6 +69,8 @@ class Image:
     symbols: Mapping[str, tuple[int, int]]
     sections: Mapping[str, tuple[int, int]]
     """Section name -> (address, bytes)."""
+    build_sha256: str
+    """Identity of the build, in hexadecimal; see `Sources`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +132,9 @@ class RunRequest:
     step by step. Every case runs once per paint in `paints`.
     `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
     is not measured then, because every step gives way to the firmware that sets the MPU up.
+    `step_sizes`: bytes of each step's result, 0 where it has none of its own.
+    `sequence`: the cases are run one after another, as an application does it: memory is painted and state
+    set to zero in front of the first, nothing between them. Inputs `states`, by index, are left alone then.
     """
 
     model: int
@@ -137,6 +142,9 @@ class RunRequest:
     cases: tuple[tuple[bytes, ...], ...]
     output_sizes: tuple[int, ...]
     pools: tuple[str, ...]
+    step_sizes: tuple[int, ...]
     trace: Trace = Trace.NONE
     paints: tuple[int, ...] = (0xA5, 0x5A)
     sandboxed: bool = False
+    sequence: bool = False
+    states: tuple[int, ...] = ()

@@ -107,7 +107,13 @@ class _Arm:
             core1_stack_bound_bytes=stacks[1],
         )
         path = self.place.published(image)
-        return Image(path=path, sizes=sizes, symbols=linked.symbol_map(), sections=linked.section_map())
+        return Image(
+            path=path,
+            sizes=sizes,
+            symbols=linked.symbol_map(),
+            sections=linked.section_map(),
+            build_sha256=self.sources.build_sha256,
+        )
 
     def _compile(self) -> tuple[list[Path], list[Path]]:
         """Objects of the test firmware, and of the product as it ships: without step hooks."""

@@ -37,7 +37,8 @@ def build_library(sources: Sources, board: Board, place: gcc.Place, level: str) 
     linked = elf.read(built)
     elf.check_no_heap(linked)
     product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    return _image(place.published(built), linked, sum(map(_text_bytes, product)))
+    code_bytes = sum(map(_text_bytes, product))
+    return _image(place.published(built), linked, code_bytes, sources.build_sha256)
 
 
 def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str) -> Image:
@@ -53,7 +54,8 @@ def build_poisoned(sources: Sources, board: Board, place: gcc.Place, level: str)
     gcc.Compiler(prefix="", options=options).link(arguments, place)
     linked = elf.read(built)
     product = (objects[path] for path in sources.c_files if path in sources.model_files)
-    return _image(place.published(built), linked, sum(map(_text_bytes, product)))
+    code_bytes = sum(map(_text_bytes, product))
+    return _image(place.published(built), linked, code_bytes, sources.build_sha256)
 
 
 def _compile(
@@ -108,7 +110,7 @@ def _text_bytes(path: Path) -> int:
     return sum(section["sh_size"] for section in sections if section.name.startswith(".text"))
 
 
-def _image(path: Path, linked: elf.Elf, model_code_bytes: int) -> Image:
+def _image(path: Path, linked: elf.Elf, model_code_bytes: int, build_sha256: str) -> Image:
     sizes = ElfSizes(
         text_bytes=linked.text_bytes,
         rodata_bytes=linked.rodata_bytes,
@@ -117,4 +119,10 @@ def _image(path: Path, linked: elf.Elf, model_code_bytes: int) -> Image:
         model_code_bytes=model_code_bytes,
         stack_bound_bytes=None,
     )
-    return Image(path=path, sizes=sizes, symbols=linked.symbol_map(), sections=linked.section_map())
+    return Image(
+        path=path,
+        sizes=sizes,
+        symbols=linked.symbol_map(),
+        sections=linked.section_map(),
+        build_sha256=build_sha256,
+    )

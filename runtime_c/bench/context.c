@@ -246,6 +246,11 @@ uint32_t cg_context_paused(void)
     return cg_event.state == CG_LINK_PAUSED;
 }
 
+void cg_context_give_up(void)
+{
+    cg_event.state = CG_LINK_FINISHED;
+}
+
 /* ---- faults ----------------------------------------------------------------------------- */
 
 #define SCB_CFSR  0xE000ED28u

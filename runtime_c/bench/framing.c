@@ -68,7 +68,23 @@ static decoded_frame receive_decoded(void)
     }
 }
 
-uint32_t cg_link_receive(void)
+static uint32_t word_at(uint32_t at)
+{
+    uint32_t value = 0;
+    for (uint32_t i = 4; i > 0; i--) {
+        value = (value << 8) | cg_board.frame[at + i - 1u];
+    }
+    return value;
+}
+
+static void put_word(uint32_t at, uint32_t value)
+{
+    for (uint32_t i = 0; i < 4u; i++) {
+        cg_board.frame[at + i] = (uint8_t)(value >> (8u * i));
+    }
+}
+
+uint32_t cg_link_receive(uint32_t *session)
 {
     decoded_frame frame;
     do { /* nothing between two zeros: the end of one frame and the start of the next */
@@ -78,13 +94,15 @@ uint32_t cg_link_receive(void)
         return 0;
     }
     const uint32_t bytes = frame.count - CG_LINK_CRC_BYTES;
-    const uint32_t crc = crc32(cg_board.frame, bytes);
-    for (uint32_t i = 0; i < CG_LINK_CRC_BYTES; i++) {
-        if (cg_board.frame[bytes + i] != (uint8_t)(crc >> (8u * i))) {
-            return 0;
-        }
+    if (word_at(bytes) != crc32(cg_board.frame, bytes)) {
+        return 0;
     }
-    return bytes;
+    *session = 0;
+    if (bytes < CG_LINK_HEADER_BYTES + CG_LINK_SESSION_BYTES) {
+        return bytes;
+    }
+    *session = word_at(bytes - CG_LINK_SESSION_BYTES);
+    return bytes - CG_LINK_SESSION_BYTES;
 }
 
 /* Bytes from `start` to the next zero, at most 254. */
@@ -116,14 +134,12 @@ static void send_encoded(const uint8_t *bytes, uint32_t count)
     }
 }
 
-void cg_link_send(uint32_t bytes)
+void cg_link_send(uint32_t bytes, uint32_t session)
 {
-    uint8_t *const frame = cg_board.frame;
-    const uint32_t crc = crc32(frame, bytes);
-    for (uint32_t i = 0; i < CG_LINK_CRC_BYTES; i++) {
-        frame[bytes + i] = (uint8_t)(crc >> (8u * i));
-    }
+    put_word(bytes, session);
+    const uint32_t checked = bytes + CG_LINK_SESSION_BYTES;
+    put_word(checked, crc32(cg_board.frame, checked));
     cg_uart_put(0);
-    send_encoded(frame, bytes + CG_LINK_CRC_BYTES);
+    send_encoded(cg_board.frame, checked + CG_LINK_CRC_BYTES);
     cg_uart_put(0);
 }

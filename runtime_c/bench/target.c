@@ -17,6 +17,8 @@ static uint32_t reply_bytes;
 static uint8_t cached[CACHED_BYTES];
 static uint32_t cached_bytes;
 static const cg_bench_model *sandboxed; /* the model that runs, if each of its steps is */
+static const cg_bench_model *supplied;  /* the model whose inputs came since the last run */
+static uint32_t session;                /* of the host; 0 since reset, until one identified it */
 
 /* ---- numbers in frames ------------------------------------------------------------------ */
 
@@ -36,7 +38,7 @@ static bool has_arguments(uint32_t count)
 
 static uint32_t room(void)
 {
-    return cg_board.frame_bytes - CG_LINK_CRC_BYTES - reply_bytes;
+    return cg_board.frame_bytes - CG_LINK_SESSION_BYTES - CG_LINK_CRC_BYTES - reply_bytes;
 }
 
 static void put_bytes(const void *bytes, uint32_t count)
@@ -163,12 +165,13 @@ static uint32_t identify(void)
     put(CG_LINK_VERSION);
     put(CG_RUNTIME_ABI);
     put(cg_bench_model_count);
-    put(cg_board.frame_bytes - CG_LINK_HEADER_BYTES - CG_LINK_CRC_BYTES);
+    put(cg_board.frame_bytes - CG_LINK_FRAME_BYTES);
     put(cg_counter_bits);
     put(cg_calibration_ticks);
     put(cg_calibration_instructions);
     put(cg_mpu_regions());
     put(cg_measure_link_stack());
+    put_bytes(cg_bench_build_sha256, sizeof cg_bench_build_sha256);
     put_name(cg_board.name);
     return CG_LINK_OK;
 }
@@ -233,6 +236,7 @@ static uint32_t write_input(void)
         return CG_LINK_ARGUMENT;
     }
     memcpy((uint8_t *)tensor->data + offset, &cg_board.frame[head], request_bytes - head);
+    supplied = model;
     return CG_LINK_OK;
 }
 
@@ -245,6 +249,7 @@ static uint32_t keep_input(void)
         return CG_LINK_ARGUMENT;
     }
     memcpy(cg_board.free_start + argument(1), &cg_board.frame[head], request_bytes - head);
+    supplied = model;
     return CG_LINK_OK;
 }
 
@@ -275,6 +280,33 @@ static uint32_t tell(void)
     return CG_LINK_OK;
 }
 
+/* Whether RUN's flags ask for what cannot be done at once. */
+static bool contradict(const cg_bench_model *model, uint32_t flags)
+{
+    const bool kept = (flags & CG_LINK_KEPT) != 0;
+    const uint32_t sequence = flags & (CG_LINK_FIRST | CG_LINK_NEXT);
+    return (kept && kept_bytes(model) != input_bytes(model)) || (kept && sequence != 0) ||
+           sequence == (CG_LINK_FIRST | CG_LINK_NEXT);
+}
+
+/* What happens before an inference, uncounted; a status other than CG_OK: there will be none. */
+static cg_status prepare(const cg_bench_model *model, uint32_t flags)
+{
+    if ((flags & CG_LINK_PAINTED) != 0) {
+        cg_measure_paint(model, (uint8_t)argument(2));
+    }
+    if (model->start != NULL && (flags & CG_LINK_NEXT) == 0) {
+        model->start(); /* painting has overwritten its bytes */
+    }
+    if ((flags & CG_LINK_KEPT) != 0) {
+        load_kept(model);
+    } else {
+        supplied = NULL; /* the inference may write over them */
+    }
+    const bool resets = model->reset != NULL && (flags & CG_LINK_FIRST) != 0;
+    return resets ? model->reset() : CG_OK;
+}
+
 static uint32_t run(void)
 {
     const cg_bench_model *const model = model_named();
@@ -282,17 +314,16 @@ static uint32_t run(void)
         return CG_LINK_ARGUMENT;
     }
     const uint32_t flags = argument(1);
-    if ((flags & CG_LINK_KEPT) != 0 && kept_bytes(model) != input_bytes(model)) {
+    if (contradict(model, flags)) {
         return CG_LINK_ARGUMENT;
     }
-    if ((flags & CG_LINK_PAINTED) != 0) {
-        cg_measure_paint(model, (uint8_t)argument(2));
+    if (supplied != model && input_bytes(model) != 0) {
+        return CG_LINK_NOT_NOW;
     }
-    if (model->start != NULL) {
-        model->start(); /* before anything is counted; painting has overwritten its bytes */
-    }
-    if ((flags & CG_LINK_KEPT) != 0) {
-        load_kept(model);
+    const cg_status prepared = prepare(model, flags);
+    if (prepared != CG_OK) {
+        cg_event = (cg_link_event){.status = (uint32_t)prepared, .step = CG_LINK_NO_STEP};
+        return tell();
     }
     if ((flags & CG_LINK_SANDBOXED) != 0) {
         sandboxed = model;
@@ -396,7 +427,7 @@ static void reply(uint32_t kind, uint32_t status)
         memcpy(cached, cg_board.frame, reply_bytes);
         cached_bytes = reply_bytes;
     }
-    cg_link_send(reply_bytes);
+    cg_link_send(reply_bytes, session);
 }
 
 static bool repeats_cached(void)
@@ -408,7 +439,36 @@ static bool repeats_cached(void)
 static void garbled(void)
 {
     memset(cg_board.frame, 0xFF, CG_LINK_HEADER_BYTES);
-    cg_link_send(CG_LINK_HEADER_BYTES);
+    cg_link_send(CG_LINK_HEADER_BYTES, session);
+}
+
+/* A host identifies the target: what another one has left is given up. */
+static void begin_session(uint32_t asked)
+{
+    if (asked == 0 || asked == session) { /* an older host, or the request repeated */
+        return;
+    }
+    session = asked;
+    supplied = NULL;
+    cached_bytes = 0;
+    cg_context_give_up();
+}
+
+static void serve(uint32_t asked)
+{
+    const uint32_t kind = cg_board.frame[2];
+    if (kind == CG_LINK_IDENTIFY) {
+        begin_session(asked);
+    } else if (asked == 0 || asked != session) {
+        reply(kind, CG_LINK_OTHER_SESSION);
+        return;
+    }
+    if (repeats_cached()) {
+        memcpy(cg_board.frame, cached, cached_bytes);
+        cg_link_send(cached_bytes, session);
+    } else {
+        reply(kind, answer(kind));
+    }
 }
 
 void cg_link_main(void)
@@ -420,16 +480,13 @@ void cg_link_main(void)
     cg_uart_open();
     garbled();
     for (;;) {
-        request_bytes = cg_link_receive();
+        uint32_t asked = 0;
+        request_bytes = cg_link_receive(&asked);
         reply_bytes = CG_LINK_HEADER_BYTES;
         if (request_bytes == 0) {
             garbled();
-        } else if (repeats_cached()) {
-            memcpy(cg_board.frame, cached, cached_bytes);
-            cg_link_send(cached_bytes);
         } else {
-            const uint32_t kind = cg_board.frame[2];
-            reply(kind, answer(kind));
+            serve(asked);
         }
     }
 }
@@ -437,14 +494,15 @@ void cg_link_main(void)
 void cg_link_broken(void)
 {
     for (;;) {
-        request_bytes = cg_link_receive();
+        uint32_t asked = 0;
+        request_bytes = cg_link_receive(&asked);
         reply_bytes = CG_LINK_HEADER_BYTES;
         if (request_bytes == 0) {
             garbled();
         } else {
             put_fault();
             cg_board.frame[3] = CG_LINK_FAULT;
-            cg_link_send(reply_bytes);
+            cg_link_send(reply_bytes, session);
         }
     }
 }

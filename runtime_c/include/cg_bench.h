@@ -42,7 +42,8 @@ typedef struct {
     const char *name;
     uint8_t sha256[32]; /* of the model file */
     cg_status (*run)(void);
-    void (*start)(void); /* what has to happen before the first run, NULL if nothing */
+    void (*start)(void);      /* what has to happen before the first run, NULL if nothing */
+    cg_status (*reset)(void); /* sets the state to zero, NULL if there is none */
     const cg_bench_tensor *inputs;
     const cg_bench_tensor *outputs;
     const cg_bench_pool *pools;

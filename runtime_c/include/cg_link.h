@@ -2,11 +2,16 @@
  * cg_link.h -- the test link: frames, commands and replies. codegen/board/protocol.py is the other
  * end and must say the same.
  *
- * A frame is COBS-encoded between zero bytes: sequence u16, kind u8, status u8, payload, CRC-32
- * (as zlib's) of all before. Numbers are little-endian. Every request gets one reply of the same
- * sequence number and kind. A request that repeats the last sequence number is not executed again
- * (reads, which change nothing, are): its reply is sent again. A frame whose CRC is wrong is
- * answered by CG_LINK_GARBLED, so that the host need not wait.
+ * A frame is COBS-encoded between zero bytes: sequence u16, kind u8, status u8, payload, session
+ * u32, CRC-32 (as zlib's) of all before. Numbers are little-endian. Every request gets one reply of
+ * the same sequence number and kind. A request that repeats the last sequence number is not
+ * executed again (reads, which change nothing, are): its reply is sent again. A frame whose CRC is
+ * wrong is answered by CG_LINK_GARBLED, so that the host need not wait.
+ *
+ * Session: a number that the host draws at random. The target takes it from IDENTIFY, keeps it in
+ * RAM and puts it into every reply. A reset loses it: then it is 0, every request but IDENTIFY is
+ * refused, and the host sees that inputs, a paused run and all else it had sent are gone. The first
+ * word that IDENTIFY answers is the version, in every version.
  */
 #ifndef CG_LINK_H
 #define CG_LINK_H
@@ -15,15 +20,17 @@
 
 #include "cg_runtime.h"
 
-#define CG_LINK_VERSION      3u
-#define CG_LINK_HEADER_BYTES 4u
-#define CG_LINK_CRC_BYTES    4u
+#define CG_LINK_VERSION       4u
+#define CG_LINK_HEADER_BYTES  4u
+#define CG_LINK_SESSION_BYTES 4u
+#define CG_LINK_CRC_BYTES     4u
+#define CG_LINK_FRAME_BYTES   (CG_LINK_HEADER_BYTES + CG_LINK_SESSION_BYTES + CG_LINK_CRC_BYTES)
 
 /* Kinds of requests; payloads are packed u32 unless said otherwise. */
 enum {
     CG_LINK_IDENTIFY = 1, /* -> version, ABI, models, payload bytes, counter bits, calibration
                                 ticks, calibration instructions, MPU regions, free link stack,
-                                board name */
+                                u8 build_sha256[32], board name */
     CG_LINK_MODEL = 2,    /* model -> inputs, outputs, pools, steps, kept bytes, u8 sha256[32] */
     CG_LINK_ENTRY = 3,    /* model, table, index -> size, peak, present, name */
     CG_LINK_PAINT = 4,    /* model, value: pools, bytes around them, free stack -> */
@@ -43,10 +50,12 @@ enum { CG_LINK_INPUTS, CG_LINK_OUTPUTS, CG_LINK_POOLS, CG_LINK_STEPS };
 
 /* Flags of CG_LINK_RUN. */
 enum {
-    CG_LINK_TRACED = 1,   /* pause behind every step */
-    CG_LINK_KEPT = 2,     /* before, copy the kept bytes to the inputs, in order */
-    CG_LINK_PAINTED = 4,  /* before that, paint as CG_LINK_PAINT does */
-    CG_LINK_SANDBOXED = 8 /* of the pools, each step reaches what `touched` says, and no more */
+    CG_LINK_TRACED = 1,    /* pause behind every step */
+    CG_LINK_KEPT = 2,      /* before, copy the kept bytes to the inputs, in order */
+    CG_LINK_PAINTED = 4,   /* before that, paint as CG_LINK_PAINT does */
+    CG_LINK_SANDBOXED = 8, /* of the pools, each step reaches what `touched` says, and no more */
+    CG_LINK_FIRST = 16,    /* begin a sequence of inferences: set the model's state to zero */
+    CG_LINK_NEXT = 32      /* go on with one, as an application does: prepare nothing */
 };
 
 /* States of a run. */
@@ -69,8 +78,9 @@ enum {
     CG_LINK_OK,
     CG_LINK_UNKNOWN,  /* no such kind */
     CG_LINK_ARGUMENT, /* an index, offset or count is out of range */
-    CG_LINK_NOT_NOW,  /* nothing to continue, or a run is paused */
-    CG_LINK_FAULT     /* the link itself faulted; payload: fault */
+    CG_LINK_NOT_NOW,  /* nothing to continue, a run is paused, or no inputs came since the last */
+    CG_LINK_FAULT,    /* the link itself faulted; payload: fault */
+    CG_LINK_OTHER_SESSION /* the target was reset, or identified to another host */
 };
 
 #define CG_LINK_NO_STEP 0xFFFFFFFFu
@@ -87,10 +97,13 @@ typedef struct {
     uint32_t bfar;
 } cg_link_fault;
 
-/* framing.c: waits for a whole frame in cg_board.frame; its bytes without CRC, 0 if garbled. */
-uint32_t cg_link_receive(void);
-/* Sends `bytes` of cg_board.frame and their CRC, which is put behind them. */
-void cg_link_send(uint32_t bytes);
+/*
+ * framing.c: waits for a whole frame in cg_board.frame; its bytes without session and CRC, 0 if
+ * garbled. `session`: that of the frame; 0 if it has none, as those of older hosts.
+ */
+uint32_t cg_link_receive(uint32_t *session);
+/* Sends `bytes` of cg_board.frame, with session and CRC, which are put behind them. */
+void cg_link_send(uint32_t bytes, uint32_t session);
 
 /* context.c: the model runs unprivileged on a stack of its own. */
 typedef struct {
@@ -109,6 +122,8 @@ void cg_context_continue(void);
 uint32_t cg_context_step(void);
 /* Whether the model is paused. */
 uint32_t cg_context_paused(void);
+/* Gives a paused model up. */
+void cg_context_give_up(void);
 /* Highest stack pointer of the model: what `run` is called with. */
 uint8_t *cg_context_stack_top(void);
 /* Instructions of a known loop and the ticks it took; start and stop cost `overhead`. */

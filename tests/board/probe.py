@@ -186,6 +186,7 @@ static const cg_bench_model broken = {
     .input_count = 1, .pool_count = 1};
 const cg_bench_model *const cg_bench_models[] = {&pattern, &stack, &loop, &broken};
 const uint32_t cg_bench_model_count = 4;
+const uint8_t cg_bench_build_sha256[32] = {DIGEST};
 """
 
 PRODUCT = """\
@@ -220,6 +221,7 @@ def firmware(folder: Path, board: Board, *, address: int, pool: str | None = Non
         linker_script="firmware/link.ld",
         entry_functions=("pattern_run",),
         prefix="pattern",
+        build_sha256=DIGEST.hex(),
     )
     return build(sources, folder, board)
 
@@ -233,6 +235,7 @@ def request(*kinds: str, model: int = 0, trace: Trace = Trace.NONE, pool: str = 
         cases=cases,
         output_sizes=(SIZE,) if model == 0 else (),
         pools=(pool,),
+        step_sizes=(100, SIZE, 0) if model == 0 else (),
         trace=trace,
     )
 

@@ -117,9 +117,10 @@ def test_inputs_past_the_link_give_what_those_through_it_give(name: str, tmp_pat
     pool = board.region(board.data_region).pool_name
     wanted = probe.request("none", "none", pool=pool)
     with running(board, image.path) as emulator:
-        through = Target(Link(emulator.port), image, board, runner="qemu")
-        past = Target(Link(emulator.port), image, board, runner="qemu", memory=emulator.memory)
-        first, second, third = through.run(wanted), past.run(wanted), through.run(wanted)
+        first, second, third = (
+            Target(Link(emulator.port), image, board, runner="qemu", memory=memory).run(wanted)
+            for memory in (None, emulator.memory, None)
+        )
     assert [case.outputs for case in first.cases] == [case.outputs for case in second.cases]
     for one, other in zip(first.cases * 2, second.cases + third.cases, strict=True):
         assert one.pool_peaks == other.pool_peaks and one.guards_intact == other.guards_intact

@@ -5,11 +5,12 @@ import re
 import zlib
 
 import pytest
+from cobs import cobs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen import resources
-from codegen.board.framing import Frame, Splitter, decode, encode
+from codegen.board.framing import MAX_ENCODED_BYTES, Frame, Splitter, decode, encode
 from codegen.board.protocol import Kind, RunFlags, State, Status, Table
 
 FRAMES = st.builds(
@@ -18,6 +19,7 @@ FRAMES = st.builds(
     kind=st.integers(0, 255),
     status=st.integers(0, 255),
     payload=st.binary(max_size=600) | st.integers(0, 600).map(bytes),
+    session=st.integers(0, 0xFFFF_FFFF),
 )
 
 
@@ -29,11 +31,12 @@ def test_a_frame_comes_back(frame: Frame) -> None:
 
 
 def test_the_bytes_on_the_wire() -> None:
-    """By hand: header 34 12 01 00, then zlib's CRC; COBS replaces each zero by the way to the next."""
-    body = bytes([0x34, 0x12, 0x01, 0x00])
+    """By hand: header 34 12 01 00, session 04 03 02 01, zlib's CRC; COBS replaces each zero by the way on."""
+    body = bytes([0x34, 0x12, 0x01, 0x00, 0x04, 0x03, 0x02, 0x01])
     checksum = zlib.crc32(body).to_bytes(4, "little")
     assert 0 not in checksum
-    assert encode(Frame(sequence=0x1234, kind=1)) == b"\0\x04\x34\x12\x01\x05" + checksum + b"\0"
+    frame = Frame(sequence=0x1234, kind=1, session=0x01020304)
+    assert encode(frame) == b"\0\x04\x34\x12\x01\x09\x04\x03\x02\x01" + checksum + b"\0"
 
 
 @given(FRAMES, st.data())
@@ -64,6 +67,22 @@ def test_frames_may_arrive_in_any_pieces(frames: list[Frame], cuts: list[int]) -
         found += splitter.feed(stream[:cut])
         stream = stream[cut:]
     assert [decode(piece) for piece in found] == frames
+
+
+def test_noise_without_a_zero_is_not_kept_for_ever() -> None:
+    """A device that is no target once filled the memory of this machine."""
+    splitter, found = Splitter(), list[bytes]()
+    for _ in range(100):
+        found += splitter.feed(b"\xaa" * (1 << 14))
+    assert len(found) > 5 and all(decode(piece) is None for piece in found)
+    assert max(map(len, found)) <= MAX_ENCODED_BYTES + (1 << 14)
+
+
+def test_frames_of_versions_without_a_session() -> None:
+    """They are told apart by what IDENTIFY answers, so they have to be read."""
+    body = bytes([0x34, 0x12, 0xFF, 0xFF])
+    encoded = cobs.encode(body + zlib.crc32(body).to_bytes(4, "little"))
+    assert decode(encoded) == Frame(sequence=0x1234, kind=0xFF, status=0xFF)
 
 
 def test_short_frames_are_damaged() -> None:

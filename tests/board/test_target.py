@@ -305,7 +305,7 @@ def test_firmware_of_another_board(bench: Bench) -> None:
 
 def test_the_host_has_no_port(tmp_path: Path) -> None:
     host = load_board("host")
-    image = Image(path=tmp_path, sizes=None, symbols={}, sections={})  # type: ignore[arg-type]
+    image = Image(path=tmp_path, sizes=None, symbols={}, sections={}, build_sha256="")  # type: ignore[arg-type]
     assert "E608] board host runs in this process" in code_of(
         lambda: run(image, host, probe.request("none"), port="x")
     )
@@ -315,7 +315,12 @@ def test_the_host_has_no_port(tmp_path: Path) -> None:
 def test_a_fault_of_the_firmware_itself_is_told(bench: Bench) -> None:
     """The link copies the input of `broken` to where nothing is; afterwards it answers nothing else."""
     request = RunRequest(
-        model=3, sha256=probe.DIGEST.hex(), cases=((bytes(16),),), output_sizes=(), pools=("sram",)
+        model=3,
+        sha256=probe.DIGEST.hex(),
+        cases=((bytes(16),),),
+        output_sizes=(),
+        pools=("sram",),
+        step_sizes=(),
     )
     with target_session(bench.image, bench.board) as target:
         for _ in range(2):

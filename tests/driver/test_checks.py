@@ -18,7 +18,7 @@ def _image(bound: int | None, core1: int | None = None) -> Image:
         text_bytes=0, rodata_bytes=0, data_bytes=0, bss_bytes=0, model_code_bytes=0, stack_bound_bytes=bound,
         core1_stack_bound_bytes=core1,
     )  # fmt: skip
-    return Image(path=Path("firmware.elf"), sizes=sizes, symbols={}, sections={})
+    return Image(path=Path("firmware.elf"), sizes=sizes, symbols={}, sections={}, build_sha256="")
 
 
 def test_a_stack_that_is_too_short_is_told_before_the_run() -> None:

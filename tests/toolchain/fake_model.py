@@ -244,6 +244,7 @@ def request(*cases: bytes, trace: Trace = Trace.NONE) -> RunRequest:
         cases=tuple((case,) for case in cases),
         output_sizes=(OUTPUT_BYTES,),
         pools=("sram",),
+        step_sizes=(24, 10, 8),
         trace=trace,
     )
 

@@ -75,6 +75,12 @@ static cg_status run(void)
     return status;
 }
 
+static cg_status reset(void)
+{
+    lasting_reset();
+    return CG_OK;
+}
+
 /* clang-format off */
 const cg_bench_model lasting_bench = {
     .name = "lasting",
@@ -83,6 +89,7 @@ const cg_bench_model lasting_bench = {
     0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
     },
     .run = run,
+    .reset = reset,
     .inputs = bench_inputs,
     .outputs = bench_outputs,
     .pools = bench_pools,

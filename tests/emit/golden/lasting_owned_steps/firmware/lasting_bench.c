@@ -97,6 +97,11 @@ static cg_status run(void)
     return status;
 }
 
+static cg_status reset(void)
+{
+    return lasting_reset(&pools);
+}
+
 /* clang-format off */
 const cg_bench_model lasting_bench = {
     .name = "lasting",
@@ -105,6 +110,7 @@ const cg_bench_model lasting_bench = {
     0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
     },
     .run = run,
+    .reset = reset,
     .inputs = bench_inputs,
     .outputs = bench_outputs,
     .pools = bench_pools,
