@@ -17,6 +17,7 @@ from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
 VERBS = ("build", "run", "validate", "plan")
+_SIZE = int | str
 _KNOWN = {
     "board": str,
     "optimize": str,
@@ -41,6 +42,7 @@ _KNOWN = {
     "name": dict,
     "concurrent": list,
     "app-elf": str,
+    "stack": _SIZE,
 }
 
 _WORDS = {
@@ -50,6 +52,7 @@ _WORDS = {
     bool: "true or false",
     dict: "a table",
     list: "a list of lists of model names",
+    _SIZE: 'a number of bytes, or a string such as "2K"',
 }
 
 
@@ -117,13 +120,13 @@ def settings(folder: Path | None = None) -> Settings:
                 help=f"known keys are {', '.join(_KNOWN)}, kernel, place, state, constant",
             )
         elif not isinstance(value, (int, float) if kind is float else kind) or (
-            kind is list and not _are_groups(cast(object, value))
+            kind is list and not _are_groups(value)
         ):
             messages.add(
                 "E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md"
             )
         else:
-            values[key.replace("-", "_")] = _words(cast(object, value))
+            values[key.replace("-", "_")] = _words(value)
     messages.raise_if_any()
     return Settings(
         defaults={verb: dict(values) for verb in VERBS},

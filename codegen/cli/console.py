@@ -39,16 +39,7 @@ def _show(message: Message, kind: str, colour: str) -> None:
 
 def json_error(error: CodegenError) -> str:
     """The failure as the one JSON document on stdout."""
-    messages = [
-        {
-            "code": message.code,
-            "where": message.where,
-            "text": message.text,
-            "help": message.help,
-            "places": list(message.places),
-        }
-        for message in error.messages
-    ]
+    messages = [message.document for message in error.messages]
     document: dict[str, object] = {"exit": int(error.exit_code), "messages": messages}
     if isinstance(error, DoesNotFit):
         document["shortages"] = [_shortage(item) for item in error.shortages]

@@ -137,6 +137,12 @@ def _flags() -> list[Callable[..., Any]]:
             metavar="FILE",
             help="ELF of the application: pools are limited to the largest range it leaves in each region.",
         ),
+        flag(
+            "--stack",
+            type=Size(),
+            metavar="BYTES",
+            help="What the application has for the model's stack: a build that may need more fails.",
+        ),
         flag("--no-blocks", is_flag=True, help="Never run layers together row by row: every value whole."),
         flag(
             "--sharing",
@@ -177,6 +183,19 @@ def _flags() -> list[Callable[..., Any]]:
     ]
 
 
+class Size(click.ParamType[int]):
+    """A number of bytes, as people write them."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes of `32768`, `"0x8000"`, `"32K"`; anything else is a usage error."""
+        size = value if isinstance(value, int) else size_bytes(str(value))
+        if size is None or size < 0:
+            self.fail(f"{value} is no number of bytes: {SIZE_WORDS}", param, ctx)
+        return size
+
+
 def _options(values: dict[str, Any], board_default: str | None) -> Options:
     board = values.pop("board") or board_default or ""
     # Of codegen.toml, which `main` hands to click.
@@ -212,6 +231,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         app_elf=values.pop("app_elf"),
         stage=values.pop("stage"),
         compress=values.pop("compress"),
+        stack_bytes=values.pop("stack"),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -90,7 +90,8 @@ def show_build(built: Built, options: Options) -> None:
         _reduction(planned)
     show_shared(built.bundle)
     _sizes(built)
-    click.echo(f"written   {built.folder}/  (C sources, {built.image.path.name}, report.json)")
+    image = "no firmware.elf" if built.left_out else built.image.path.name
+    click.echo(f"written   {built.folder}/  (C sources, {image}, report.json)")
 
 
 def show_runs(

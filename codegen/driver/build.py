@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.beside_code import LinkedTooLarge, beside_code
-from codegen.driver.checks import check_image
+from codegen.driver.checks import check_image, check_stack_budget, short_stacks
 from codegen.driver.declared import option_board
 from codegen.driver.interface import check_interface, check_rules, compress_mode, explaining, stage_mode
 from codegen.driver.joint import check_groups, joined, of_model
@@ -49,8 +49,15 @@ class Built:
     folder: Path
     build_sha256: str
     """Build identity, see `Sources`."""
-    warnings: tuple[Message, ...] = ()
-    """What the user should know of a build that was made all the same."""
+    left_out: tuple[Message, ...] = ()
+    """Why there is no firmware.elf: its stack is too short for the model. Then nothing can be run."""
+    changed: tuple[Message, ...] = ()
+    """Files of ours that the user changed while they were replaced."""
+
+    @property
+    def warnings(self) -> tuple[Message, ...]:
+        """What the user should know of a build that was made all the same."""
+        return (*self.left_out, *self.changed)
 
 
 def pipeline(
@@ -209,14 +216,15 @@ def build(
         check_interface(bundle)
         level, tools = toolchain.LEVELS[options.optimize], toolchain.tools(board, options.optimize)
         sources = emit.render(bundle, level, tools)
-        warnings: list[Message] = []
-        with emit.staged(sources, folder, _changed_meanwhile(folder, warnings)) as staging:
+        changed: list[Message] = []
+        with emit.staged(sources, folder, _changed_meanwhile(folder, changed)) as staging:
             progress("compile")
             try:
                 image = toolchain.build(sources, staging, board, optimize=options.optimize)
             except toolchain.RegionsTooSmall as missed:
                 raise LinkedTooLarge(missed, bundle) from None
             check_image(image, board, bundle)
+            check_stack_budget(image, board, options.stack_bytes)
             found = Built(
                 models=models,
                 bundle=bundle,
@@ -224,22 +232,25 @@ def build(
                 image=image,
                 folder=folder,
                 build_sha256=sources.build_sha256,
+                left_out=short_stacks(image, board),
             )
+            if found.left_out:
+                image.path.unlink()
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         image = replace(image, path=folder / image.path.relative_to(staging))
-        return replace(found, image=image, warnings=tuple(warnings))
+        return replace(found, image=image, changed=tuple(changed))
 
     # Constants that are handed over take no room from code; those of several models are linked together.
     return built({}) if ready or options.interface.external else beside_code(built, board)
 
 
-def _changed_meanwhile(folder: Path, warnings: list[Message]) -> Callable[[str, str], None]:
-    """Hears of files of ours that the user changed while they were replaced; tells of them in `warnings`."""
+def _changed_meanwhile(folder: Path, changed: list[Message]) -> Callable[[str, str], None]:
+    """Hears of files of ours that the user changed while they were replaced; tells of them in `changed`."""
 
     def tell(name: str, aside: str) -> None:
         text = f"{name} was changed while a build replaced it: the changed file is there as {aside}"
         help_ = "compare the two, then remove it"
-        warnings.append(Message(code="E236", where=str(folder), text=text, help=help_))
+        changed.append(Message(code="E236", where=str(folder), text=text, help=help_))
 
     return tell
 
@@ -270,7 +281,9 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
         for model, run in zip(built.models, runs, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
-    return {"schema": whole["schema"], "build": {"sha256": built.build_sha256}} | whole
+    warnings = [message.document for message in built.left_out]
+    head = {"schema": whole["schema"], "build": {"sha256": built.build_sha256}}
+    return head | whole | {"warnings": warnings}
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:

@@ -12,7 +12,7 @@ FRAME_BYTES = 128
 
 
 def check_image(image: Image, board: Board, bundle: Bundle) -> None:
-    """Raise CodegenError if a pool is not where the plan says (E507) or the stack is short (E405)."""
+    """Raise CodegenError E507 if a pool is not where the plan says."""
     pools = {f"{bundle.prefix}_{pool.name}_pool": (pool.size_bytes, pool.alignment) for pool in bundle.pools}
     pools |= {
         pool_array(bundle, constant_pool(bundle, pool)): (pool.size_bytes, pool.alignment)
@@ -20,32 +20,49 @@ def check_image(image: Image, board: Board, bundle: Bundle) -> None:
         if not any(program.interface.external for program in bundle.programs)
     }
     toolchain.check_pools(image, board, pools)
-    _check_core1(image, board)
+
+
+def check_stack_budget(image: Image, board: Board, budget_bytes: int | None) -> None:
+    """Raise CodegenError E406 if the model may need more stack than the user has for it (`--stack`), E277 on
+    a board for which there is no bound."""
+    if budget_bytes is None:
+        return
     bound = image.sizes.stack_bound_bytes
-    if bound is not None and bound + FRAME_BYTES > board.stack_bytes:
-        missing = bound + FRAME_BYTES - board.stack_bytes
+    if bound is None:
+        text = f"nothing bounds the stack on {board.name}, where this machine's compiler is used"
+        raise CodegenError(
+            Message(code="E277", where="--stack", text=text, help="leave it out, or name another board")
+        )
+    if bound > budget_bytes:
         raise CodegenError(
             Message(
-                code="E405",
-                where=f"stack of {board.name}",
-                text=f"lacks {in_bytes(missing)}: the model needs up to {bound}, the link {FRAME_BYTES}, "
-                f"the board file gives {board.stack_bytes}",
-                help="a board file of your own with more stack_bytes and reserved_bytes",
+                code="E406",
+                where=f"--stack {budget_bytes}",
+                text=f"lacks {in_bytes(bound - budget_bytes)}: the model needs up to {bound} bytes of stack",
+                help="give the model's task or the main stack more, or try --optimize size",
             )
         )
 
 
-def _check_core1(image: Image, board: Board) -> None:
-    """The same of core 1's stack, which must take an exception frame beside the steps."""
-    bound, second = image.sizes.core1_stack_bound_bytes, board.second_core
-    if bound is not None and second is not None and bound + FRAME_BYTES > second.stack_bytes:
-        missing = bound + FRAME_BYTES - second.stack_bytes
-        raise CodegenError(
-            Message(
-                code="E405",
-                where=f"stack of core 1 of {board.name}",
-                text=f"lacks {in_bytes(missing)}: its steps need up to {bound}, "
-                f"an exception {FRAME_BYTES}, the board file gives {second.stack_bytes}",
-                help="a board file of your own with more stack_bytes below second_core and reserved_bytes",
-            )
+def short_stacks(image: Image, board: Board) -> tuple[Message, ...]:
+    """E405 for each stack of the test firmware that is too short for the model: it would run over its end.
+    The product is not concerned: the application has a stack of its own."""
+    sizes, second = image.sizes, board.second_core
+    stacks = [("", sizes.stack_bound_bytes, board.stack_bytes, "the model needs", "the link", "stack_bytes")]
+    if second is not None:
+        bound, has = sizes.core1_stack_bound_bytes, second.stack_bytes
+        where = "stack_bytes below second_core"
+        stacks.append(("core 1 of ", bound, has, "its steps need", "an exception", where))
+    return tuple(
+        Message(
+            code="E405",
+            where=f"stack of {core}{board.name}",
+            text=f"lacks {in_bytes(bound + FRAME_BYTES - has)} for the test firmware: {what} up to {bound}, "
+            f"{link} {FRAME_BYTES}, the board file gives {has}; so {image.path.name} is left out, the C "
+            "sources are complete",
+            help=f"to run it, a board file of your own with more {key} and reserved_bytes; --stack BYTES "
+            "holds the model against the stack that your application has",
         )
+        for core, bound, has, what, link, key in stacks
+        if bound is not None and bound + FRAME_BYTES > has
+    )

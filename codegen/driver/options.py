@@ -54,6 +54,8 @@ class Options:
     compress: CompressMode = "auto"
     """Store constants compressed where they do not fit their pools otherwise; `auto` stores all as they are
     where the way that firmware calls the model excludes it."""
+    stack_bytes: int | None = None
+    """What the application has for the model's stack: a build that may need more fails (E406)."""
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""

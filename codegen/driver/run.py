@@ -11,7 +11,7 @@ from codegen.driver.cases import Case
 from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.interface import check_port
 from codegen.driver.report import Measured
-from codegen.errors import Message, Messages
+from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
@@ -74,6 +74,12 @@ def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
     messages.raise_if_any()
 
 
+def _check_linked(built: Built) -> None:
+    """Raise CodegenError E405 if the build has no firmware that could run."""
+    if built.left_out:
+        raise CodegenError(built.left_out)
+
+
 def execute(
     built: Built,
     cases: Sequence[Case],
@@ -85,10 +91,11 @@ def execute(
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
 
-    `sandboxed` needs a build with `Options.sandbox`. Raises CodegenError E226 where only NumPy could say what
-    to expect, and cannot.
+    `sandboxed` needs a build with `Options.sandbox`. Raises CodegenError E405 where the build left the
+    firmware out, E226 where only NumPy could say what to expect, and cannot.
     """
     planned = built.models[model]
+    _check_linked(built)
     check_reference(planned, cases)
     check_port(built.bundle, port)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed)
@@ -104,6 +111,7 @@ def execute_all(
     sandboxed: bool = False,
 ) -> list[Measured]:
     """`execute` of every model, one after the other in one boot; `cases` by model."""
+    _check_linked(built)
     for planned, own in zip(built.models, cases, strict=True):
         check_reference(planned, own)
     check_port(built.bundle, port)

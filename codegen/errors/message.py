@@ -45,6 +45,17 @@ class Message:
         if not _CODE.match(self.code):
             raise ValueError(f"message code {self.code!r} is not E2xx..E8xx")
 
+    @property
+    def document(self) -> dict[str, object]:
+        """What JSON documents say of it."""
+        return {
+            "code": self.code,
+            "where": self.where,
+            "text": self.text,
+            "help": self.help,
+            "places": list(self.places),
+        }
+
     def __str__(self) -> str:
         place = f" {self.where}:" if self.where else ""
         line = f"error[{self.code}]{place} {self.text}"

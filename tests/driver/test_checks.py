@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board
-from codegen.driver.checks import check_image
+from codegen.driver.checks import check_stack_budget, short_stacks
 from codegen.errors import CodegenError
-from codegen.plan.bundle import together
 from codegen.plan.image import ElfSizes, Image
-from tests.emit import samples
 
 
 def _image(bound: int | None, core1: int | None = None) -> Image:
@@ -22,23 +20,38 @@ def _image(bound: int | None, core1: int | None = None) -> Image:
 
 
 def test_a_stack_that_is_too_short_is_told_before_the_run() -> None:
-    board, bundle = replace(load_board("netduinoplus2"), stack_bytes=512), together([samples.bare()])
-    check_image(_image(384), board, bundle)
-    check_image(_image(None), board, bundle)
-    with pytest.raises(CodegenError) as caught:
-        check_image(_image(385), board, bundle)
-    (message,) = caught.value.messages
-    assert (message.code, message.where) == ("E405", "stack of netduinoplus2")
-    assert message.text.startswith("lacks 1 byte: the model needs up to 385, the link 128")
+    board = replace(load_board("netduinoplus2"), stack_bytes=512)
+    assert short_stacks(_image(384), board) == short_stacks(_image(None), board) == ()
+    (message,) = short_stacks(_image(385), board)
+    assert str(message) == (
+        "error[E405] stack of netduinoplus2: lacks 1 byte for the test firmware: the model needs up to 385, "
+        "the link 128, the board file gives 512; so firmware.elf is left out, the C sources are complete\n"
+        "help: to run it, a board file of your own with more stack_bytes and reserved_bytes; --stack BYTES "
+        "holds the model against the stack that your application has"
+    )
 
 
 def test_the_stack_of_core_1_is_held_against_its_own_bytes() -> None:
-    board, bundle = load_board("mps2-an521"), together([samples.bare()])
+    board = load_board("mps2-an521")
     assert board.second_core is not None
     spare = board.second_core.stack_bytes - 128
-    check_image(_image(384, spare), board, bundle)
-    with pytest.raises(CodegenError) as caught:
-        check_image(_image(384, spare + 8), board, bundle)
-    (message,) = caught.value.messages
+    assert short_stacks(_image(384, spare), board) == ()
+    (message,) = short_stacks(_image(384, spare + 8), board)
     assert (message.code, message.where) == ("E405", "stack of core 1 of mps2-an521")
-    assert message.text.startswith("lacks 8 bytes: its steps need up to 3976, an exception 128")
+    assert message.text.startswith(
+        "lacks 8 bytes for the test firmware: its steps need up to 3976, an exception"
+    )
+
+
+def test_the_users_own_budget_of_stack() -> None:
+    board = load_board("netduinoplus2")
+    check_stack_budget(_image(384), board, 384)
+    check_stack_budget(_image(None), board, None)
+    with pytest.raises(CodegenError) as caught:
+        check_stack_budget(_image(385), board, 384)
+    assert str(caught.value).splitlines()[0] == (
+        "error[E406] --stack 384: lacks 1 byte: the model needs up to 385 bytes of stack"
+    )
+    assert caught.value.exit_code == 4
+    with pytest.raises(CodegenError, match=r"E277\] --stack: nothing bounds the stack on host"):
+        check_stack_budget(_image(None), load_board("host"), 384)

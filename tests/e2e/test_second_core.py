@@ -282,8 +282,9 @@ def test_a_step_on_core_1_that_leaves_its_buffers(tmp_path: Path) -> None:
 
 def test_a_stack_of_core_1_that_is_too_short(tmp_path: Path) -> None:
     path, options = _options(tmp_path, GREEDY, PLACE.format(1))
+    built = build([path], options, tmp_path / "out", emulated=True)
     with pytest.raises(CodegenError) as caught:
-        build([path], options, tmp_path / "out", emulated=True)
+        execute(built, [_case()])
     [message] = caught.value.messages
     assert (message.code, message.where) == ("E405", f"stack of core 1 of {BOARD}")
 

@@ -1,0 +1,44 @@
+"""A model whose stack does not fit the test firmware is built all the same: the stack is the application's.
+
+`build` wrote nothing for micro_speech_quantized on stm32vldiscovery, although the product fits.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_verbs import call
+from tests.testdata import model_path
+
+pytestmark = pytest.mark.qemu  # the compiler; nothing runs
+
+
+def test_the_product_is_written_without_the_test_firmware(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = (str(model_path("tflm/micro_speech_quantized")), "--board", "stm32vldiscovery", "-o", "made")
+    assert call("build", *words) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("warning[E405] stack of stm32vldiscovery: lacks ")
+    assert "so firmware.elf is left out, the C sources are complete\nhelp: to run it, " in told.err
+    assert "written   made/  (C sources, no firmware.elf, report.json)" in told.out
+    names = {path.name for path in Path("made").iterdir()}
+    assert "micro_speech_quantized.c" in names and "firmware.elf" not in names
+    report = json.loads(Path("made/report.json").read_text())
+    assert [message["code"] for message in report["warnings"]] == ["E405"]
+    bound = report["elf"]["stack_bound_bytes"]
+
+    # What cannot be run is an error of `run`; the folder is there, which says the same.
+    assert call("run", *words) == 4
+    assert (
+        capsys.readouterr().err.splitlines()[-2].startswith("error[E405] stack of stm32vldiscovery: lacks ")
+    )
+
+    monkeypatch.setenv("CODEGEN_STACK", str(bound - 1))
+    assert call("build", *words) == 4
+    assert capsys.readouterr().err.startswith(
+        f"error[E406] --stack {bound - 1}: lacks 1 byte: the model needs"
+    )
+    assert json.loads(Path("made/report.json").read_text()) == report
