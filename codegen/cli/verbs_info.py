@@ -19,16 +19,20 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 def ops(as_json: bool) -> int:
     """List the operators that files may have and the kernels that run them."""
     imported = imported_ops()
-    found = {name: [kernel.name for kernel in kernels_for(op)] for name, op in imported.items()}
+    found = {name: [kernel.name for kernel in kernels_for(op or "")] for name, op in imported.items()}
     if as_json:
         click.echo(to_json({"schema": 1, "ops": found, "imported_as": dict(imported)}), nl=False)
     else:
-        rows = [
-            [name, (f"as {imported[name]}: " if imported[name] != name else "") + ", ".join(kernels)]
-            for name, kernels in found.items()
-        ]
+        rows = [[name, _becomes(name, imported[name]) + ", ".join(found[name])] for name in found]
         table("", ["operator", "kernels"], rows)
     return ExitCode.OK
+
+
+def _becomes(name: str, op: str | None) -> str:
+    """What stands in front of an operator's kernels: whose they are, or why there are none."""
+    if op is None:
+        return "none: folded, where it follows from shapes and constants"
+    return "" if op == name else f"as {op}: "
 
 
 @click.command()

@@ -43,6 +43,7 @@ SqueezeOptions squeeze_dims:[int]
 StridedSliceOptions begin_mask:int end_mask:int ellipsis_mask:int new_axis_mask:int shrink_axis_mask:int
   offset:bool
 LeakyReluOptions alpha:float
+PackOptions values_count:int axis:int
 """
 
 OPTION_TABLES: Mapping[int, str] = {
@@ -59,6 +60,7 @@ OPTION_TABLES: Mapping[int, str] = {
     28: "SubOptions",
     30: "SqueezeOptions",
     32: "StridedSliceOptions",
+    59: "PackOptions",
     75: "LeakyReluOptions",
 }
 """Those members of the union `BuiltinOptions` that the importer reads, by their number."""

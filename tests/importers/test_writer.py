@@ -83,6 +83,7 @@ def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> 
             Kind.INTS: ((4, 5, 6), [4, 5, 6]),
             Kind.PADDING: ("VALID", 1),
             Kind.ACTIVATION: ("relu6", 3),
+            Kind.TYPE: ("int64", 4),
         }
         given[option], expected[option] = values[field.kind]
     model = ModelBuilder()

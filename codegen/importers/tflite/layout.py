@@ -106,6 +106,7 @@ OPTIONS: Mapping[int, Table] = {
         ("shrink_axis_mask", _INT),
         ("offset", _BYTE),
     ),
+    59: _numbers("PackOptions", ("values_count", _INT), ("axis", _INT)),
     75: _numbers("LeakyReluOptions", ("alpha", _INT)),
 }
 """Option tables by their number in the union BuiltinOptions."""

@@ -8,6 +8,7 @@ from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.tflite import elementwise, shaping, slicing, windows
+from codegen.importers.tflite.folding import FOLDED
 from codegen.importers.tflite.site import Site, Translated
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
@@ -60,10 +61,13 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
 
 def is_imported(name: str) -> bool:
     """Whether files may have operator `name` without a kernel of the user's."""
-    return name in TRANSLATORS or name in SPLITTERS
+    return name in TRANSLATORS or name in SPLITTERS or name == "SHAPE"
 
 
-def imported_ops() -> Mapping[str, str]:
-    """Every operator that files may have, sorted, with the operator of the IR that it becomes."""
-    names = sorted((*TRANSLATORS, *SPLITTERS))
-    return {name: _IMPORTED_AS.get(name, name) for name in names}
+def imported_ops() -> Mapping[str, str | None]:
+    """Every operator that files may have, sorted, with the operator of the IR that it becomes.
+
+    None: it becomes none, for its result is known when the file is read.
+    """
+    names = sorted((*TRANSLATORS, *SPLITTERS, *FOLDED))
+    return {name: None if name in FOLDED else _IMPORTED_AS.get(name, name) for name in names}

@@ -69,7 +69,7 @@ class Values:
                 raise AlreadyReported
             return var
         tensor = self.tensors.tensor(index)
-        if index in self._producers:
+        if index in self._producers and not self.tensors.is_folded(index):
             raise Refused(
                 "E303",
                 f"reads {tensor}, which op {self._producers[index]} writes: not before this operator",

@@ -40,6 +40,7 @@ class Tensors:
         self._constants: dict[int, Constant] = {}
         self._copies: dict[tuple[int, int], np.ndarray] = {}
         self._broken: set[int] = set()
+        self._folded: dict[int, np.ndarray] = {}
         self._copied_bytes = 0
 
     @property
@@ -57,8 +58,17 @@ class Tensors:
         """Whether the tensor names a variable instead of holding numbers; only operators on those have it."""
         return self.tensor(index).type_code in _HANDLES
 
+    def fold(self, index: int, data: np.ndarray) -> None:
+        """Let the tensor be a constant with `data`, as if the file held it."""
+        little_endian = np.ascontiguousarray(data).astype(data.dtype.newbyteorder("<"), copy=False)
+        self._folded[index] = np.frombuffer(little_endian.tobytes(), np.uint8)
+
+    def is_folded(self, index: int) -> bool:
+        """Whether the tensor's data was computed while the file was read."""
+        return index in self._folded
+
     def has_data(self, index: int) -> bool:
-        """Whether the file holds bytes for the tensor, so that it is a constant."""
+        """Whether the tensor is a constant: the file holds bytes for it, or they were folded."""
         return len(self._bytes(self.tensor(index))) > 0
 
     def type(self, index: int) -> TensorType:
@@ -100,6 +110,8 @@ class Tensors:
         return tuple(np.frombuffer(data.tobytes(), dtype.numpy.newbyteorder("<")).tolist())
 
     def _bytes(self, tensor: FileTensor) -> np.ndarray:
+        if tensor.index in self._folded:
+            return self._folded[tensor.index]
         if tensor.buffer >= len(self._model.buffers):
             raise Refused(
                 "E303", f"{tensor} is in buffer {tensor.buffer}, the file has {len(self._model.buffers)}"

@@ -1,19 +1,23 @@
 """Translates the records of a TFLite file to a module: one function in the file's order of operators."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.names import identifiers
 from codegen.importers.tflite import declared
 from codegen.importers.tflite.advice import unsupported
-from codegen.importers.tflite.operators import SPLITTERS, TRANSLATORS, is_imported
+from codegen.importers.tflite.folding import FOLDED, is_folded
+from codegen.importers.tflite.operators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
 from codegen.importers.tflite.reader import operator_codes, read
 from codegen.importers.tflite.records import FileModel, FileOperator
 from codegen.importers.tflite.report import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.site import Site, Translated, Values, source
 from codegen.importers.tflite.tensors import Tensors, unknown_extent
-from codegen.ir import Call, Function, Let, Module, TensorType, Var
+from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, TensorType, Var
+from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
 
 
@@ -59,7 +63,7 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
     except CodegenError:
         return ()
     for name, custom_name in codes:
-        if not is_imported(name) and (custom_name or name) not in declared_ops:
+        if name not in imported_ops() and (custom_name or name) not in declared_ops:
             report.add(_missing(name, custom_name, outputs=1), missing=True)
     return report.messages
 
@@ -67,6 +71,10 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
 def _missing(name: str, custom_name: str, *, outputs: int) -> Problem:
     text, advice = unsupported(name, custom_name, outputs)
     return Problem(code="E301", text=text, advice=advice)
+
+
+def _known(constants: Mapping[str, Constant], arg: Arg | None) -> np.ndarray | None:
+    return constants[arg.id].data.reshape(arg.type.shape) if isinstance(arg, ConstRef) else None
 
 
 class _Translation:
@@ -133,7 +141,7 @@ class _Translation:
         """Type of a tensor that gets its value here; None if that was reported as impossible."""
         try:
             tensor = self.tensors.tensor(index)
-            if self._values.is_computed(index):
+            if self._values.is_computed(index) or self.tensors.is_folded(index):
                 raise Refused("E303", f"{tensor} gets a value twice")
             if self.tensors.has_data(index):
                 raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
@@ -147,11 +155,12 @@ class _Translation:
     def _step(self, operator: FileOperator) -> None:
         """Translate one operator; whatever comes of it, its results are defined for those that follow."""
         origin = source(operator, self.tensors)
-        known = self._is_known(operator)
+        folded = self._is_folded(operator)
+        known = folded or self._is_known(operator)
         if not known:
             missing = _missing(operator.name, operator.custom_name, outputs=len(operator.outputs))
             self._report.add(missing, where=str(origin), missing=True)
-        elif operator.name in TRANSLATORS and len(operator.outputs) != 1:
+        elif operator.name in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
             self._report.add(Problem(code="E303", text=text), where=str(origin))
             known = False
@@ -159,11 +168,51 @@ class _Translation:
             None if not known and self._is_handle(index) else self._new_value(index, str(origin))
             for index in operator.outputs
         ]
-        lets = self._translated(Site(operator, self._values, self._report, kinds)) if known else None
+        site = Site(operator, self._values, self._report, kinds)
+        if known and folded and self._fold(site):
+            return
+        lets = self._translated(site) if known and not folded else None
         self._define(operator, kinds, lets)
 
+    def _is_folded(self, operator: FileOperator) -> bool:
+        """Whether the operator's results are known before the model runs."""
+        if operator.name not in imported_ops():
+            return False
+        try:
+            return is_folded(operator, self.tensors)
+        except Refused:
+            return False
+
+    def _fold(self, site: Site) -> bool:
+        """Let the operator's results be constants; False if it was refused (and that reported)."""
+        try:
+            found = self._numbers(site)
+            results = site.results
+        except Refused as refused:
+            site.refuse(refused.problem)
+            return False
+        except AlreadyReported:
+            return False
+        for index, data, result in zip(site.operator.outputs, found, results, strict=True):
+            if data.shape != result.shape or data.dtype != result.dtype.numpy:
+                text = f"result is {result}, the operator gives {data.dtype}{list(data.shape)}"
+                site.complain("E306", text)
+                return False
+            self.tensors.fold(index, data)
+        return True
+
+    def _numbers(self, site: Site) -> list[np.ndarray]:
+        """The results of an operator whose arguments are known."""
+        if site.operator.name in FOLDED:
+            return [FOLDED[site.operator.name](site)]
+        lets = self._translated(site)
+        if lets is None:
+            raise AlreadyReported
+        constants = self.tensors.used_constants
+        return [evaluate_let(let, [_known(constants, arg) for arg in let.call.args]) for let in lets]
+
     def _is_handle(self, index: int) -> bool:
-        return index < len(self._model.tensors) and self.tensors.is_handle(index)
+        return 0 <= index < len(self._model.tensors) and self.tensors.is_handle(index)
 
     def _is_known(self, operator: FileOperator) -> bool:
         return is_imported(operator.name) or bool(self._declared(operator))

@@ -15,6 +15,13 @@ from codegen.importers.tflite.writer_options import (
 
 OptionValue = int | float | bool | str | Sequence[int]
 
+_WORDS: Mapping[Kind, Mapping[str, int]] = {
+    Kind.PADDING: PADDINGS,
+    Kind.ACTIVATION: ACTIVATIONS,
+    Kind.TYPE: TENSOR_TYPES,
+}
+"""Options that are said in words."""
+
 _DATA_ALIGNMENT_BYTES = 16
 _LARGEST_DEPRECATED_CODE = 127
 """Operator numbers that fit the schema's old one-byte field go there too, for old readers."""
@@ -50,10 +57,9 @@ class OperatorSpec:
 
 def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | float | tuple[int, ...]:
     """The value as stored; raises ValueError when it is not of the option's kind."""
-    if field.kind is Kind.PADDING and isinstance(value, str) and value in PADDINGS:
-        return PADDINGS[value]
-    if field.kind is Kind.ACTIVATION and isinstance(value, str) and value in ACTIVATIONS:
-        return ACTIVATIONS[value]
+    words = _WORDS.get(field.kind, {})
+    if isinstance(value, str) and value in words:
+        return words[value]
     if field.kind is Kind.INTS and isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(int(item) for item in value)
     if field.kind is Kind.FLOAT and isinstance(value, int | float):

@@ -41,6 +41,7 @@ class Kind(enum.Enum):
     INTS = "list of integers"
     PADDING = "SAME or VALID"
     ACTIVATION = "activation"
+    TYPE = "element type"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,6 +141,8 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         ),
         "SPLIT": _table("SplitOptions", num_splits=Kind.INT),
         "SPLIT_V": _table("SplitVOptions", num_splits=Kind.INT),
+        "SHAPE": _table("ShapeOptions", out_type=Kind.TYPE),
+        "PACK": _table("PackOptions", values_count=Kind.INT, axis=Kind.INT),
         "SOFTMAX": _table("SoftmaxOptions", beta=Kind.FLOAT),
         "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
         "QUANTIZE": _table("QuantizeOptions"),
