@@ -15,3 +15,9 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"data folder {name!r} is missing from this installation")
+
+
+def licence() -> str:
+    """Text of the licence of this program and of the runtime that it copies."""
+    beside = _PACKAGE / "_data" / "LICENSE"
+    return (beside if beside.is_file() else _PACKAGE.parent / "LICENSE").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 import codegen
+from codegen import resources
 from codegen.emit.bench import bench_view
 from codegen.emit.build_files import build_files
 from codegen.emit.constants import byte_rows, constant_views, pool_definition
@@ -16,7 +17,7 @@ from codegen.emit.literals import needs_math
 from codegen.emit.names import pool_array, pool_macro, reader_name
 from codegen.emit.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
 from codegen.emit.places import Places
-from codegen.emit.runtime import header_files, kernel_files
+from codegen.emit.runtime import LICENCE_FILE, header_files, kernel_files
 from codegen.emit.shared import set_view
 from codegen.emit.state import reset_function
 from codegen.emit.steps import entry_view
@@ -68,6 +69,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
     firmware[BUILD_FILE] = files[BUILD_FILE] = fill("c/bench_build.c.j2", rows=byte_rows(identity))
     c_files = product + sorted(path for path in firmware if path.endswith(sources))
     include_dirs = (".", "runtime/include", *_header_folders(firmware))
+    files[LICENCE_FILE] = resources.licence()
     files |= build_files(
         bundle,
         level=level,

@@ -13,6 +13,8 @@ from codegen.plan.cores import uses_second_core
 from codegen.plan.program import Program
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+LICENCE_FILE = "runtime/LICENSE"
+"""Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 

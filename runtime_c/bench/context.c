@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * context.c -- two contexts that take turns: the link (privileged, main stack) and the model
  * (unprivileged, a stack of its own, so that the MPU closes everything that is not the model's).

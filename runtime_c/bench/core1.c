@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core1.c -- the second core in the test firmware: from its reset to the model's mailbox. It runs
  * steps on a stack of its own, privileged, but behind an MPU that closes to it what core 0's closes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core1.h -- the second core in the test firmware of models with steps on it.
  */

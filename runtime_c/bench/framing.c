@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * framing.c -- frames over the UART: COBS, CRC-32 (reflected, polynomial 0x04C11DB7, as zlib's).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measure.c -- painting memory and reading back how far it was used; MPU ranges of a model.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * target.c -- the target's end of the test link: takes requests, answers them, never starts
  * anything by itself. See cg_link.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_host.c -- see bench_host.h. Compiled with AddressSanitizer, every byte of a pool that no
  * buffer of the current step owns is poisoned while the step runs, and all of them between steps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_host.h -- runs models of the test link inside a program of the host: called from Python
  * through a shared library, or from main.c under AddressSanitizer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c -- runs the cases of a file and writes the results to another: `program CASES RESULTS`.
  *

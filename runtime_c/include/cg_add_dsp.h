@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_add_dsp.h -- ADD of two int8 tensors of one shape, DSP extension.
  *

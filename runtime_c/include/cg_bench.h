@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_bench.h -- what the test link knows of a model: written by the generator as
  * <model>_bench.c, read by runtime_c/bench. Never part of a product build.

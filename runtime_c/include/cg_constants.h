@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_constants.h -- images of constants that an application hands over at run time
  * (`--constants external`): their header, and the check that code makes before it uses one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_dsp.h -- convolutions and fully connected layers for cores with the DSP extension
  * (Cortex-M4, M7, M33): parameters, prototypes, contracts.

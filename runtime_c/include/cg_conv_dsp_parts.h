@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_dsp_parts.h -- what the C and assembly parts of the DSP convolutions share. Included by
  * kernels only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_s16.h -- what kernels with int16 images and int8 weights share. Included by kernels only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_s16_dsp.h -- convolutions and fully connected layers of int16 images and int8 weights,
  * for cores with the DSP extension (Cortex-M4, M7, M33): prototypes, contracts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_v6m.h -- convolutions and fully connected layers for cores that have MULS and nothing
  * longer (ARMv6-M: Cortex-M0, M0+, M1; also M23): parameters, prototypes, contracts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_conv_v6m_parts.h -- what the C and assembly parts of the ARMv6-M kernels share. Included by
  * kernels only.

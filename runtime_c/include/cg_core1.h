@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_core1.h -- steps on the second core of a chip. The entry function, on core 0, posts such a
  * step and waits until core 1 has done it: one step at a time, nothing runs beside it.

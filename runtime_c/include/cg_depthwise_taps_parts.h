@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_taps_parts.h -- where the taps of depthwise convolutions lie: what the kernels that
  * go tap by tap share (DSP extension). The inner loops are in assembly.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_v6m.h -- depthwise convolution for cores that have MULS and nothing longer (ARMv6-M;
  * also Cortex-M23): parameters, prototypes, contracts.

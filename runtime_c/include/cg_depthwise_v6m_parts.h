@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_depthwise_v6m_parts.h -- what the C and assembly parts of depthwise convolution share on
  * ARMv6-M. Included by kernels only.

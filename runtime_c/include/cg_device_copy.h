@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_device_copy.h -- a value from one memory into another: the step DEVICE_COPY.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_exp_f32.h -- exp() of float kernels: no libm.
  */

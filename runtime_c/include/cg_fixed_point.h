@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_fixed_point.h -- integer arithmetic of quantised kernels, exact to TFLite's reference.
  *

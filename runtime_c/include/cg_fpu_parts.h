@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_fpu_parts.h -- tiles of pixels, shared by the kernels of cg_kernels_fpu.h. Included by kernels
  * only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernel_parts.h -- what several portable kernels share. Included by kernels only.
  */

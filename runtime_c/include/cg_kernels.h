@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels.h -- the portable kernels: parameters, prototypes, contracts.
  *

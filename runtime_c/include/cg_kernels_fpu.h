@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_fpu.h -- float32 convolutions and fully connected layers for cores with a single
  * precision FPU (Cortex-M4F, M7, M33F, M55) and with float Helium (M55): parameters, prototypes,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_mve.h -- int8 kernels for Helium (M-profile vector extension, integer): parameters,
  * prototypes, contracts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_s16.h -- portable kernels on int16 tensors, weights int8: parameters, prototypes,
  * contracts. What cg_kernels.h says of all kernels holds here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_kernels_v7m.h -- convolutions and fully connected layers, int8, for ARMv7-M cores without the
  * DSP extension (Cortex-M3): parameters, prototypes, contracts. What cg_kernels.h says of all

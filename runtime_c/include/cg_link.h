@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_link.h -- the test link: frames, commands and replies. codegen/board/protocol.py is the other
  * end and must say the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_mve_parts.h -- what several Helium kernels share. Included by kernels only.
  *

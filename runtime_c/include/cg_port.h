@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_port.h -- what the test link needs of a board: one UART, one counter, the MPU, some set-up.
  * Each is one file of runtime_c/port, chosen by the board; `cg_board` is rendered for the board.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_runtime.h -- what every generated file includes: status, attributes, step hooks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_stage_copy.h -- linked constants into faster memory, in front of the step that reads them.
  *

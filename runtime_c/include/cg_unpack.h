@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_unpack.h -- linked constants that are stored compressed, decoded in front of the step that
  * reads them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_user_kernel.h -- the C functions that users declare in codegen.toml for operators of theirs.
  *

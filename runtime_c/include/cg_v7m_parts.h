@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cg_v7m_parts.h -- what the C and assembly parts of the ARMv7-M kernels share. Included by kernels
  * only.

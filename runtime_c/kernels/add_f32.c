@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * add_f32.c -- sum of two tensors, float32, with broadcasting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * add_s8.c -- sum of two tensors, int8, with broadcasting. Both arguments are brought to one scale
  * first.

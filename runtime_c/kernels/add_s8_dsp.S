@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ add_s8_dsp.S -- sum of two int8 tensors of one shape, DSP extension (contract: cg_add_dsp.h).
 @
 @ Assembly, because all numbers stay in registers: 14 instructions an element, 10 where both scales

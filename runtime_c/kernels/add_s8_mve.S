@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * add_s8_mve.S -- sum (or difference) of two int8 tensors of one shape, Helium (contract:
  * cg_kernels_mve.h).

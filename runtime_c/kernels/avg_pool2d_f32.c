@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * avg_pool2d_f32.c -- averages of the elements inside a window, float32, portable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * avg_pool2d_reverse_s8.c -- averages inside a window, int8, from the last pixel to the first: for
  * a result that starts above its image. All else as in avg_pool2d_s8.c.

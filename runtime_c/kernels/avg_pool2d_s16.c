@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * avg_pool2d_s16.c -- averages of the elements inside a window, int16, portable. Windows of fewer
  * than 2^15 elements, so that 32 bits hold their sums.

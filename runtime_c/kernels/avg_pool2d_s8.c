@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * avg_pool2d_s8.c -- averages of the elements inside a window, int8, portable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clamp_f32.c -- RELU and RELU6, float32.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * concat.c -- concatenation along any axis, any element type.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_f32.c -- 2-D convolution, float32, portable: any stride, dilation, padding, groups.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_f32_fpu.c -- 2-D convolution, float32, for cores with an FPU: one group; any stride,
  * dilation, padding. Contract: cg_kernels_fpu.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_reverse_s8.c -- 2-D convolution, int8, from the last pixel to the first: for a
  * result that starts above its image. All else as in conv2d_s8.c.

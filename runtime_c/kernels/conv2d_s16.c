@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s16.c -- 2-D convolution, int16 image, int8 weights, portable: any stride, dilation,
  * padding, groups. The zero point is 0, so taps in the padding are left out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s16_dsp.c -- 2-D convolution, int16 image, int8 weights, DSP extension: any stride,
  * dilation, padding. Windows are copied to the workspace, where taps in the padding are zeros.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s8.c -- 2-D convolution, int8, portable: any stride, dilation, padding, groups.
  *

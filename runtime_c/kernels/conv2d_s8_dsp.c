@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s8_dsp.c -- 2-D convolution, int8, DSP extension, in tiles of four pixels, two and one:
  * cg_conv2d_dsp_parts.h.

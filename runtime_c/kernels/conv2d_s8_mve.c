@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s8_mve.c -- 2-D convolution, Helium: any window, stride, dilation, padding; no groups.
  *

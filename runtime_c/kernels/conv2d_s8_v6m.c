@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_s8_v6m.c -- 2-D convolution, int8, ARMv6-M: any window, stride, dilation, padding.
  *

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ conv_tile_s8_v7m.S -- all channels of four packed pixels, or of two, on ARMv7-M.
 @
 @ Two pixels lie in one word, x0 + (x1 << 16); MLA with a weight makes both products. A word of sums

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise3x3_parts_dsp.S -- the inner loops of the 3x3 depthwise convolution on cores with the DSP
  * extension (SMLAD): widen int8 pixels of four channels into int16 lines, and multiply.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise3x3_s8_dsp.c -- 3x3 depthwise convolution, int8, DSP extension: which pixels are widened
  * when, which rows are computed from them. The inner loops are in depthwise3x3_parts_dsp.S.

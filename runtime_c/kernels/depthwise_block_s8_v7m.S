@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ depthwise_block_s8_v7m.S -- all channels of four pixels of a depthwise convolution, of two or one,
 @ on ARMv7-M: channel by channel, tap by tap, straight from the image.
 @

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_f32.c -- depthwise convolution, float32, portable: any multiplier, stride,
  * dilation, padding.

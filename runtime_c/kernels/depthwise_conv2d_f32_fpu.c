@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_f32_fpu.c -- depthwise convolution, float32, for cores with an FPU: multiplier
  * 1, at least four channels; any window, stride, dilation, padding. Contract: cg_kernels_fpu.h.

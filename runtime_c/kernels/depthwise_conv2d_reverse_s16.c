@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_reverse_s16.c -- depthwise convolution, int16, from the last pixel to the first:
  * for a result that starts above its image. All else as in depthwise_conv2d_s16.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_s16.c -- depthwise convolution, int16 image, int8 weights, portable: any
  * multiplier, stride, dilation, padding.

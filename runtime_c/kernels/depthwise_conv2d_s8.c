@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_s8.c -- depthwise convolution, int8, portable: any multiplier, stride,
  * dilation, padding.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_s8_mve.c -- depthwise convolution, Helium: any window, stride, dilation,
  * padding; one output channel an input channel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_in_place_s8_mve.c -- depthwise convolution with small windows in place of its image,
  * Helium: stride 1, one output channel an input channel, a result as large as the image.

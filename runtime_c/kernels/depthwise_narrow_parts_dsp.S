@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_narrow_parts_dsp.S -- the inner loop of depthwise convolution with nine taps and int8
  * weights on cores with the DSP extension: four channels of a pixel, straight from the image.

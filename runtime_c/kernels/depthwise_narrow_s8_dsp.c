@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_narrow_s8_dsp.c -- depthwise convolution, int8, DSP extension, nine taps, int8 weights:
  * as depthwise_taps_s8_dsp.c, with 18 bytes of constants a channel instead of 30.

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_parts_v6m.S -- the inner loops of depthwise convolution on ARMv6-M.
  *

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_pixels_s8_mve.S -- pixels in a row, depthwise, Helium (contract: cg_kernels_mve.h).
  *

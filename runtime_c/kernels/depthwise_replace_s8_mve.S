@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_replace_s8_mve.S -- 16 channels of an image that depthwise results replace, Helium
  * (contract: cg_kernels_mve.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_s8_v6m.c -- depthwise convolution, int8, ARMv6-M: any window, strides, padding and
  * number of results a channel.

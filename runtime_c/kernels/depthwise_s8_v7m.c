@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_s8_v7m.c -- depthwise convolution, int8, ARMv7-M, any window: where the taps of each
  * pixel lie. depthwise_block_s8_v7m.S does the rest.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_small_s8_mve.c -- depthwise convolution with small windows, Helium: any stride,
  * padding, dilation; one output channel an input channel.

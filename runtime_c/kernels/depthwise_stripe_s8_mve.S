@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_stripe_s8_mve.S -- a stripe of pixels of one row, depthwise with a window of at most 3
  * rows and 4 columns, Helium (contract: cg_kernels_mve.h).

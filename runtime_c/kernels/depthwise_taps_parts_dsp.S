@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * depthwise_taps_parts_dsp.S -- the inner loops of depthwise convolution with any window on cores
  * with the DSP extension: four channels of a pixel, tap by tap, straight from the image.

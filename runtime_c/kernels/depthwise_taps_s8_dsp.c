@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_taps_s8_dsp.c -- depthwise convolution, int8, DSP extension, any window, int16 weights.
  * The inner loops are in depthwise_taps_parts_dsp.S.

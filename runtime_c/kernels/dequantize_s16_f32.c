@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dequantize_s16_f32.c -- int16 to float32.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dequantize_s8_f32.c -- int8 to float32.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * device_copy.c -- a value's bytes into another memory, by the core or by the application's hook.
  */

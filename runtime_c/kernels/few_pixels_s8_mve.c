@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * few_pixels_s8_mve.c -- 1x1 convolution of one or two pixels, or rows of fully connected, Helium:
  * pixel by pixel, four channels at a time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fully_connected_f32.c -- rows of inputs times a weight matrix, float32, portable.
  */

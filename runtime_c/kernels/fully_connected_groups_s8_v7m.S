@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ fully_connected_groups_s8_v7m.S -- one row of inputs times eight, four or one outputs' weights on
 @ ARMv7-M.
 @

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * fully_connected_parts_v6m.S -- four outputs of a fully connected layer on ARMv6-M: their sums.
  *

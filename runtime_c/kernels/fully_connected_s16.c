@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fully_connected_s16.c -- rows of int16 inputs times an int8 weight matrix, portable.
  */

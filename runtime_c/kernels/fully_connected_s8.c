@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fully_connected_s8.c -- rows of inputs times a weight matrix, int8, portable.
  * The input's zero point is folded into the bias.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fully_connected_s8_v6m.c -- one row of inputs times a weight matrix, int8, ARMv6-M.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fully_connected_s8_v7m.c -- one row of inputs times a weight matrix, int8, ARMv7-M: outputs by
  * groups, which fully_connected_groups_s8_v7m.S computes.

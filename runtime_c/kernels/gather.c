@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gather.c -- copies equal blocks of an input, visited along up to five axes, into a dense output.
  */

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ gather4_s8_dsp.S -- four pixels widened to int16 for tile4_s8_dsp.S, DSP extension.
 @
 @ Assembly, because gcc 12 keeps neither eight words for one STM nor four addresses in registers:

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ gather_s8_dsp.S -- one pixel or two widened to int16 for the tiles of one or two, DSP extension.
 @
 @ 9 instructions for 8 values of two aligned pixels, 8 for 4 of one, 15 for 4 by a table of offsets.

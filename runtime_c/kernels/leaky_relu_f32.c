@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leaky_relu_f32.c -- LEAKY_RELU, float32.
  */

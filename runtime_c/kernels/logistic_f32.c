@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * logistic_f32.c -- LOGISTIC, float32; relative error below 4e-7 where the result is above 1e-37.
  */

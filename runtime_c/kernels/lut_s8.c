@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lut_s8.c -- any function of one int8 by a table of its 256 results.
  */

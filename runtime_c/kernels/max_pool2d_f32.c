@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * max_pool2d_f32.c -- largest element inside a window, float32, portable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * max_pool2d_reverse_s8.c -- largest element inside a window, int8, from the last pixel to the
  * first: for a result that starts above its image. All else as in max_pool2d_s8.c.

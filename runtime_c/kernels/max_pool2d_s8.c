@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * max_pool2d_s8.c -- largest element inside a window, int8, portable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mean_f32.c -- mean over axes, float32. Sums build up in the output.
  */

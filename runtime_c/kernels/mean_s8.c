@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mean_s8.c -- mean over axes, int8: sums into a workspace, then one requantisation per result.
  */

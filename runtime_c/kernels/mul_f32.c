@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mul_f32.c -- product of two tensors, float32, with broadcasting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mul_s8.c -- product of two tensors, int8, with broadcasting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pad.c -- a constant around a tensor, any element type: fill, then copy the inside.
  */

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * pair_s8_v6m.S -- brings bytes of four pixels, or two, into the halves of words (see
  * cg_conv_v6m_parts.h), from anywhere.

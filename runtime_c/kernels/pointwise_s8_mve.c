@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pointwise_s8_mve.c -- 1x1 convolution with stride 1, Helium: three pixels at a time.
  */

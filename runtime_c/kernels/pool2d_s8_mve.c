@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pool2d_s8_mve.c -- average and maximum of the elements inside a window, Helium: sums of four
  * channels at a time, maxima of sixteen.

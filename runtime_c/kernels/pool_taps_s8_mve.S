@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * pool_taps_s8_mve.S -- sums and maxima of the taps of a window, Helium (contract:
  * cg_kernels_mve.h).

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * product3_s8_mve.S -- int8 matrix product of three pixels with requantisation, Helium (contract:
  * cg_kernels_mve.h).

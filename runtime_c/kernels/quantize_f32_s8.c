@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quantize_f32_s8.c -- float32 to int8.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s16_s8.c -- int16 to int8 of another scale.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s32_s16.c -- int32 to int16 of another scale.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s32_s8.c -- int32 to int8 of another scale.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s8_dsp.c -- requantising in all cases: shifts left, no shift, narrow activations.
  */

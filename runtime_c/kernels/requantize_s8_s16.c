@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s8_s16.c -- int8 to int16 of another scale.
  */

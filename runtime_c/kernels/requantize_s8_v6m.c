@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s8_v6m.c -- requantising in all cases: channels for which no short way is exact.
  */

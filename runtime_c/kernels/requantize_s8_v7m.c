@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requantize_s8_v7m.c -- requantising in all cases: shifts left, no shift, narrow activations,
  * multipliers that are powers of two.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rescale_s16.c -- int16 to int16 of another scale, with another factor below 0: RELU, RELU6,
  * LEAKY_RELU, QUANTIZE.

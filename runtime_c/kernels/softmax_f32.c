@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * softmax_f32.c -- softmax over the last axis, float32. Errors stay below 2e-6 of the row's largest
  * result for rows of up to a thousand elements; exp() itself is good to 2e-7 (cg_exp_f32.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * softmax_s8.c -- softmax over the last axis, int8, bit-equal to TFLite's fixed-point reference.
  *

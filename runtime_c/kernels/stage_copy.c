@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stage_copy.c -- constants into faster memory by the core: words where both ends are aligned to
  * them, as the memcpy of small C libraries goes byte by byte.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sub_f32.c -- difference of two tensors, float32, with broadcasting.
  */

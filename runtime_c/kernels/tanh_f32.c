@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tanh_f32.c -- TANH, float32; relative error below 4e-7.
  */

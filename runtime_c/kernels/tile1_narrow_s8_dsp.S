@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ tile1_narrow_s8_dsp.S -- all output channels of one pixel that is read as it is, int8, DSP
 @ extension: cg_tile1_dsp.inc.
 #include "cg_tile1_dsp.inc"

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ tile2_s8_dsp.S -- all output channels of two widened pixels, int8, DSP extension.
 @
 @ Assembly for the same reason as tile4_s8_dsp.S: 14 instructions for 16 multiply-accumulates

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ tile4_s8_dsp.S -- all output channels of four widened pixels, int8, DSP extension.
 @
 @ Assembly, because the inner loop of four pixels by two channels needs all fourteen registers:

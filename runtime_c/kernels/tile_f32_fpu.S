@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * tile_f32_fpu.S -- the inner loops of float32 convolutions on cores with a single precision FPU:
  * four or one pixels by four channels or one, straight from the image.

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * tile_f32_mve.S -- the inner loops of float32 convolutions with float Helium: four or one pixels by
  * four channels, a vector of sums a pixel. Same contract and weights as tile_f32_fpu.S, whose loops

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 @ tile_s16_dsp.S -- all output channels of four pixels or of one, int16 image, int8 weights, DSP
 @ extension.
 @

@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0
 /*
  * tile_s8_v6m.S -- all output channels of four paired pixels, or of two, on ARMv6-M.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.c -- decodes packed constants (cg_unpack.h): 17 to 20 instructions a byte on ARMv7-M.
  */

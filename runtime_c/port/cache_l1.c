@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_l1.c -- the caches of Cortex-M7, M55 and M85, by the architecture's registers. After reset
  * they hold anything, so each is invalidated before it is turned on. One that is on already (a boot

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core1_sse200.c -- the second core of Arm's SSE-200 (system control: INITSVTOR1, CPUWAIT), a
  * Cortex-M33 with an MPU of Armv8-M of its own.

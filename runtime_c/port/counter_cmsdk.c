@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counter_cmsdk.c -- timer of Arm's CMSDK: 32 bits, counts down. */
 #include "cg_port.h"
 

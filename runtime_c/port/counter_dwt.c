@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counter_dwt.c -- CYCCNT of the data watchpoint and trace unit, 32 bits at the core's clock:
  * Cortex-M3 and up. QEMU has none.

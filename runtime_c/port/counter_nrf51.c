@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counter_nrf51.c -- TIMER0 of an nRF51: 32 bits at 16 MHz. */
 #include "cg_port.h"
 

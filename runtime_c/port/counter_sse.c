@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counter_sse.c -- system counter of an SSE-300 subsystem (control frame): 64 bits. */
 #include "cg_port.h"
 

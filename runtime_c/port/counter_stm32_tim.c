@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counter_stm32_tim.c -- a 32-bit timer of an STM32 (TIM2, TIM5), one tick a timer clock. */
 #include "cg_port.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counter_systick.c -- SysTick, where a board has nothing better: 24 bits that count down, wraps
  * counted by its exception. A wrap during an inference puts one exception frame on its stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mpu_none.c -- cores without memory protection unit. */
 #include "cg_port.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mpu_v7m.c -- MPU of Armv7-M: regions of 2^n bytes, aligned to their size, each of eight parts
  * that can be left out. A range becomes as many regions as are to spare, the last one rounded up.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mpu_v8m.c -- MPU of Armv8-M: ranges in multiples of 32 bytes that must not overlap, so closed
  * ranges are those that are not listed. The core also limits the stack pointer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* setup_lm3s.c -- LM3S6965: UART0 on PA0 and PA1. */
 #include "cg_port.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * setup_stm32f1.c -- STM32F100 at its reset clock (HSI, 8 MHz): USART1 on PA9 and PA10.
  */

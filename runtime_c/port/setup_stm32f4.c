@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * setup_stm32f4.c -- STM32F4 at its reset clock (HSI, 16 MHz): USART2 on PA2 and PA3, TIM2.
  */

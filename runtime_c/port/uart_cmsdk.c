@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uart_cmsdk.c -- UART of Arm's CMSDK, in the MPS2 and MPS3 images. */
 #include "cg_port.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uart_none.c -- boards whose UART has no driver here. The firmware starts, sets the memories up
  * and sleeps: it is there to be linked, sized and debugged. The program refuses --port on such a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uart_nrf51.c -- UART of nRF51 and nRF52 at 115200 baud; the board's set-up has chosen its pins.
  */
 #include "cg_port.h"

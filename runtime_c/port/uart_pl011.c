@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uart_pl011.c -- Arm PL011, also the UART of the LM3S family. */
 #include "cg_port.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uart_stm32.c -- USART of STM32F1, F2 and F4. */
 #include "cg_port.h"
 

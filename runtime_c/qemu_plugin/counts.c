@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counts.c -- a QEMU TCG plugin: how often each instruction of a firmware runs, step by step.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flash.c -- see flash.h. */
 #include "flash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flash.h -- flash memory behind wait states, as a program meets it: rows of instruction and data
  * cache, a current line on each side, and a prefetch of the next line of code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core1.c -- see cg_core1.h. A barrier stands between the data of a step and the word that tells of
  * it, on both ways. A core that waits sleeps in WFE; the event of a SEV that comes between its look

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * counter.c -- generated; do not edit. Provenance: see the header.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * counter_data.h -- generated; do not edit. Private to this model.
  *

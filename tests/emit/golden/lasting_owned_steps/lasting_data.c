@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * lasting_data.c -- generated; do not edit. The layout of the constants.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * mixed_data.c -- generated; do not edit. Weights, biases, tables.
  */

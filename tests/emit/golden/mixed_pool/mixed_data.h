@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * mixed_data.h -- generated; do not edit. Private to this model.
  *

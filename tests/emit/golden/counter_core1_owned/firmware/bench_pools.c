@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * bench_pools.c -- generated; do not edit. The pools, which an application would own.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * counter_constants.c -- generated; do not edit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * counter_bench.c -- generated; do not edit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * lasting_constants.c -- generated; do not edit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * bench_build.c -- generated; do not edit.
  *

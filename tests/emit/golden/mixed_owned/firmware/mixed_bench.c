@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * mixed_bench.c -- generated; do not edit.
  *

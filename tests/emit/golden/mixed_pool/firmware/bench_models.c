@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * bench_models.c -- generated; do not edit. The models that this test firmware holds.
  */

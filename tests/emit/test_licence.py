@@ -1,0 +1,49 @@
+"""Under which terms an emitted folder is: the runtime under ours, what is generated without any."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from codegen import resources
+from codegen.emit import render
+from codegen.kernels.primfunc import UserSource
+from codegen.plan.bundle import together
+from codegen.plan.program import ConstantsMode, Interface, PoolOwner
+from tests.emit import samples
+
+ROOT = Path(__file__).parents[2]
+_LINE = re.compile(r"^(?:/\*|@|#) SPDX-License-Identifier: (?P<name>[\w.-]+)(?: \*/)?$")
+
+
+def named(text: str) -> str | None:
+    """The licence that the first line of a file names."""
+    found = _LINE.match(text.split("\n", 1)[0])
+    return found["name"] if found else None
+
+
+def test_every_emitted_file_says_its_terms() -> None:
+    """Nothing in a folder said under which terms its files may be shipped."""
+    counter = samples.counter(board=samples.ARM)
+    caller = replace(counter, interface=Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL))
+    copied = {path.name for path in resources.folder("runtime_c").rglob("*") if path.is_file()}
+    for programs in ((counter,), (counter, samples.mixed(board=samples.ARM)), (caller,)):
+        files = dict(render(together(programs)).files)
+        assert files.pop("runtime/LICENSE") == (ROOT / "LICENSE").read_text()
+        for path, text in files.items():
+            is_copied = Path(path).name in copied
+            assert named(text) == ("Apache-2.0" if is_copied else "0BSD"), path
+            assert is_copied or not path.startswith("runtime/"), path
+
+
+def test_every_file_of_the_runtime_says_its_terms() -> None:
+    for path in resources.folder("runtime_c").rglob("*"):
+        if path.is_file():
+            assert named(path.read_text()) == "Apache-2.0", path
+
+
+def test_a_kernel_of_the_users_is_copied_as_it_is() -> None:
+    counter = samples.counter()
+    source = UserSource(path="user/mine.c", text="/* (c) me, all rights reserved */\n")
+    first = replace(counter.prim_funcs[0], user_source=source)
+    files = render(together([replace(counter, prim_funcs=(first, *counter.prim_funcs[1:]))])).files
+    assert files["user/mine.c"] == source.text
