@@ -128,40 +128,24 @@ def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
     return tuple(found.values())
 
 
-def least_line_bytes(prims: Sequence[PrimFunc], streamed: str | None = None) -> int:
-    """A floor of the bytes of lines without stripes, found without a simulation: the rows that some reader
-    of a stage has to see at once."""
-    stages = _stages(prims, streamed)
-    rows = demanded(stages, 0, stages[-1].rows.count, columns=False)
-    columns = demanded(stages, 0, stages[-1].columns.count, columns=True)
-    kept = [1] * len(stages)
-    for stage, span in zip(stages, rows, strict=True):
-        taken = stage.rows.most_at_once(*span)
-        for source in stage.sources:
-            if source >= 0:
-                kept[source] = max(kept[source], taken)
-    return sum(
-        count * (stop - start) * stage.channels
-        for count, (start, stop), stage in zip(kept[:-1], columns, stages, strict=False)
-    )
-
-
 def _stages(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
     places = {var.name: -1 - index for index, var in enumerate(outside(prims))}
-    delivered = [_delivery(var) for var in outside(prims) if var.name == streamed]
+    delivered = [delivery(var) for var in outside(prims) if var.name == streamed]
     if streamed is not None:
         places[streamed] = 0
     places |= {prim.let.var.name: len(delivered) + index for index, prim in enumerate(prims)}
-    return (*delivered, *(_stage(prim, places) for prim in prims))
+    return (*delivered, *(stage_of(prim, places) for prim in prims))
 
 
-def _delivery(var: Var) -> Stage:
+def delivery(var: Var) -> Stage:
+    """The stage that hands the rows of a streamed argument over."""
     _, height, width, channels = nhwc(var.type.shape)
     rows, columns = Axis(count=height, extent=height), Axis(count=width, extent=width)
     return Stage(rows=rows, columns=columns, channels=channels, sources=(), is_delivered=True)
 
 
-def _stage(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
+def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
+    """A step as a stage; `places`: of the values that it reads, the numbers by which stages name sources."""
     assert prim.rows is not None
     _, height, width, channels = nhwc(prim.let.var.type.shape)
     names = dict.fromkeys(arg.name for arg in prim.let.call.args if isinstance(arg, Var))

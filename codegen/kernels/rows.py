@@ -112,11 +112,12 @@ def demanded(stages: Sequence[Stage], start: int, stop: int, *, columns: bool) -
         wanted = stage.columns.cover(*spans[index]) if columns else stage.rows.span(*spans[index])
         for source in stage.sources:
             if source >= 0:
-                spans[source] = _union(spans[source], wanted)
+                spans[source] = joined(spans[source], wanted)
     return spans
 
 
-def _union(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def joined(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """The least span that holds both; an empty one adds nothing."""
     if one[0] == one[1]:
         return other
     return one if other[0] == other[1] else (min(one[0], other[0]), max(one[1], other[1]))

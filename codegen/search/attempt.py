@@ -21,10 +21,11 @@ from codegen.search.block_costs import BlockCosts
 from codegen.search.choices import Choices
 from codegen.search.costs import FLASH_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
+from codegen.search.lifetimes import Lifetimes
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import Scheduled
 from codegen.search.sharing import permitted, replacing
-from codegen.search.tiling import Lifetimes, Tiler
+from codegen.search.tiling import Tiler
 
 Grouping = Literal["whole", "blocks"]
 """Every value lies in memory whole, or steps run in the blocks that need least."""

@@ -27,15 +27,7 @@ class BlockCosts:
     bound to one row kernel."""
 
     def __init__(self) -> None:
-        self._floors: dict[_Key, int] = {}
         self._costs: dict[_Key, BlockCost] = {}
-
-    def least_line_bytes(self, inner: Sequence[PrimFunc], streamed: str | None) -> int:
-        """See `fused.least_line_bytes`."""
-        key = _key(inner, 1, streamed)
-        if key not in self._floors:
-            self._floors[key] = fused.least_line_bytes(inner, streamed)
-        return self._floors[key]
 
     def cost(self, inner: Sequence[PrimFunc], stripes: int, streamed: str | None) -> BlockCost:
         """What the block of these steps costs in so many stripes, by simulating it."""

@@ -1,6 +1,6 @@
 """Rewrites runs of consecutive steps to one step each: FUSED, bound as a block that goes row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import Call, Function, Let, Source
@@ -65,26 +65,34 @@ def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> l
     return [other for other in bound if can_fuse(other)]
 
 
-def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
-    """Every [start, stop) that may become a block: no inner value is used outside or has a device (only its
-    last rows would lie there), no last one of several is on another core than the first, and every step leads
-    to the last one. A single step is one too: it is of use where its argument is streamed."""
-    uses = function.uses()
-    last_use = [max(uses[let.var.name], default=-1) for let in function.body]
-    found: list[tuple[int, int]] = []
-    for start in range(len(steps)):
-        # Steps before `stop` are inner ones: `open_until` is the last step that reads one of them.
-        open_until = start
-        for stop in range(start + 1, len(steps) + 1):
-            if steps[stop - 1] is None:
-                break
-            alone = start == stop - 1 or not function.body[stop - 1].var.device.device_id
-            if open_until == stop - 1 and alone:
-                found.append((start, stop))
-            if last_use[stop - 1] in (-1, len(steps)) or not function.body[stop - 1].var.device.is_free:
-                break
-            open_until = max(open_until, last_use[stop - 1])
-    return found
+class Runs:
+    """Which runs of steps may become a block: no inner value is used outside or has a device (only its last
+    rows would lie there), no last one of several is on another core than the first, and every step leads to
+    the last one. A single step is one too: it is of use where its argument is streamed."""
+
+    def __init__(self, function: Function, steps: Sequence[PrimFunc | None]) -> None:
+        """`steps` from `row_steps`."""
+        self._body, self._steps = function.body, steps
+        uses = function.uses()
+        self._last_use = [max(uses[let.var.name], default=-1) for let in function.body]
+
+    def __len__(self) -> int:
+        """Number of steps of the function."""
+        return len(self._steps)
+
+    def starts(self, stop: int) -> Iterator[int]:
+        """First steps of the runs that end in front of step `stop`, those of short runs first."""
+        if self._steps[stop - 1] is None:
+            return
+        yield stop - 1
+        if self._body[stop - 1].var.device.device_id:
+            return
+        for start in range(stop - 2, -1, -1):
+            # Its value would be an inner one: read in the run and nowhere else, without a memory of its own.
+            is_read_inside = 0 <= self._last_use[start] < stop
+            if self._steps[start] is None or not is_read_inside or not self._body[start].var.device.is_free:
+                return
+            yield start
 
 
 def apply(

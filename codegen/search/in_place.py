@@ -18,6 +18,11 @@ BALANCED_WORKSPACE_BYTES = 2048
 """The most that `--optimize balanced` gives a kernel to work in."""
 
 
+PLANNED_STEPS = 10_000
+"""What giving fast kernels back may cost: steps of all functions that are planned for it. A count, so that
+answers repeat; up to 70 steps it is never reached."""
+
+
 class Planned(Protocol):
     """What a way of planning gives."""
 
@@ -103,15 +108,30 @@ def lower_peak(
         raise best
     if best is first:
         return best
-    chosen = dict(others)
-    for step in others:
-        fewer = {other: prim for other, prim in chosen.items() if other != step}
-        prims = replaced(prim_funcs, fewer)
-        if planner.bound_bytes(prims) > best.peak_bytes:
-            continue
-        tried = planner.fitting(prims)
-        if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
-            chosen, best = fewer, tried
+    return with_as_many(best, {step: prim_funcs[step] for step in others}, planner)
+
+
+def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -> P:
+    """`best` with those of `others` that do not raise its peak.
+
+    All are tried at once; where that raises it, the first half and then the second, and so on down to single
+    steps: as if one after the other were tried, in far fewer plans where most of them change nothing. No more
+    than `PLANNED_STEPS` are planned for it.
+    """
+    groups = [sorted(others)] if others else []
+    effort = PLANNED_STEPS
+    while groups and effort > 0:
+        group = groups.pop()
+        effort -= len(best.prim_funcs)
+        prims = replaced(best.prim_funcs, {step: others[step] for step in group})
+        if planner.bound_bytes(prims) <= best.peak_bytes:
+            tried = planner.fitting(prims)
+            if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
+                best = tried
+                continue
+        if len(group) > 1:
+            middle = len(group) // 2
+            groups += [group[middle:], group[:middle]]
     return best
 
 

@@ -6,7 +6,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.shortage import DoesNotFit
 from codegen.search.binding import Binder
 from codegen.search.costs import cheapest, cost
-from codegen.search.in_place import P, Planner, replaced
+from codegen.search.in_place import P, Planner, with_as_many
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
@@ -73,16 +73,8 @@ def lowest(
 def restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
     """`low` with the kernels of `fast` again in every step where that does not raise the peak. Both have the
     same steps."""
-    for step, prim in enumerate(fast):
-        if low.prim_funcs[step].kernel == prim.kernel:
-            continue
-        prims = replaced(low.prim_funcs, {step: prim})
-        if planner.bound_bytes(prims) > low.peak_bytes:
-            continue
-        tried = planner.fitting(prims)
-        if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= low.peak_bytes:
-            low = tried
-    return low
+    others = {step: prim for step, prim in enumerate(fast) if low.prim_funcs[step].kernel != prim.kernel}
+    return with_as_many(low, others, planner)
 
 
 def _needs(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:

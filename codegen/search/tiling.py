@@ -8,14 +8,15 @@ overlap of one result with one argument.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 
 from codegen.ir import Function, Var
 from codegen.kernels import fused
 from codegen.kernels.primfunc import PrimFunc, Sharing
-from codegen.plan.keeping import Keep, kept_inputs
 from codegen.search.block_costs import BlockCosts
-from codegen.search.fuse import Segment, segments
+from codegen.search.block_floors import BlockFloors, Floor
+from codegen.search.fuse import Runs, Segment
+from codegen.search.lifetimes import Lifetimes
 from codegen.search.recompute import Need
 
 STRIPES = (2, 3, 4, 6, 8)
@@ -55,63 +56,6 @@ class _Unit:
         return (self.extra_macs, self.stop - self.start if self.segment else 0)
 
 
-class Lifetimes:
-    """When each buffer of values is born and read last, in steps; views share their argument's buffer."""
-
-    def __init__(
-        self,
-        function: Function,
-        prim_funcs: Sequence[PrimFunc],
-        *,
-        callers: frozenset[str],
-        keep_inputs: Keep,
-    ) -> None:
-        """`callers`: names of values that the caller owns (inputs, outputs), which need nothing here."""
-        self.roots = {param.name: param.name for param in function.params}
-        self.sizes = {param.name: param.type.size_bytes for param in function.params}
-        self.births = {param.name: -1 for param in function.params}
-        self.deaths = {param.name: 0 for param in function.params}
-        for step, prim in enumerate(prim_funcs):
-            for arg in prim.let.call.args:
-                if isinstance(arg, Var):
-                    self.deaths[self.roots[arg.name]] = step
-            self._bind(prim, step)
-        kept = [result.name for result in function.results if isinstance(result, Var)]
-        kept += kept_inputs(function, keep_inputs)
-        for name in kept:
-            self.deaths[self.roots[name]] = len(prim_funcs)
-        for name in callers:
-            self.sizes[self.roots[name]] = 0
-
-    def _bind(self, prim: PrimFunc, step: int) -> None:
-        name = prim.let.var.name
-        source = prim.let.call.args[prim.view.argument] if prim.view else None
-        if isinstance(source, Var):
-            self.roots[name] = self.roots[source.name]
-            self.deaths[self.roots[name]] = step
-            return
-        self.roots[name] = name
-        self.sizes[name] = prim.let.var.type.size_bytes
-        self.births[name] = self.deaths[name] = step
-
-    def through(self, start: int, stop: int) -> int:
-        """Bytes of what is born before steps [start, stop) and still needed behind them."""
-        return sum(
-            size
-            for root, size in self.sizes.items()
-            if self.births[root] < start and self.deaths[root] >= stop
-        )
-
-    def dying(self, args: Sequence[Var], start: int, stop: int) -> dict[str, int]:
-        """Root -> bytes of arguments that are not needed behind steps [start, stop)."""
-        roots = {self.roots[arg.name] for arg in args}
-        return {
-            root: self.sizes[root]
-            for root in roots
-            if self.births[root] < start and self.deaths[root] < stop and self.sizes[root]
-        }
-
-
 class Tiler:
     """Finds tilings of one function. `steps` are its steps as a block would run them (`row_steps`)."""
 
@@ -136,13 +80,7 @@ class Tiler:
         self._plain = [self._plain_unit(step) for step in range(len(prim_funcs))]
         readers = function.uses().get(streamed, []) if streamed else []
         self._readers = frozenset(readers)
-        self._segments = [
-            (start, stop)
-            for start, stop in segments(function, steps)
-            if self._readers.issubset(range(start, stop))
-            or (stop - start > 1 and self._readers.isdisjoint(range(start, stop)))
-        ]
-        self._floor = cache(self._lines_and_rest)
+        self._floors = BlockFloors(Runs(function, steps), steps, lifetimes, streamed, self._readers)
         self._simulated: dict[_Key, _Unit] = {}
 
     @property
@@ -150,16 +88,26 @@ class Tiler:
         """The largest need without any block."""
         return max((unit.need_bytes for unit in self._plain), default=0)
 
-    @property
+    @cached_property
     def can_stream(self) -> bool:
         """Whether the streamed input's readers can all run in one block."""
-        return bool(self._readers) and bool(_least(self._units(recompute=False).values(), len(self._prims)))
+        return bool(self._readers) and self._floors.shortest_delivered() is not None
+
+    @cached_property
+    def _reached_bytes(self) -> int:
+        """A largest need that some tiling without stripes has."""
+        if not self._readers:
+            return self.plain_bytes
+        shortest = self._floors.shortest_delivered()
+        if shortest is None:
+            raise ValueError("no block can stream the input")
+        start, stop = shortest
+        needs = [unit.need_bytes for unit in self._plain if not start <= unit.start < stop]
+        return max(*needs, self._exact(start, stop, 1).need_bytes)
 
     def least(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""
-        chosen = self._settle(_least, self._units(recompute=recompute))
-        if not chosen and self._prims:
-            raise ValueError("no block can stream the input")
+        chosen = self._settle(_least, self._units(self._reached_bytes, recompute=recompute))
         need = max((unit.need_bytes for unit in chosen), default=0)
         found = self.within(need, recompute=recompute)
         assert found is not None, "the least need is reached by a tiling"
@@ -183,7 +131,7 @@ class Tiler:
     def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
         """Of every step or block, in order, in a tiling with the least largest need; `below_bytes`: floors
         of them will do as soon as that need is known not to be lower."""
-        chosen = self._settle(_least, self._units(recompute=recompute), below_bytes)
+        chosen = self._settle(_least, self._units(self._reached_bytes, recompute=recompute), below_bytes)
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
     def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
@@ -192,7 +140,7 @@ class Tiler:
         def cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
             return _cheapest([unit for unit in units if unit.need_bytes <= limit_bytes], count)
 
-        chosen = self._settle(cheapest, self._units(recompute=recompute))
+        chosen = self._settle(cheapest, self._units(limit_bytes, recompute=recompute))
         if not chosen and self._prims:
             return None
         return Tiling(
@@ -217,32 +165,38 @@ class Tiler:
                 return chosen
             for segment in guessed:
                 key = (segment.start, segment.stop, segment.stripes)
-                if key not in self._simulated:
-                    self._simulated[key] = self._block_unit(*key)
-                units[key] = self._simulated[key]
+                units[key] = self._exact(*key)
 
-    def _units(self, *, recompute: bool) -> dict[_Key, _Unit]:
-        """Plain steps, and all blocks with what is known of them."""
+    def _units(self, limit_bytes: int, *, recompute: bool) -> dict[_Key, _Unit]:
+        """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
         found = {(u.start, u.stop, 0): u for u in self._plain if u.start not in self._readers}
-        for start, stop in self._segments:
-            columns = self._prims[stop - 1].let.var.type.shape[2]
-            stripe_counts = (1, *STRIPES) if recompute and not self._delivered(start, stop) else (1,)
-            for stripes in stripe_counts:
-                if stripes <= columns:
-                    key = (start, stop, stripes)
-                    found[key] = self._simulated.get(key) or self._guess(*key)
+        for stop in range(1, len(self._prims) + 1):
+            columns = self._prims[stop - 1].let.var.type.shape[2:3]
+            stripe_counts = [n for n in (1, *STRIPES) if recompute and n <= max(columns, default=0)] or [1]
+            for floor in self._floors.within(stop, limit_bytes, stripe_counts[-1]):
+                for stripes in stripe_counts if self._delivered(floor.start, stop) is None else (1,):
+                    key = (floor.start, stop, stripes)
+                    unit = self._simulated.get(key) or self._guess(floor, stop, stripes)
+                    if unit.need_bytes <= limit_bytes:
+                        found[key] = unit
         return found
 
-    def _guess(self, start: int, stop: int, stripes: int) -> _Unit:
+    def _guess(self, floor: Floor, stop: int, stripes: int) -> _Unit:
         """What a block needs at least: every stage's reader has all rows of its window there at once."""
-        own, through = self._floor(start, stop)
         return _Unit(
-            start=start,
+            start=floor.start,
             stop=stop,
-            need_bytes=through + own // stripes,
-            segment=self._segment(start, stop, stripes),
+            need_bytes=floor.need_bytes(stripes),
+            segment=self._segment(floor.start, stop, stripes),
             is_exact=False,
         )
+
+    def _exact(self, start: int, stop: int, stripes: int) -> _Unit:
+        """What a block needs, simulated once."""
+        key = (start, stop, stripes)
+        if key not in self._simulated:
+            self._simulated[key] = self._block_unit(*key)
+        return self._simulated[key]
 
     def _delivered(self, start: int, stop: int) -> str | None:
         """The streamed input if steps [start, stop) read it."""
@@ -250,19 +204,6 @@ class Tiler:
 
     def _segment(self, start: int, stop: int, stripes: int) -> Segment:
         return Segment(start=start, stop=stop, stripes=stripes, streamed=self._delivered(start, stop))
-
-    def _lines_and_rest(self, start: int, stop: int) -> tuple[int, int]:
-        """Floors of the bytes of lines, and of all else that is alive."""
-        result = self._size(self._prims[stop - 1].let.var)
-        inner = self._inner(start, stop)
-        dying = self._lives.dying(fused.outside(inner), start, stop)
-        rest = self._lives.through(start, stop) + max(result, *dying.values(), 0)
-        shared = fused.workspace(inner)
-        rest += shared.size_bytes if shared else 0
-        return self._costs.least_line_bytes(inner, self._delivered(start, stop)), rest
-
-    def _size(self, var: Var) -> int:
-        return self._lives.sizes[self._lives.roots[var.name]]
 
     def _inner(self, start: int, stop: int) -> list[PrimFunc]:
         return [step for step in self._steps[start:stop] if step is not None]
@@ -289,7 +230,7 @@ class Tiler:
             need += sum(space.size_bytes for space in prim.workspaces)
             if max(prim.argument_stops, default=0) <= prim.result_start:
                 dying = self._lives.dying(args, step, step + 1)
-                need += max(sum(dying.values()), self._size(prim.let.var))
+                need += max(sum(dying.values()), self._lives.size_bytes(prim.let.var))
             else:
                 need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
         return _Unit(start=step, stop=step + 1, need_bytes=need)
@@ -298,7 +239,7 @@ class Tiler:
         self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int
     ) -> int:
         """Bytes of dying arguments and result, the result over the argument where that gains most."""
-        dying, result_bytes = self._lives.dying(args, start, stop), self._size(result)
+        dying, result_bytes = self._lives.dying(args, start, stop), self._lives.size_bytes(result)
         saved = 0
         by_argument = {rule.argument: rule for rule in rules}
         for root, size in dying.items():

@@ -26,10 +26,10 @@ from codegen.plan.image import RunResult
 from codegen.plan.program import IoMode, Program
 from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps, segments
+from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from tests.e2e.models import build_model, golden_cases
-from tests.search.chains import random_chain
+from tests.search.chains import random_chain, segments
 
 HOST = boards.load_board("host")
 ROOT = Path(__file__).parents[2]

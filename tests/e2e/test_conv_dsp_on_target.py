@@ -23,10 +23,10 @@ from codegen.kernels.registry import Kernel
 from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps, segments
+from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
-from tests.search.chains import random_chain
+from tests.search.chains import random_chain, segments
 
 LAYERS = 10
 CHAINS = 16

@@ -27,13 +27,13 @@ from codegen.plan.bundle import together
 from codegen.plan.problem import peak_bytes
 from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps, segments
+from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from codegen.toolchain import Optimize
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import random_models
-from tests.search.chains import random_chain
+from tests.search.chains import random_chain, segments
 
 LAYERS = 10
 CHAINS = 16

@@ -7,13 +7,13 @@ from codegen import board as boards
 from codegen.ir import DType, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.binding import Binder
-from codegen.search.fuse import Segment, apply, row_steps, segments
+from codegen.search.fuse import Segment, apply, row_steps
 from codegen.search.select import select
 from tests.kernels.access import events
 from tests.kernels.builders import CASES, depthwise_same_size, random_layer
 from tests.kernels.calling import bind
 from tests.kernels.test_in_place import bound
-from tests.search.chains import random_chain
+from tests.search.chains import random_chain, segments
 
 LAYERS = 40
 COUNTED = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D"}

@@ -1,13 +1,16 @@
 """Random int8 networks of layers that blocks can run: strides, paddings, dilations, groups, joins."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Module, Quantization, TensorType, Var
+from codegen.ir import DType, Function, Module, Quantization, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConvAttrs, DepthwiseConvAttrs, Padding2D, PoolAttrs
+from codegen.kernels.primfunc import PrimFunc
+from codegen.search.fuse import Runs
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
 
@@ -127,3 +130,9 @@ class Chain:
 def random_chain(seed: int, layers: int, *, joins: bool = False) -> Module:
     """The network of `seed`, of `layers` layers; see `Chain`."""
     return Chain(np.random.default_rng(seed), joins=joins).module(layers)
+
+
+def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
+    """Every [start, stop) that may become a block, in order."""
+    runs = Runs(function, steps)
+    return sorted((start, stop) for stop in range(1, len(runs) + 1) for start in runs.starts(stop))

@@ -21,10 +21,11 @@ from codegen.plan.program import IoMode, Program
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import Choices, search
 from codegen.search.binding import Binder
-from codegen.search.fuse import Segment, apply, row_steps, segments
+from codegen.search.fuse import Segment, apply, row_steps
+from codegen.search.lifetimes import Lifetimes
 from codegen.search.select import select
-from codegen.search.tiling import Lifetimes, Tiler
-from tests.search.chains import METADATA, random_chain
+from codegen.search.tiling import Tiler
+from tests.search.chains import METADATA, random_chain, segments
 from tests.testdata import model_path
 
 HOST = boards.load_board("host")

@@ -15,13 +15,13 @@ from codegen.driver.build import Planned
 from codegen.errors import CodegenError
 from codegen.search import Segment
 from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps, segments
+from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from tests.kernels.armv7m.running import BOARD, only, planned, run
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
-from tests.search.chains import random_chain
+from tests.search.chains import random_chain, segments
 
 LAYERS = 8
 CHAINS = 16
