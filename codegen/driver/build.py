@@ -236,6 +236,8 @@ def build(
             )
             if found.left_out:
                 image.path.unlink()
+            for name, text in emit.figures(bundle, sources.build_sha256, image.sizes).items():
+                (staging / name).write_text(text, encoding="utf-8", newline="\n")
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
         image = replace(image, path=folder / image.path.relative_to(staging))
         return replace(found, image=image, changed=tuple(changed))

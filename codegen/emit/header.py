@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codegen.emit.figures import figures_file, identity_macros, sha256_macro, step_names
 from codegen.emit.names import (
     base_macro,
     pool_array,
@@ -44,6 +45,14 @@ class HeaderView:
     guard: str
     provenance: tuple[str, ...]
     """Comment lines: model, generator, options."""
+    figures: str
+    """The header with what was measured."""
+    identity: str
+    """Definitions that say which model it is."""
+    sha256: str
+    """Definition of the hash of its file."""
+    step_names: str
+    """Definition of the list of the steps' names."""
     pool_table: tuple[str, ...]
     pool_macros: str
     sharers: tuple[str, ...]
@@ -94,6 +103,10 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         macro=name.upper(),
         guard=f"{name.upper()}_H",
         provenance=_provenance(program, version),
+        figures=figures_file(program),
+        identity=identity_macros(program, version),
+        sha256=sha256_macro(program),
+        step_names=step_names(program),
         pool_table=_pool_table(places.bundle, program),
         pool_macros=macros(_pool_macros(places.bundle, program)),
         sharers=_sharers(places.bundle, program),

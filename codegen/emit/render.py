@@ -11,6 +11,7 @@ from codegen.emit.build_files import build_files
 from codegen.emit.constants import byte_rows, constant_views, pool_definition
 from codegen.emit.core1 import core1_functions
 from codegen.emit.environment import fill
+from codegen.emit.figures import entry_function, figures, other_functions
 from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
@@ -19,7 +20,6 @@ from codegen.emit.ownership import ImageView, constants_file, digest_of, image_b
 from codegen.emit.places import Places
 from codegen.emit.runtime import LICENCE_FILE, header_files, kernel_files
 from codegen.emit.shared import set_view
-from codegen.emit.state import reset_function
 from codegen.emit.steps import entry_view
 from codegen.emit.text import declaration, starred
 from codegen.ir import Runner
@@ -65,8 +65,10 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
     headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
     sources = (".c", ".S")
     files = {**files, **headers, **kernels, **firmware}
+    # The identity is no part of itself: the files that say it are made last.
     identity = build_identity(files, (level, tools))
     firmware[BUILD_FILE] = files[BUILD_FILE] = fill("c/bench_build.c.j2", rows=byte_rows(identity))
+    files |= figures(bundle, identity.hex())
     c_files = product + sorted(path for path in firmware if path.endswith(sources))
     include_dirs = (".", "runtime/include", *_header_folders(firmware))
     files[LICENCE_FILE] = resources.licence()
@@ -85,11 +87,8 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
         model_files=tuple(product),
         include_dirs=include_dirs,
         linker_script=script,
-        entry_functions=tuple(f"{name}_run" for name in names),
-        other_functions=(
-            *(f"{name}_set_constants" for name in names if interface.external),
-            *(reset_function(program) for program in programs if program.states),
-        ),
+        entry_functions=tuple(map(entry_function, programs)),
+        other_functions=tuple(name for program in programs for name in other_functions(program)),
         core1_functions=tuple(name for program in programs for name in core1_functions(program)),
         binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
         callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),

@@ -58,6 +58,8 @@ class ElfSizes:
     """Static bound of the entry function's call tree; None where the host's compiler is used."""
     core1_stack_bound_bytes: int | None = None
     """That of what runs on core 1; None where nothing does."""
+    stack_bounds: Mapping[str, int] = field(default_factory=dict[str, int])
+    """C function that an application calls -> static bound of its call tree; empty on the host."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -103,8 +103,9 @@ class _Arm:
             data_bytes=linked.data_bytes,
             bss_bytes=linked.bss_bytes,
             model_code_bytes=self._model_code_bytes(product),
-            stack_bound_bytes=stacks[0],
+            stack_bound_bytes=max(stacks[0].values()),
             core1_stack_bound_bytes=stacks[1],
+            stack_bounds=stacks[0],
         )
         path = self.place.published(image)
         return Image(
@@ -169,16 +170,15 @@ class _Arm:
         entries = (*entries, *self.sources.core1_functions)
         return callgraph.code_bytes(functions, entries, without=HOOK_FUNCTIONS)
 
-    def _stack_bounds(self, image: Path, linked: elf.Elf) -> tuple[int, int | None]:
-        """Largest bound of all entry functions, which never run at once; that of core 1, None where no step
-        runs there."""
+    def _stack_bounds(self, image: Path, linked: elf.Elf) -> tuple[Mapping[str, int], int | None]:
+        """Bounds of all entry functions, which never run at once; that of core 1, None where no step runs
+        there."""
         functions = callgraph.read(image, linked)
         compiled = stack.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
         entries = (*self.sources.entry_functions, *self.sources.other_functions)
-        bounds = (stack.bound(entry, functions, compiled, linked) for entry in entries)
-        largest = max(bound.size_bytes for bound in bounds)
+        bounds = {name: stack.bound(name, functions, compiled, linked).size_bytes for name in entries}
         posted = self.sources.core1_functions
         if not posted:
-            return largest, None
+            return bounds, None
         core1 = stack.bound(CORE1_MAIN, functions, compiled, linked, pointed={CORE1_MAIN: posted})
-        return largest, core1.size_bytes
+        return bounds, core1.size_bytes

@@ -84,13 +84,27 @@ static inline float cg_dequantize(int32_t stored, float scale, int32_t zero_poin
     return scale * (float)(stored - zero_point);
 }
 
+/* A model, as hooks are told of it: <model>_model. */
+typedef struct {
+    const char *name;
+    const char *const *step_names; /* `steps` of them, the rows of the memory map of <model>.c */
+    uint32_t steps;
+} cg_model;
+
 /*
- * Step hooks: with CG_STEP_HOOKS defined where <model>.c is compiled, cg_step_begin and cg_step_end
- * (yours) are called right before and right after the work of every step of every model, with the
- * step's number in the memory map of <model>.c; by <model>_run and by <model>_step alike. They run
- * on the caller's stack and must not call the model. Without CG_STEP_HOOKS no code is left of them.
+ * Step hooks: functions of yours that are called right before and right after the work of every
+ * step of every model, by <model>_run and by <model>_step alike. They run on the caller's stack and
+ * must not call the model. Compile <model>.c
+ *   with CG_MODEL_HOOKS for cg_model_step_begin and cg_model_step_end, which are told the model,
+ *   or with CG_STEP_HOOKS for cg_step_begin and cg_step_end, which are told the step only.
+ * Without either no code and no name is left of them.
  */
-#ifdef CG_STEP_HOOKS
+#if defined(CG_MODEL_HOOKS)
+void cg_model_step_begin(const cg_model *model, uint32_t step);
+void cg_model_step_end(const cg_model *model, uint32_t step);
+#define CG_STEP_BEGIN(step) cg_model_step_begin(&(CG_MODEL), step)
+#define CG_STEP_END(step)   cg_model_step_end(&(CG_MODEL), step)
+#elif defined(CG_STEP_HOOKS)
 void cg_step_begin(uint32_t step);
 void cg_step_end(uint32_t step);
 #define CG_STEP_BEGIN(step) cg_step_begin(step)

@@ -117,11 +117,47 @@ int main(void)
 """
 
 
+MODEL_HOOKS = """
+#include <stdio.h>
+#include "counter.h"
+#include "mixed.h"
+static const char *const names[] = {COUNTER_STEP_NAMES};
+void cg_model_step_begin(const cg_model *model, uint32_t step)
+{
+    printf("<%s %u/%u %s", model->name, step, model->steps, model->step_names[step]);
+}
+void cg_model_step_end(const cg_model *model, uint32_t step)
+{
+    printf("%s %u>\\n", (model == &counter_model) ? "first" : "second", step);
+}
+int main(void)
+{
+    printf("%s %u %s\\n", COUNTER_NAME, COUNTER_STEPS, names[COUNTER_STEPS - 1u]);
+    return (counter_run(NULL, NULL) == CG_OK && mixed_run(NULL, NULL) == CG_OK) ? 0 : 1;
+}
+"""
+
+
 def test_hooks_are_called_around_every_step_of_both_functions(tmp_path: Path) -> None:
     sources = render(together((stepwise(samples.counter()),)))
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", HOOKS, "-DCG_STEP_HOOKS")
     assert printed == "<00><11><22><33><44><22>"
+
+
+def test_hooks_tell_models_apart_and_steps_have_names(tmp_path: Path) -> None:
+    """Two models in one firmware called the same hooks with the same numbers, and without --entry steps the
+    header had neither the number of steps nor their names."""
+    sources = render(together((samples.counter(), samples.mixed(io=IoMode.POOL))))
+    write(sources, tmp_path / "out")
+    printed = run_main(sources, tmp_path / "out", MODEL_HOOKS, "-DCG_MODEL_HOOKS").splitlines()
+    first = ("lut0", "lut1", "concat2", "reshape3", "mean4")
+    second = ("add0", "clamp1", "scale2", "quantize3")
+    assert printed == [
+        "counter 5 mean4",
+        *(f"<counter {step}/5 {name}first {step}>" for step, name in enumerate(first)),
+        *(f"<mixed {step}/4 {name}second {step}>" for step, name in enumerate(second)),
+    ]
 
 
 def _code(sources: Sources, folder: Path, compiler: tuple[str, ...], name: str, level: str) -> bytes:
@@ -142,7 +178,7 @@ def _code(sources: Sources, folder: Path, compiler: tuple[str, ...], name: str, 
 def test_unused_hooks_leave_no_code(
     tmp_path: Path, compiler: tuple[str, ...], steps: bool, io: IoMode, level: str
 ) -> None:
-    """The object is, byte for byte, that of a source in which nobody ever wrote a hook."""
+    """The object is, byte for byte, that of a source in which nobody ever wrote a hook or a step's name."""
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
     program = samples.counter(io=io)

@@ -19,6 +19,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL bare_model
+static const char *const bare_step_names[] = {BARE_STEP_NAMES};
+const cg_model bare_model = {
+    .name = BARE_NAME,
+    .step_names = bare_step_names,
+    .steps = BARE_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- entry function ------------------------------------------------------------------- */
 
 cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs)

@@ -15,9 +15,29 @@
 
 #include "cg_runtime.h"
 
+#include "bare_figures.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* For logs; MACS are multiply-accumulates of one inference. */
+#define BARE_NAME      "bare"
+#define BARE_GENERATOR "codegen 1.2.3"
+#define BARE_MACS      0u
+#define BARE_STEPS     2u
+
+/* Of the model's file. */
+#define BARE_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in bare.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define BARE_STEP_NAMES "reshape0", "clamp1"
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model bare_model;
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 

@@ -44,6 +44,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL counter_model
+static const char *const counter_step_names[] = {COUNTER_STEP_NAMES};
+const cg_model counter_model = {
+    .name = COUNTER_NAME,
+    .step_names = counter_step_names,
+    .steps = COUNTER_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- constants ------------------------------------------------------------------------ */
 
 cg_status counter_set_constants(counter_workspace_pools *pools, const void *image,

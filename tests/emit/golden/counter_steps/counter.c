@@ -42,6 +42,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL counter_model
+static const char *const counter_step_names[] = {COUNTER_STEP_NAMES};
+const cg_model counter_model = {
+    .name = COUNTER_NAME,
+    .step_names = counter_step_names,
+    .steps = COUNTER_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- pools ---------------------------------------------------------------------------- */
 
 uint8_t counter_sram_pool[COUNTER_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);

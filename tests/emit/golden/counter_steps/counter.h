@@ -18,9 +18,29 @@
 
 #include "cg_runtime.h"
 
+#include "counter_figures.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* For logs; MACS are multiply-accumulates of one inference. */
+#define COUNTER_NAME      "counter"
+#define COUNTER_GENERATOR "codegen 1.2.3"
+#define COUNTER_MACS      0u
+#define COUNTER_STEPS     5u
+
+/* Of the model's file. */
+#define COUNTER_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in counter.c. A list, as in
+ * `static const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define COUNTER_STEP_NAMES "lut0", "lut1", "concat2", "reshape3", "mean4"
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model counter_model;
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -70,9 +90,6 @@ const int8_t *counter_output_sum(void);
  * Not re-entrant: all calls share the static pools above. Returns CG_OK.
  */
 CG_CHECK_RESULT cg_status counter_run(const counter_inputs *inputs, const counter_outputs *outputs);
-
-/* Steps of one inference, numbered from 0: the rows of the memory map in counter.c. */
-#define COUNTER_STEPS 5u
 
 /*
  * Runs one step. An inference is the inputs written to their places, then every step from 0 on,

@@ -43,6 +43,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL lasting_model
+static const char *const lasting_step_names[] = {LASTING_STEP_NAMES};
+const cg_model lasting_model = {
+    .name = LASTING_NAME,
+    .step_names = lasting_step_names,
+    .steps = LASTING_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- pools ---------------------------------------------------------------------------- */
 
 uint8_t lasting_sram_pool[LASTING_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);

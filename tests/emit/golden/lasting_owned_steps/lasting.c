@@ -45,6 +45,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL lasting_model
+static const char *const lasting_step_names[] = {LASTING_STEP_NAMES};
+const cg_model lasting_model = {
+    .name = LASTING_NAME,
+    .step_names = lasting_step_names,
+    .steps = LASTING_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- constants ------------------------------------------------------------------------ */
 
 cg_status lasting_set_constants(lasting_workspace_pools *pools, const void *image,

@@ -18,9 +18,29 @@
 
 #include "cg_runtime.h"
 
+#include "lasting_figures.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* For logs; MACS are multiply-accumulates of one inference. */
+#define LASTING_NAME      "lasting"
+#define LASTING_GENERATOR "codegen 1.2.3"
+#define LASTING_MACS      0u
+#define LASTING_STEPS     5u
+
+/* Of the model's file. */
+#define LASTING_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in lasting.c. A list, as in
+ * `static const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define LASTING_STEP_NAMES "lut0", "lut1", "concat2", "reshape3", "mean4"
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model lasting_model;
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
@@ -118,9 +138,6 @@ CG_CHECK_RESULT cg_status lasting_reset(const lasting_workspace_pools *pools);
  */
 CG_CHECK_RESULT cg_status lasting_run(const lasting_workspace_pools *pools,
                                       const lasting_inputs *inputs, const lasting_outputs *outputs);
-
-/* Steps of one inference, numbered from 0: the rows of the memory map in lasting.c. */
-#define LASTING_STEPS 5u
 
 /*
  * Runs one step. An inference is the inputs written to their places, then every step from 0 on,

@@ -28,6 +28,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL mixed_model
+static const char *const mixed_step_names[] = {MIXED_STEP_NAMES};
+const cg_model mixed_model = {
+    .name = MIXED_NAME,
+    .step_names = mixed_step_names,
+    .steps = MIXED_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- pools ---------------------------------------------------------------------------- */
 
 uint8_t mixed_sram_pool[MIXED_SRAM_POOL_SIZE] CG_SECTION(".bss.cg.sram") CG_ALIGNED(16);

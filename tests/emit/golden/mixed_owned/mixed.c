@@ -28,6 +28,18 @@
 #error "generated for runtime ABI 1: generate this model again, or update runtime/"
 #endif
 
+#ifdef CG_MODEL_HOOKS
+/* clang-format off */
+#define CG_MODEL mixed_model
+static const char *const mixed_step_names[] = {MIXED_STEP_NAMES};
+const cg_model mixed_model = {
+    .name = MIXED_NAME,
+    .step_names = mixed_step_names,
+    .steps = MIXED_STEPS,
+};
+/* clang-format on */
+#endif
+
 /* ---- layer parameters ----------------------------------------------------------------- */
 
 static const cg_binary_params_f32 add0_params = {

@@ -18,9 +18,29 @@
 
 #include "cg_runtime.h"
 
+#include "mixed_figures.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* For logs; MACS are multiply-accumulates of one inference. */
+#define MIXED_NAME      "mixed"
+#define MIXED_GENERATOR "codegen 1.2.3"
+#define MIXED_MACS      0u
+#define MIXED_STEPS     4u
+
+/* Of the model's file. */
+#define MIXED_SHA256 "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in mixed.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define MIXED_STEP_NAMES "add0", "clamp1", "scale2", "quantize3"
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model mixed_model;
 
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
