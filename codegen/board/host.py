@@ -44,6 +44,11 @@ extern const cg_bench_model *cg_bench_models[];
 extern uint32_t cg_bench_model_count;
 int32_t cg_host_run(uint32_t model, uint8_t paint, const uint8_t *inputs, uint8_t *outputs,
                     uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace);
+void cg_host_begin(uint32_t model, uint8_t paint);
+int32_t cg_host_reset(uint32_t model);
+void cg_host_write(uint32_t model, uint32_t input, const uint8_t *data);
+int32_t cg_host_infer(uint32_t model, uint8_t *outputs, uint8_t *trace);
+void cg_host_marks(uint32_t model, uint8_t paint, uint32_t *peaks, uint8_t *guards_intact);
 """
 """cg_bench.h and runtime_c/bench_host/bench_host.h for cffi, which takes a `const` object for a number."""
 
@@ -60,9 +65,11 @@ def run_host(image: Image, board: Board, request: RunRequest) -> RunResult:
     del board
     with _loaded(image.path) as (ffi, library):
         model = _Model(ffi, library, request)
-        cases = tuple(model.case(inputs) for inputs in request.cases)
+        cases = (
+            model.sequence() if request.sequence else tuple(model.case(inputs) for inputs in request.cases)
+        )
         trace = model.trace(request.cases[0]) if request.trace is Trace.RESULTS else ()
-    return RunResult(runner="host", cases=cases, trace=trace)
+    return RunResult(runner="host", cases=cases, trace=trace, sequence=request.sequence)
 
 
 @contextmanager
@@ -129,6 +136,30 @@ class _Model:
         """Run one case under every paint."""
         results = [self._run(inputs, paint, self._ffi.NULL) for paint in self._request.paints]
         return case_result(self._pools, results)
+
+    def sequence(self) -> tuple[CaseResult, ...]:
+        """Run all cases, one after another, under every paint."""
+        runs = [self._painted_sequence(paint) for paint in self._request.paints]
+        return tuple(case_result(self._pools, results) for results in zip(*runs, strict=True))
+
+    def _painted_sequence(self, paint: int) -> list["PaintResult"]:
+        """Outputs of each case, peaks and guards of all together."""
+        ffi, library, index = self._ffi, self._library, self._request.model
+        sizes = self._request.output_sizes
+        outputs: list[tuple[bytes, ...]] = []
+        library.cg_host_begin(index, paint)
+        check_status(library.cg_host_reset(index))
+        for case in self._request.cases:
+            for number, data in enumerate(case):
+                if number not in self._request.states:
+                    library.cg_host_write(index, number, data)
+            written = ffi.new("uint8_t[]", sum(sizes) + 1)
+            check_status(library.cg_host_infer(index, written, ffi.NULL))
+            outputs.append(split(bytes(ffi.buffer(written)), sizes))
+        peaks, intact = ffi.new("uint32_t[]", len(self._pools) + 1), ffi.new("uint8_t *")
+        library.cg_host_marks(index, paint, peaks, intact)
+        found = tuple(peaks)[: len(self._pools)]
+        return [PaintResult(each, found, bool(intact[0])) for each in outputs]
 
     def trace(self, inputs: Sequence[bytes]) -> tuple[StepTrace, ...]:
         """Run one case and keep what each step left in memory."""

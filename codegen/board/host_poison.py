@@ -49,9 +49,11 @@ def run_poisoned(image: Image, board: Board, request: RunRequest) -> RunResult |
     offset is a multiple of 8 (AddressSanitizer's granule). What is not seen: gcc leaves out the check
     of a pool named directly with a constant index (`pool[3] = 1` in <model>.c); kernels get pointers
     and all their accesses are checked. Steps are not traced. Raises CodegenError
-    E612 if the child fails in another way.
+    E612 if the child fails in another way; ValueError for a sequence, which it does not run.
     """
     del board
+    if request.sequence:
+        raise ValueError("sequences do not run under the sanitizers")
     with tempfile.TemporaryDirectory(prefix="codegen-poison-") as folder:
         cases, results = Path(folder) / "cases", Path(folder) / "results"
         header = (request.model, len(request.cases), len(request.paints), *request.paints)

@@ -140,7 +140,7 @@ class Target:
                 each = enumerate(request.cases)
                 cases = tuple(self._case(model, inputs, first=index == 0) for index, inputs in each)
             trace = () if request.trace is Trace.NONE else tuple(self._trace(model, request.cases[0]))
-        return RunResult(runner=self._runner, cases=cases, trace=trace)
+        return RunResult(runner=self._runner, cases=cases, trace=trace, sequence=request.sequence)
 
     def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
         """All paints, then what an inference costs: of one without painting before it for the first case, of

@@ -7,6 +7,7 @@ from codegen.driver.build import Built
 from codegen.driver.cases import ArraySource, Case, pattern_case
 from codegen.driver.example import example_cases, example_model
 from codegen.driver.options import Options
+from codegen.driver.sequences import sequence_cases
 from codegen.errors import Messages
 from codegen.plan.program import Program
 
@@ -37,22 +38,30 @@ def model_cases(
     inputs: Mapping[str, ArraySource],
     expected: Mapping[str, ArraySource],
     options: Options,
+    *,
+    sequence: bool = False,
 ) -> list[list[Case]]:
-    """The cases of every model, in order: given, of the shipped example, or made up from the seed.
+    """The cases of every model, in order: given, of the shipped example, or made up from the seed; of a
+    `sequence` row by row.
 
     Raises CodegenError E220 to E222 for arrays that do not fit.
     """
-    return [
-        _cases(model.program, path, inputs.get(model.program.name), expected.get(model.program.name), options)
-        for model, path in zip(built.models, paths, strict=True)
-    ]
+    found: list[list[Case]] = []
+    for model, path in zip(built.models, paths, strict=True):
+        program = model.program
+        given, wanted = inputs.get(program.name), expected.get(program.name)
+        if given is None and path == example_model():
+            found.append(example_cases(program))
+        elif sequence:
+            found.append(sequence_cases(program, given, wanted, options.seed))
+        else:
+            found.append(_cases(program, given, wanted, options))
+    return found
 
 
 def _cases(
-    program: Program, path: Path, given: ArraySource | None, expected: ArraySource | None, options: Options
+    program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
 ) -> list[Case]:
-    if given is None and path == example_model():
-        return example_cases(program)
     types = [tensor.type for tensor in program.inputs]
     if given is None:
         case = pattern_case(types, options.seed)

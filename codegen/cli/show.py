@@ -254,7 +254,8 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
 def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:
     equal = sum(all(one.matches for one in case) for case in measured.comparisons)
     source = "expected outputs" if cases[0].expected is not None else "NumPy reference"
-    click.echo(f"outputs   {equal} of {len(cases)} cases equal to the {source}")
+    what = "inferences of one sequence" if measured.result.sequence else "cases"
+    click.echo(f"outputs   {equal} of {len(cases)} {what} equal to the {source}")
     if len(cases) == 1:
         for tensor, one in zip(program.outputs, measured.comparisons[0], strict=True):
             click.echo(

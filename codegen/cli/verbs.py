@@ -129,6 +129,11 @@ def build(
     help="Let the MPU (Armv8-M) open to each step only its own buffers, all aligned to 32 bytes.",
 )
 @click.option(
+    "--sequence",
+    is_flag=True,
+    help="Run the cases one after another, state kept: row k of each array is the k-th inference.",
+)
+@click.option(
     "--cycles",
     "count_cycles",
     is_flag=True,
@@ -150,6 +155,7 @@ def run(
     expected: tuple[str, ...],
     port: str | None,
     sandbox: bool,
+    sequence: bool,
     count_cycles: bool,
     memory_model: str | None,
     options: Options,
@@ -177,10 +183,10 @@ def run(
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.warnings)
-        cases = model_cases(built, paths, given, wanted, options)
+        cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
         stage("run")
         trace = Trace.COST if as_json or folder is not None else Trace.NONE
-        measured = execute_all(built, cases, port=port, trace=trace, sandboxed=sandbox)
+        measured = execute_all(built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence)
         if count_cycles:
             stage("estimate cycles")
             measured = [

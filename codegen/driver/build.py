@@ -47,8 +47,6 @@ class Built:
     board: Board
     image: Image
     folder: Path
-    build_sha256: str
-    """Build identity, see `Sources`."""
     left_out: tuple[Message, ...] = ()
     """Why there is no firmware.elf: its stack is too short for the model. Then nothing can be run."""
     changed: tuple[Message, ...] = ()
@@ -231,7 +229,6 @@ def build(
                 board=board,
                 image=image,
                 folder=folder,
-                build_sha256=sources.build_sha256,
                 left_out=short_stacks(image, board),
             )
             if found.left_out:
@@ -284,7 +281,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
     warnings = [message.document for message in built.left_out]
-    head = {"schema": whole["schema"], "build": {"sha256": built.build_sha256}}
+    head = {"schema": whole["schema"], "build": {"sha256": built.image.build_sha256}}
     return head | whole | {"warnings": warnings}
 
 

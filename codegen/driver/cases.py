@@ -1,7 +1,7 @@
 """Input cases and expected outputs: from .npz files, from the shipped example, or made up."""
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,13 @@ class Case:
 
     name: str
     inputs: tuple[np.ndarray, ...]
-    expected: tuple[np.ndarray, ...] | None = None
+    expected: tuple[np.ndarray | None, ...] | None = None
+    """By output; of a sequence None where the file has no array of a state's output."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every output is known from elsewhere."""
+        return self.expected is not None and all(each is not None for each in self.expected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,16 +50,10 @@ class ArraySource:
         arrays = self._load()
         found: list[np.ndarray] = []
         for index, type_ in enumerate(types):
-            key = f"{self.prefix}_{letter}{index}" if self.prefix else f"{letter}{index}"
+            key = self._key(letter, index)
             data = arrays.get(key)
             if data is None:
-                names = ", ".join(sorted(arrays)[:12])
-                messages.add(
-                    "E221",
-                    f"no array {key} for {what} {index}",
-                    where=str(self.path),
-                    help=f"it holds {names}",
-                )
+                self._add_missing(arrays, key, f"{what} {index}", messages)
             elif data.size != type_.elements or data.dtype != type_.dtype.numpy:
                 messages.add(
                     "E222",
@@ -65,6 +65,50 @@ class ArraySource:
                 found.append(data.reshape(type_.shape))
         messages.raise_if_any()
         return tuple(found)
+
+    def read_rows(
+        self, letter: str, types: Sequence[TensorType], what: str, optional: Collection[int]
+    ) -> list[tuple[np.ndarray | None, ...]]:
+        """Arrays of a sequence, row by row: row k of each is for the k-th inference. Those of `optional`
+        indexes may be left out (None).
+
+        Raises CodegenError E220 to E222 listing everything that is missing or does not fit.
+        """
+        messages = Messages()
+        arrays = self._load()
+        found: list[np.ndarray | None] = []
+        for index, type_ in enumerate(types):
+            key = self._key(letter, index)
+            data = arrays.get(key)
+            if data is None:
+                if index not in optional:
+                    self._add_missing(arrays, key, f"{what} {index}", messages)
+                found.append(None)
+                continue
+            rows = len(data) if data.ndim else 0
+            if not rows or data.size != rows * type_.elements or data.dtype != type_.dtype.numpy:
+                text = f"array {key} is {data.dtype}{list(data.shape)}, not rows of {what} {index}, {type_}"
+                help_ = "row k of an array is what the k-th inference of the sequence takes or gives"
+                messages.add("E222", text, where=str(self.path), help=help_)
+            else:
+                found.append(data.reshape(rows, *type_.shape))
+        counts = {len(each) for each in found if each is not None}
+        if len(counts) > 1:
+            text = f"{what}s have {' and '.join(map(str, sorted(counts)))} rows"
+            help_ = "every array of a sequence has as many"
+            messages.add("E222", text, where=str(self.path), help=help_)
+        messages.raise_if_any()
+        return [
+            tuple(None if each is None else each[row] for each in found)
+            for row in range(max(counts, default=0))
+        ]
+
+    def _key(self, letter: str, index: int) -> str:
+        return f"{self.prefix}_{letter}{index}" if self.prefix else f"{letter}{index}"
+
+    def _add_missing(self, arrays: Mapping[str, np.ndarray], key: str, what: str, messages: Messages) -> None:
+        names = ", ".join(sorted(arrays)[:12])
+        messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=f"it holds {names}")
 
     def _load(self) -> dict[str, np.ndarray]:
         try:

@@ -261,6 +261,7 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
     return {
         "runner": measured.result.runner,
         "cases": len(cases),
+        "sequence": measured.result.sequence,
         "planning_seconds": round(program.plan.seconds, 3),
         "outputs": outputs,
         "pools": [

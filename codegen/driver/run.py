@@ -1,6 +1,6 @@
 """Run and validate: execute a build, compare with the reference, measure against the plan."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from codegen.driver.cases import Case
 from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.interface import check_port
 from codegen.driver.report import Measured
+from codegen.driver.sequences import sequence_references, state_inputs
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
@@ -27,6 +28,7 @@ def request(
     model: int = 0,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
+    sequence: bool = False,
 ) -> RunRequest:
     """What to ask of a target: every case of one model, both paints."""
     return RunRequest(
@@ -40,6 +42,8 @@ def request(
         ),
         trace=trace,
         sandboxed=sandboxed,
+        sequence=sequence,
+        states=state_inputs(program) if sequence else (),
     )
 
 
@@ -52,14 +56,21 @@ def used_pools(program: Program) -> tuple[str, ...]:
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
     """Expected outputs: the case's own, else the built-in NumPy evaluation."""
-    if case.expected is not None:
-        return case.expected
+    if case.expected is not None and case.is_known:
+        return tuple(each for each in case.expected if each is not None)
     return tuple(evaluate(planned.reference, planned.reference.main, case.inputs))
+
+
+def references(
+    planned: Planned, cases: Sequence[Case], *, sequence: bool = False
+) -> Iterable[tuple[np.ndarray, ...]]:
+    """`reference` of every case; of a sequence with the state that the one before left."""
+    return sequence_references(planned, cases) if sequence else (reference(planned, case) for case in cases)
 
 
 def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
     """Raise CodegenError E226 if a case lacks expected outputs and the model calls kernels of the user's."""
-    if all(case.expected is not None for case in cases):
+    if all(case.is_known for case in cases):
         return
     messages = Messages()
     for let in planned.reference.main.body:
@@ -88,17 +99,19 @@ def execute(
     model: int = 0,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
+    sequence: bool = False,
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
 
-    `sandboxed` needs a build with `Options.sandbox`. Raises CodegenError E405 where the build left the
-    firmware out, E226 where only NumPy could say what to expect, and cannot.
+    `sandboxed` needs a build with `Options.sandbox`. `sequence`: the cases are one, state is kept. Raises
+    CodegenError E405 where the build left the firmware out, E226 where only NumPy could say what to expect,
+    and cannot.
     """
     planned = built.models[model]
     _check_linked(built)
     check_reference(planned, cases)
     check_port(built.bundle, port)
-    wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed)
+    wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
     return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
 
 
@@ -109,6 +122,7 @@ def execute_all(
     port: str | None = None,
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
+    sequence: bool = False,
 ) -> list[Measured]:
     """`execute` of every model, one after the other in one boot; `cases` by model."""
     _check_linked(built)
@@ -118,7 +132,9 @@ def execute_all(
     found: list[Measured] = []
     with boards.session(built.image, built.board, port=port) as target:
         for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
-            wanted = request(planned.program, own, model=index, trace=trace, sandboxed=sandboxed)
+            wanted = request(
+                planned.program, own, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
+            )
             found.append(measure(planned, own, target.run(wanted)))
     return found
 
@@ -126,8 +142,10 @@ def execute_all(
 def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:
     """Compare what a run gave with what was expected."""
     comparisons = [
-        _compare(planned.program, reference(planned, case), got)
-        for case, got in zip(cases, result.cases, strict=True)
+        _compare(planned.program, expected, got)
+        for expected, got in zip(
+            references(planned, cases, sequence=result.sequence), result.cases, strict=True
+        )
     ]
     return Measured(result=result, comparisons=tuple(comparisons))
 

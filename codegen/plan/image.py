@@ -114,6 +114,8 @@ class RunResult:
     """`qemu`, `host` or `serial`."""
     cases: tuple[CaseResult, ...]
     trace: tuple[StepTrace, ...] = ()
+    sequence: bool = False
+    """Whether the cases were one sequence of inferences."""
 
 
 class Trace(enum.Enum):

@@ -99,22 +99,33 @@ static uint8_t is_guard_intact(const cg_bench_pool *pool, uint8_t paint)
     return 1;
 }
 
-int32_t cg_host_run(uint32_t model_index, uint8_t paint, const uint8_t *inputs, uint8_t *outputs,
-                    uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace)
+void cg_host_begin(uint32_t model_index, uint8_t paint)
 {
     const cg_bench_model *model = cg_bench_models[model_index];
-    cg_status status;
-
     for (uint32_t i = 0; i < model->pool_count; ++i) {
         memset(guarded_base(&model->pools[i]), paint, guarded_bytes(&model->pools[i]));
     }
     if (model->start != NULL) {
         model->start();
     }
-    for (uint32_t i = 0; i < model->input_count; ++i) {
-        memcpy(model->inputs[i].data, inputs, model->inputs[i].size_bytes);
-        inputs += model->inputs[i].size_bytes;
-    }
+}
+
+int32_t cg_host_reset(uint32_t model_index)
+{
+    const cg_bench_model *model = cg_bench_models[model_index];
+    return model->reset != NULL ? (int32_t)model->reset() : (int32_t)CG_OK;
+}
+
+void cg_host_write(uint32_t model_index, uint32_t input, const uint8_t *data)
+{
+    const cg_bench_tensor *tensor = &cg_bench_models[model_index]->inputs[input];
+    memcpy(tensor->data, data, tensor->size_bytes);
+}
+
+int32_t cg_host_infer(uint32_t model_index, uint8_t *outputs, uint8_t *trace)
+{
+    const cg_bench_model *model = cg_bench_models[model_index];
+    cg_status status;
 
     current.model = model;
     current.trace = trace;
@@ -127,12 +138,33 @@ int32_t cg_host_run(uint32_t model_index, uint8_t paint, const uint8_t *inputs, 
         memcpy(outputs, model->outputs[i].data, model->outputs[i].size_bytes);
         outputs += model->outputs[i].size_bytes;
     }
+    return (int32_t)status;
+}
+
+void cg_host_marks(uint32_t model_index, uint8_t paint, uint32_t *peaks, uint8_t *guards_intact)
+{
+    const cg_bench_model *model = cg_bench_models[model_index];
     *guards_intact = 1;
     for (uint32_t i = 0; i < model->pool_count; ++i) {
         peaks[i] = peak_of(&model->pools[i], paint);
         *guards_intact = (uint8_t)(*guards_intact & is_guard_intact(&model->pools[i], paint));
     }
-    return (int32_t)status;
+}
+
+int32_t cg_host_run(uint32_t model_index, uint8_t paint, const uint8_t *inputs, uint8_t *outputs,
+                    uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace)
+{
+    const cg_bench_model *model = cg_bench_models[model_index];
+    int32_t status;
+
+    cg_host_begin(model_index, paint);
+    for (uint32_t i = 0; i < model->input_count; ++i) {
+        cg_host_write(model_index, i, inputs);
+        inputs += model->inputs[i].size_bytes;
+    }
+    status = cg_host_infer(model_index, outputs, trace);
+    cg_host_marks(model_index, paint, peaks, guards_intact);
+    return status;
 }
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -24,4 +24,14 @@ extern const uint32_t cg_host_guard_bytes;
 int32_t cg_host_run(uint32_t model, uint8_t paint, const uint8_t *inputs, uint8_t *outputs,
                     uint32_t *peaks, uint8_t *guards_intact, uint8_t *trace);
 
+/*
+ * The same in parts, for sequences of inferences: paint and what comes before the first one; state
+ * to zero; one input; one inference with its outputs (and a trace, or NULL); what the paint shows.
+ */
+void cg_host_begin(uint32_t model, uint8_t paint);
+int32_t cg_host_reset(uint32_t model);
+void cg_host_write(uint32_t model, uint32_t input, const uint8_t *data);
+int32_t cg_host_infer(uint32_t model, uint8_t *outputs, uint8_t *trace);
+void cg_host_marks(uint32_t model, uint8_t paint, uint32_t *peaks, uint8_t *guards_intact);
+
 #endif /* CG_BENCH_HOST_H */

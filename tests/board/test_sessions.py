@@ -1,4 +1,4 @@
-"""Sessions of the test link on the firmware itself: what a reset takes with it, and what other hosts leave."""
+"""Sessions of the test link on the firmware itself: what a reset takes with it, what other hosts leave."""
 
 import random
 import time
