@@ -42,6 +42,7 @@ _KNOWN = {
     "name": dict,
     "concurrent": list,
     "app-elf": str,
+    "lock": str,
     "stack": _SIZE,
 }
 

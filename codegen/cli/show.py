@@ -18,6 +18,7 @@ from codegen.driver.report import Measured, to_json
 from codegen.driver.run import StepCheck, used_pools
 from codegen.driver.second_core import core1_line
 from codegen.driver.words import counted
+from codegen.emit.figures import stack_bytes
 from codegen.ir import Board
 from codegen.plan.access import access_cost, pool_access_cost
 from codegen.plan.bundle import Bundle, bundle_peak
@@ -346,3 +347,13 @@ def _sizes(built: Built) -> None:
         f"image     model code {sizes.model_code_bytes:,} bytes; with test link: text {sizes.text_bytes:,}, "
         f"rodata {sizes.rodata_bytes:,}, data {sizes.data_bytes:,}, bss {sizes.bss_bytes:,}"
     )
+    _identity(built)
+
+
+def _identity(built: Built) -> None:
+    """Stack that calls take, and which build it is."""
+    known = [(each.name, stack_bytes(each, built.image.sizes)) for each in built.bundle.programs]
+    told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
+    if told:
+        click.echo(f"bound     stack of a call: {', '.join(told)}")
+    click.echo(f"build     sha256 {built.build_sha256}")

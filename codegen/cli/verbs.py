@@ -68,10 +68,20 @@ _CONCURRENT = click.option(
 )
 
 
+_LOCK = click.option(
+    "--lock",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="CODEGEN_LOCK",
+    metavar="FILE",
+    help="Figures (stack, pools, code, hashes) that the build must have, else exit 4; written if not there.",
+)
+
+
 @click.command()
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
 @_CONCURRENT
+@_LOCK
 @model_flags()
 @_JSON
 @_QUIET
@@ -79,6 +89,7 @@ def build(
     models: tuple[Path, ...],
     folder: Path | None,
     concurrent: tuple[str, ...],
+    lock: Path | None,
     options: Options,
     as_json: bool,
     quiet: bool,
@@ -90,7 +101,7 @@ def build(
     """
     paths = [existing(path) for path in models] or [example_model()]
     keep_inputs(paths, options)
-    options, ranges = within_application(replace(options, concurrent=groups(concurrent)))
+    options, ranges = within_application(replace(options, concurrent=groups(concurrent), lock=lock))
     show_names(model_names(paths, options.names), quiet)
     target = folder or Path("out") / paths[0].stem
     with progress(quiet or as_json) as stage:
@@ -108,6 +119,7 @@ def build(
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
 @_CONCURRENT
+@_LOCK
 @click.option(
     "--input",
     "inputs",
@@ -151,6 +163,7 @@ def run(
     models: tuple[Path, ...],
     folder: Path | None,
     concurrent: tuple[str, ...],
+    lock: Path | None,
     inputs: tuple[str, ...],
     expected: tuple[str, ...],
     port: str | None,
@@ -168,7 +181,7 @@ def run(
     images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.
     """
     paths = [existing(path) for path in models] or [example_model()]
-    options = replace(options, sandbox=sandbox, concurrent=groups(concurrent))
+    options = replace(options, sandbox=sandbox, concurrent=groups(concurrent), lock=lock)
     models_named = model_names(paths, options.names)
     show_names(models_named, quiet)
     names = [each.name for each in models_named]

@@ -11,6 +11,7 @@ from codegen.driver.declared import option_board
 from codegen.driver.interface import check_interface, check_rules, compress_mode, explaining, stage_mode
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.joint_report import joint_report
+from codegen.driver.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.model_names import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.outputs import write_file
@@ -185,6 +186,7 @@ def build(
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
     files = {each.name: each.path for each in model_names(paths, options.names)}
+    check_place(options.lock)
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
     check_single(options.states, tuple(files))
@@ -231,11 +233,14 @@ def build(
                 folder=folder,
                 left_out=short_stacks(image, board),
             )
+            figures = figures_of(bundle, image.sizes, sources.build_sha256, options.spelled)
+            check_lock(options.lock, figures)
             if found.left_out:
                 image.path.unlink()
             for name, text in emit.figures(bundle, sources.build_sha256, image.sizes).items():
                 (staging / name).write_text(text, encoding="utf-8", newline="\n")
             (staging / "report.json").write_text(to_json(document(found, options)), encoding="utf-8")
+        write_lock(options.lock, figures)
         image = replace(image, path=folder / image.path.relative_to(staging))
         return replace(found, image=image, changed=tuple(changed))
 

@@ -61,6 +61,8 @@ class Options:
     """Names of models that may run at the same time, a tuple a set."""
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
+    lock: Path | None = None
+    """File of figures that the build must have (`codegen.driver.lock`)."""
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
 
