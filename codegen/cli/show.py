@@ -356,4 +356,4 @@ def _identity(built: Built) -> None:
     told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
     if told:
         click.echo(f"bound     stack of a call: {', '.join(told)}")
-    click.echo(f"build     sha256 {built.build_sha256}")
+    click.echo(f"build     sha256 {built.image.build_sha256}")

@@ -94,7 +94,7 @@ def test_other_code_of_equal_sizes_is_refused_too(first: tuple[Built, Path], tmp
     assert error is not None
     texts = [message.text for message in error.messages]
     assert texts == [
-        f"build_sha256: {'0' * 64} -> {first[0].build_sha256}",
+        f"build_sha256: {'0' * 64} -> {first[0].image.build_sha256}",
         "no figure changed, what was built did; nothing was written",
     ]
 
@@ -143,4 +143,4 @@ def test_build_prints_the_stack_and_the_hash(
     assert cli(*words, *more) == 0
     told = capsys.readouterr().out
     assert f"bound     stack of a call: net {built.image.sizes.stack_bound_bytes} bytes\n" in told
-    assert f"build     sha256 {built.build_sha256}\n" in told
+    assert f"build     sha256 {built.image.build_sha256}\n" in told
