@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import click
 
 from codegen.cli.console import table
+from codegen.cli.speed import show_costs, show_speed
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
-from codegen.driver.certificate import executed_macs, order_text, proof_text, ways_text, work_text
+from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
 from codegen.driver.joint_report import pool_bound
@@ -96,11 +97,18 @@ def show_build(built: Built, options: Options) -> None:
 
 
 def show_runs(
-    built: Built, options: Options, cases: Sequence[Sequence[Case]], measured: Sequence[Measured]
+    built: Built,
+    options: Options,
+    cases: Sequence[Sequence[Case]],
+    measured: Sequence[Measured],
+    *,
+    steps: bool = False,
 ) -> None:
-    """What every model of a run gave, then what all of them share."""
+    """What every model of a run gave, with `steps` what each step took; then what all of them share."""
     for planned, own, one in zip(built.models, cases, measured, strict=True):
         _show_run(built, planned, options, own, one)
+        if steps:
+            show_costs(planned.program, one)
     show_shared(built.bundle)
     _sizes(built)
 
@@ -122,10 +130,7 @@ def _show_run(
     if first.core1_stack_peak_bytes is not None:
         bound = built.image.sizes.core1_stack_bound_bytes
         click.echo(f"          on core 1 {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}")
-    if first.instructions is not None:
-        macs = executed_macs(program)  # of the line `work`, not the file's: what ran is what took them
-        per_mac = f" ({first.instructions / macs:.2f} per multiply-accumulate)" if macs else ""
-        click.echo(f"speed     {first.instructions:,} instructions an inference{per_mac}")
+    show_speed(program, measured, built.board.clock_hz)
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
     _reduction(planned)

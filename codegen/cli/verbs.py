@@ -23,6 +23,7 @@ from codegen.cli.show import (
     show_runs,
     show_steps,
 )
+from codegen.cli.speed import check_counted
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
@@ -146,6 +147,11 @@ def build(
     help="Run the cases one after another, state kept: row k of each array is the k-th inference.",
 )
 @click.option(
+    "--steps",
+    is_flag=True,
+    help="Print what each step takes: instructions on QEMU, cycles of a real board's counter.",
+)
+@click.option(
     "--cycles",
     "count_cycles",
     is_flag=True,
@@ -169,6 +175,7 @@ def run(
     port: str | None,
     sandbox: bool,
     sequence: bool,
+    steps: bool,
     count_cycles: bool,
     memory_model: str | None,
     options: Options,
@@ -190,6 +197,8 @@ def run(
     keep_inputs(paths, options, arrays=arrays, memory_model=memory_model)
     options, ranges = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
+    if steps:
+        check_counted(catalogue.load_board(options.board), sandboxed=sandbox)
     if memory_model is not None and not count_cycles:
         raise click.UsageError("--memory-model needs --cycles")
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
@@ -198,7 +207,7 @@ def run(
         show_warnings(built.warnings)
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
         stage("run")
-        trace = Trace.COST if as_json or folder is not None else Trace.NONE
+        trace = Trace.COST if as_json or steps or folder is not None else Trace.NONE
         measured = execute_all(built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence)
         if count_cycles:
             stage("estimate cycles")
@@ -212,7 +221,7 @@ def run(
     if as_json and not problems:
         click.echo(_document(built, options, measured), nl=False)
     elif not quiet and not as_json:
-        show_runs(built, options, cases, measured)
+        show_runs(built, options, cases, measured, steps=steps)
         show_ranges(ranges)
         if not models and not inputs:
             show_accuracy(built.models[0], measured[0], click.echo)

@@ -215,7 +215,7 @@ def _workspace_bytes(program: Program, name: str) -> int:
 def _step(program: Program, step: int, run: Measured | None) -> dict[str, object]:
     prim = program.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
-    measured = next((each.instructions for each in trace if each.step == step), None)
+    measured = next((each for each in trace if each.step == step), None)
     estimate = run.estimate if run else None
     return {
         "step": step,
@@ -227,7 +227,8 @@ def _step(program: Program, step: int, run: Measured | None) -> dict[str, object
         "workspace_bytes": _workspace_bytes(program, prim.name),
         "constant_bytes": prim.constant_bytes,
         "instructions_predicted": prim.instructions,
-        "instructions": measured,
+        "instructions": measured.instructions if measured else None,
+        "cycles": measured.cycles if measured else None,
         "cycles_estimate": estimate.cycles[step] if estimate else None,
         "flash_waits_estimate": _waits(estimate.waits[step]) if estimate and estimate.waits else None,
     }
