@@ -9,6 +9,19 @@ MAX_FILE_BYTES = 128 << 20
 MAX_TENSOR_BYTES = 128 << 20
 """Bytes of one tensor, whether constant or computed."""
 
+MAX_VALUES_BYTES = 64 << 20
+"""Bytes of all values together: the graph's inputs and what its operators compute, folded or at run time."""
+
+MAX_SIDE = 1 << 16
+"""Rows or columns of an image (a value of four dimensions), rows of a FULLY_CONNECTED."""
+
+MAX_PIXELS = 1 << 18
+"""Rows times columns of an image: kernels are chosen and blocks are laid out row by row and tile by tile."""
+
+MAX_FOLDED_EFFORT = 16 << 20
+"""Effort (`codegen.ir.ops.effort`: about elements and multiply-accumulates) of all steps on constants alone:
+they are evaluated before any C is written."""
+
 MAX_RANK = 8
 """Dimensions of a tensor (TFLite's own kernels stop at 6 or 8)."""
 

@@ -17,9 +17,13 @@ def _value(module: Module, values: dict[str, np.ndarray], arg: Arg | None) -> np
 
 
 def evaluate_let(let: Let, values: Sequence[np.ndarray | None]) -> np.ndarray:
-    """The reference result of one step for the given argument values."""
+    """The reference result of one step for the given argument values.
+
+    Floats overflow to infinity and NaN without a word, as they do in C.
+    """
     types = tuple(None if arg is None else arg.type for arg in let.call.args)
-    return let.call.op.evaluate(let.call.attrs, values, types, let.var.type)
+    with np.errstate(all="ignore"):
+        return let.call.op.evaluate(let.call.attrs, values, types, let.var.type)
 
 
 def steps(

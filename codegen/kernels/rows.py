@@ -35,30 +35,28 @@ class Axis:
     @cached_property
     def firsts(self) -> tuple[int, ...]:
         """Per result: first position read, `extent` if it reads none."""
-        found: list[int] = []
-        for origin in range(-self.pad, self.count * self.stride - self.pad, self.stride):
-            tap = max(0, -(origin // self.dilation))
-            met = origin + tap * self.dilation
-            found.append(met if tap < self.window and met < self.extent else self.extent)
-        return tuple(found)
+        origins = self._origins()
+        taps = np.maximum(0, -(origins // self.dilation))
+        met = origins + taps * self.dilation
+        return tuple(np.where((taps < self.window) & (met < self.extent), met, self.extent).tolist())
+
+    def _origins(self) -> NDArray[np.int64]:
+        """Per result: where its first tap is."""
+        return np.arange(self.count, dtype=np.int64) * self.stride - self.pad
 
     @cached_property
     def lows(self) -> tuple[int, ...]:
         """Per result: lowest position that it or a later result reads; `extent` behind the last one."""
-        found = [self.extent]
-        for first in reversed(self.firsts):
-            found.append(min(found[-1], first))
-        return tuple(reversed(found))
+        lows = np.minimum.accumulate(np.array([self.extent, *reversed(self.firsts)], np.int64))
+        return tuple(lows[::-1].tolist())
 
     @cached_property
     def taps(self) -> int:
         """Taps inside the extent, of all results together."""
-        found = 0
-        for origin in range(-self.pad, self.count * self.stride - self.pad, self.stride):
-            first = max(0, -(origin // self.dilation))
-            stop = min(self.window, -((origin - self.extent) // self.dilation))
-            found += max(stop - first, 0)
-        return found
+        origins = self._origins()
+        first = np.maximum(0, -(origins // self.dilation))
+        stop = np.minimum(self.window, -((origins - self.extent) // self.dilation))
+        return int(np.maximum(stop - first, 0).sum())
 
     def most_at_once(self, start: int, stop: int) -> int:
         """The most positions from the first to the last one that one of the results [start, stop) reads."""
@@ -67,7 +65,7 @@ class Axis:
     @cached_property
     def lasts(self) -> tuple[int, ...]:
         """Per result: last position that must be there for it (as C counts: taps in holes included)."""
-        return tuple(min(o * self.stride + self.reach, self.extent - 1) for o in range(self.count))
+        return tuple(np.minimum(self._origins() + self.pad + self.reach, self.extent - 1).tolist())
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """Positions [first, end) that results [start, stop) read."""

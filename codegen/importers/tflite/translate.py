@@ -9,6 +9,7 @@ from codegen.errors import CodegenError, Message
 from codegen.importers.names import identifiers
 from codegen.importers.tflite import declared
 from codegen.importers.tflite.advice import unsupported
+from codegen.importers.tflite.budget import Budget
 from codegen.importers.tflite.folding import FOLDED, is_folded
 from codegen.importers.tflite.operators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
 from codegen.importers.tflite.reader import operator_codes, read
@@ -82,6 +83,7 @@ class _Translation:
 
     def __init__(self, model: FileModel, kernels: Sequence[UserKernel]) -> None:
         self._model = model
+        self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = Report(model.file_name)
         self.tensors = Tensors(model)
@@ -91,6 +93,7 @@ class _Translation:
                 producers.setdefault(index, operator.index)
         self._values = Values(self.tensors, producers)
         self._body: list[Let] = []
+        self._budget = Budget()
 
     def run(self) -> Function:
         """The file's function; raises CodegenError with every problem found."""
@@ -145,7 +148,9 @@ class _Translation:
                 raise Refused("E303", f"{tensor} gets a value twice")
             if self.tensors.has_data(index):
                 raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
-            return self.tensors.type(index)
+            kind = self.tensors.type(index)
+            self._budget.value(kind)
+            return kind
         except Refused as refused:
             self._report.add(refused.problem, where=where)
         except AlreadyReported:
@@ -247,7 +252,20 @@ class _Translation:
                 site.complain("E306", str(error))
         if site.complained:
             return None
-        return [self._let(site, i, part, results[i]) for i, part in enumerate(found)]
+        lets = [self._let(site, i, part, results[i]) for i, part in enumerate(found)]
+        return lets if site.depends_on_inputs else self._foldable(site, lets)
+
+    def _foldable(self, site: Site, lets: list[Let]) -> list[Let] | None:
+        """Steps on constants alone; None, and that reported, where folding them is beyond the budget."""
+        try:
+            for let in lets:
+                self._budget.folded(let.call, let.var.type)
+        except Refused as refused:
+            site.refuse(refused.problem)
+            return None
+        except AlreadyReported:
+            return None
+        return lets
 
     def _parts(self, site: Site) -> tuple[Translated, ...]:
         name = site.operator.name
@@ -272,24 +290,25 @@ class _Translation:
         if not outputs:
             self._report.add(Problem(code="E303", text="the model has no outputs"))
         results: list[Var] = []
+        firsts: dict[int, int] = {}
         for position, index in enumerate(outputs):
             try:
-                results.append(self._result(position, index))
+                results.append(self._result(position, index, firsts.setdefault(index, position)))
             except Refused as refused:
                 self._report.add(refused.problem, where=f"graph output {position}")
             except AlreadyReported:
                 pass
         return tuple(results)
 
-    def _result(self, position: int, index: int) -> Var:
+    def _result(self, position: int, index: int, first: int) -> Var:
+        """The output at `position`; `first`: where the same tensor is listed first."""
         tensor = self.tensors.tensor(index)
-        if index in self._model.inputs:
+        if index in self._inputs:
             raise Refused(
                 "E301",
                 f"{tensor} is also a graph input: nothing computes it",
                 "remove this output from the model, the caller has its value already",
             )
-        first = self._model.outputs.index(index)
         if first != position:
             raise Refused(
                 "E301",

@@ -11,6 +11,7 @@ from tflite.Padding import Padding
 from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
+from codegen.importers.tflite.budget import need_few_rows
 from codegen.importers.tflite.report import Refused
 from codegen.importers.tflite.site import Site, Translated
 from codegen.ir import Arg, DType, TensorType
@@ -71,6 +72,7 @@ def fully_connected(site: Site) -> Translated:
         )
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
+    need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
     attrs = FullyConnectedAttrs(
         activation=activation,
         keep_num_dims=bool(options.KeepNumDims()),

@@ -51,10 +51,22 @@ def activation_range(activation: Activation, result: TensorType) -> tuple[int, i
 
 
 def _stored(real: float, result: TensorType) -> int:
-    quotient = round_half_away(float(np.float32(real) / np.float32(result.scale)))
+    quotient = _float32_quotient(real, result.scale)
     if not INT32_MIN <= quotient <= INT32_MAX:
         raise ValueError(f"a scale of {result.scale:g} is too small for an activation limit of {real:g}")
-    return result.zero_point + quotient
+    return result.zero_point + round_half_away(quotient)
+
+
+def _float32_product(first: float, second: float) -> float:
+    """The product in float32; infinite where float32 ends."""
+    with np.errstate(all="ignore"):
+        return float(np.float32(first) * np.float32(second))
+
+
+def _float32_quotient(first: float, second: float) -> float:
+    """The quotient in float32; infinite where float32 ends."""
+    with np.errstate(all="ignore"):
+        return float(np.float32(first) / np.float32(second))
 
 
 def conv_multipliers(
@@ -81,7 +93,7 @@ def fully_connected_multipliers(
     """
     if len(weight_scales) > 1:
         return conv_multipliers(image_scale, weight_scales, result_scale)
-    product = float(np.float32(image_scale) * np.float32(weight_scales[0]))
+    product = _float32_product(image_scale, weight_scales[0])
     multiplier, shift = quantize_multiplier(product / result_scale)
     return np.array([multiplier], np.int32), np.array([shift], np.int32)
 
@@ -177,8 +189,7 @@ def sub_params(first: TensorType, second: TensorType, result: TensorType) -> Add
 
 def mul_multiplier(first: TensorType, second: TensorType, result: TensorType) -> tuple[int, int]:
     """(multiplier, shift) of MUL on int8 and int16, computed in float32. Source: kernels/mul.cc."""
-    product = np.float32(first.scale) * np.float32(second.scale)
-    return quantize_multiplier(float(product / np.float32(result.scale)))
+    return quantize_multiplier(_float32_quotient(_float32_product(first.scale, second.scale), result.scale))
 
 
 def mean_multiplier(argument: TensorType, result: TensorType, count: int) -> tuple[int, int]:
@@ -198,7 +209,7 @@ def rescale_multiplier(argument: TensorType, result: TensorType) -> tuple[int, i
 
 def relu_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
     """(multiplier, shift) of RELU and RELU6 on int8 and int16, in float32. Source: ReluPrepare."""
-    return quantize_multiplier(float(np.float32(argument.scale) / np.float32(result.scale)))
+    return quantize_multiplier(_float32_quotient(argument.scale, result.scale))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -217,8 +228,8 @@ def leaky_relu_params(alpha: float, argument: TensorType, result: TensorType) ->
     Source: kernels/activations.cc, LeakyReluPrepare.
     """
     positive_multiplier, positive_shift = relu_multiplier(argument, result)
-    slope = np.float32(argument.scale) * np.float32(alpha) / np.float32(result.scale)
-    negative_multiplier, negative_shift = quantize_multiplier(float(slope))
+    slope = _float32_quotient(_float32_product(argument.scale, alpha), result.scale)
+    negative_multiplier, negative_shift = quantize_multiplier(slope)
     return LeakyReluParams(
         positive_multiplier=positive_multiplier,
         positive_shift=positive_shift,
@@ -257,8 +268,9 @@ def lookup_table(
     `function` maps real float32 values. Source: kernels/activations.cc, PopulateLookupTable.
     """
     stored = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int32)
-    real = np.float32(argument.scale) * (stored - argument.zero_point).astype(np.float32)
-    scaled = round_half_away_array(function(real) * (np.float32(1) / np.float32(result.scale)))
+    with np.errstate(all="ignore"):
+        real = np.float32(argument.scale) * (stored - argument.zero_point).astype(np.float32)
+        scaled = round_half_away_array(function(real) * (np.float32(1) / np.float32(result.scale)))
     low, high = DType.INT8.limits
     return np.clip(scaled + np.float32(result.zero_point), low, high).astype(np.int8)
 

@@ -2,8 +2,9 @@
 single layers measured on QEMU (gcc 12 -O3) for the C that copies windows (conv2d_s16_dsp.c)."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from types import MappingProxyType
 
 from codegen.kernels.window import WindowShape
@@ -83,26 +84,37 @@ def conv_instructions(window: WindowShape, layer: Layer) -> int:
 
 def copied(window: WindowShape) -> Mapping[str, int]:
     """How often each of `COSTS` arises."""
-    down, across = window.axes
+    down, _ = window.axes
     found: Counter[str] = Counter(layer=1)
     row = tiles(window.result[2])
-    starts = [sum(row[:number]) for number in range(len(row))]
+    starts = list(accumulate(row, initial=0))[:-1]
     by_runs = [is_by_runs(window, start, size) for start, size in zip(starts, row, strict=True)]
-    for y in range(down.count):
-        first, end = down.span(y, y + 1)
-        inner = -(-(end - first) // down.dilation)
-        found.update({"row": 1, "tile": len(row)})
-        for start, size, is_fast in zip(starts, row, by_runs, strict=True):
-            if is_fast:
-                words = across.window * window.image[3] // 2
-                found.update({"tile of runs": 1, "run": down.window, "run word": 4 * inner * words})
-                found["cleared word"] += 4 * (down.window - inner) * words
-                continue
-            columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
-            for x in columns:
-                left, right = across.span(x, x + 1)
-                _count_window(found, window, inner, -(-(right - left) // across.dilation))
+    spans = (down.span(y, y + 1) for y in range(down.count))
+    # Rows with as many tap rows inside the image are alike.
+    for inner, alike in Counter(-(-(end - first) // down.dilation) for first, end in spans).items():
+        one = _copied_row(window, inner, zip(starts, row, by_runs, strict=True))
+        for what, count in one.items():
+            found[what] += alike * count
     return {what: count * (1 if what == "layer" else window.result[0]) for what, count in found.items()}
+
+
+def _copied_row(window: WindowShape, inner: int, row: Iterable[tuple[int, int, bool]]) -> Counter[str]:
+    """Of one row of results, `inner` tap rows of which are inside the image; per tile where it starts, its
+    pixels, whether it is copied by runs."""
+    down, across = window.axes
+    found: Counter[str] = Counter(row=1)
+    for start, size, is_fast in row:
+        found["tile"] += 1
+        if is_fast:
+            words = across.window * window.image[3] // 2
+            found.update({"tile of runs": 1, "run": down.window, "run word": 4 * inner * words})
+            found["cleared word"] += 4 * (down.window - inner) * words
+            continue
+        columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
+        for x in columns:
+            left, right = across.span(x, x + 1)
+            _count_window(found, window, inner, -(-(right - left) // across.dilation))
+    return found
 
 
 def is_by_runs(window: WindowShape, column: int, size: int) -> bool:

@@ -17,6 +17,7 @@ from codegen.ir.evaluate import evaluate_let
 from codegen.ir.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops import matmul as reference
+from codegen.ir.ops.effort import effort
 from codegen.ir.ops.parameters import (
     activation_range,
     conv_multipliers,
@@ -27,6 +28,12 @@ from codegen.ir.ops.parameters import (
 
 Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
+
+MAX_EFFORT = 1 << 30
+"""Effort of all steps whose ranges are worked out, in elementary operations (`codegen.ir.ops.effort`)."""
+
+MAX_ELEMENTS = 2 << 20
+"""Elements of the largest step whose range is worked out: it takes up to 100 bytes each."""
 
 _BYTES = np.arange(-128, 128, dtype=np.int8)
 
@@ -55,11 +62,19 @@ def channels(shape: tuple[int, ...]) -> int:
 
 
 def ranges(module: Module, function: Function) -> dict[str, Range]:
-    """Ranges of all variables that have one: int8 values, and whatever depends on no parameter."""
+    """Ranges of all variables that have one: int8 values, and whatever depends on no parameter.
+
+    Steps beyond `MAX_ELEMENTS` or, all together, `MAX_EFFORT` are bounded by their types alone.
+    """
     found = {param.name: limits(param.type) for param in function.params if param.type.dtype is DType.INT8}
+    left = MAX_EFFORT
     for let in function.body:
-        given = [_known(module, arg, found) for arg in let.call.args]
-        result = _transfer(module, let, given)
+        work = _effort(let)
+        if work is None or work > left:
+            result = _unknown(let)
+        else:
+            left -= work
+            result = _transfer(module, let, [_known(module, arg, found) for arg in let.call.args])
         if result is not None:
             found[let.var.name] = result
     return found
@@ -68,8 +83,22 @@ def ranges(module: Module, function: Function) -> dict[str, Range]:
 def limits(type_: TensorType, activation: Activation = Activation.NONE) -> Range:
     """What an int8 value can hold at all, under `activation`."""
     ends = type_.dtype.limits if type_.quantization is None else activation_range(activation, type_)
-    low, high = (np.full(type_.shape, end, np.int8) for end in ends)
+    low, high = (np.broadcast_to(np.int8(end), type_.shape) for end in ends)  # of one byte each
     return Range(low=low, high=high)
+
+
+def _effort(let: Let) -> int | None:
+    """What evaluating a step takes; None for one that is larger than any worth it."""
+    types = [None if arg is None else arg.type for arg in let.call.args]
+    largest = max(type_.elements for type_ in (let.var.type, *types) if type_ is not None)
+    return effort(let.call.op, let.call.attrs, types, let.var.type) if largest <= MAX_ELEMENTS else None
+
+
+def _unknown(let: Let) -> Range | None:
+    """What the type and a fused activation say of a result, None if it is not int8."""
+    if let.var.type.dtype is not DType.INT8:
+        return None
+    return limits(let.var.type, getattr(let.call.attrs, "activation", Activation.NONE))
 
 
 def _known(module: Module, arg: Arg | None, found: Mapping[str, Range]) -> Range | None:
@@ -91,7 +120,7 @@ def _transfer(module: Module, let: Let, args: Sequence[Range | None]) -> Range |
     bounded = None if rule is None or any(missing) else rule(let, [each for each in args if each is not None])
     if bounded is not None:
         return bounded
-    return limits(let.var.type, getattr(let.call.attrs, "activation", Activation.NONE))
+    return _unknown(let)
 
 
 def _both_ends(let: Let, args: Sequence[Range]) -> Range:

@@ -1,0 +1,98 @@
+"""Accepted mutants under the sanitizers: C against the NumPy evaluation, and that against an engine."""
+
+import tempfile
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.board import MemoryFault, run_poisoned
+from codegen.driver.cases import Case, pattern_case
+from codegen.driver.compare import array, compare
+from codegen.driver.planned import Planned
+from codegen.driver.run import request
+from codegen.ir.evaluate import evaluate
+from codegen.plan.image import RunResult
+from tests import engines
+from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request
+from tests.importers.fuzz.examine import Verdict, rendered
+from tests.importers.fuzz.mutants import Mutant
+
+_ENGINES = (TFLITE_RUNTIME, TFLITE_MICRO)
+
+
+@contextmanager
+def scratch() -> Generator[Path]:
+    """A folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="codegen-mutants-") as folder:
+        yield Path(folder)
+
+
+def verdicts(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Verdict]]:
+    """Of each a verdict on its run, and one on the engines' answer."""
+    for mutant in mutants:
+        with scratch() as folder:
+            path = folder / "m.tflite"
+            path.write_bytes(mutant.data)
+            planned, measured, case = _run(path, folder)
+            verdict = _against_reference(planned, measured, case)
+            yield mutant, verdict
+            if not verdict.is_bad:
+                yield mutant, _against_engines(mutant, planned, case)
+
+
+def _run(path: Path, folder: Path) -> tuple[Planned, RunResult | MemoryFault, Case]:
+    planned, sources = rendered(path, "host")
+    board = boards.load_board("host")
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", board, sanitize=True)
+    case = pattern_case([param.type for param in planned.module.main.params], seed=1)
+    with np.errstate(all="ignore"):
+        return planned, run_poisoned(image, board, request(planned.program, [case])), case
+
+
+def _expected(planned: Planned, case: Case) -> list[np.ndarray]:
+    return evaluate(planned.reference, planned.reference.main, case.inputs)
+
+
+def _against_reference(planned: Planned, measured: RunResult | MemoryFault, case: Case) -> Verdict:
+    if isinstance(measured, MemoryFault):
+        return Verdict(what="bug", detail=f"sanitizer: {measured}")
+    (got,) = measured.cases
+    wanted = _expected(planned, case)
+    for number, (data, expected) in enumerate(zip(got.outputs, wanted, strict=True)):
+        kind = planned.program.outputs[number].type
+        if not compare(array(data, kind), expected).matches:
+            given = array(data, kind).ravel()[:8]
+            return Verdict(what="bug", detail=f"output {number}: {given}, NumPy {expected.ravel()[:8]}")
+    if not (got.paints_agree and got.guards_intact):
+        return Verdict(what="bug", detail="reads or writes bytes that are nobody's")
+    return Verdict(what="ran")
+
+
+def _against_engines(mutant: Mutant, planned: Planned, case: Case) -> Verdict:
+    """One of the engines that take the file must agree with the NumPy evaluation."""
+    wanted = _expected(planned, case)
+    answers = [_answer(name, mutant, case) for name in _ENGINES if name in engines.available()]
+    given = [answer.outputs[0] for answer in answers if not answer.error]
+    if not given:
+        return Verdict(what="no engine takes it")
+    if any(_alike(outputs, wanted) for outputs in given):
+        return Verdict(what="engine agrees")
+    first = [[y.ravel()[:8] for y in outputs] for outputs in given]
+    return Verdict(what="bug", detail=f"engines give {first}, NumPy {[y.ravel()[:8] for y in wanted]}")
+
+
+def _answer(engine: str, mutant: Mutant, case: Case) -> Answer:
+    (answer,) = engines.evaluate([Request(engine=engine, model=mutant.data, inputs=(case.inputs,))])
+    return answer
+
+
+def _alike(outputs: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> bool:
+    return len(outputs) == len(wanted) and all(
+        y.dtype == expected.dtype and y.shape == expected.shape and compare(y, expected).matches
+        for y, expected in zip(outputs, wanted, strict=True)
+    )
