@@ -3,6 +3,7 @@
 from codegen.board.catalog import boards, load_board
 from codegen.board.host_poison import MemoryFault, run_poisoned
 from codegen.board.memory import load_memory_model
+from codegen.board.qemu import plugin_api
 from codegen.board.runner import Session, check_can_run, run, session
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "check_can_run",
     "load_board",
     "load_memory_model",
+    "plugin_api",
     "run",
     "run_poisoned",
     "session",

@@ -42,6 +42,39 @@ def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str
     ]  # fmt: skip
 
 
+_VERSION = re.compile(r"version (?P<major>\d+)\.(?P<minor>\d+)")
+_PLUGIN_APIS = (((9, 1), 3), ((9, 0), 2), ((0, 0), 1))
+"""The first QEMU with each version of the plugin interface that runtime_c/qemu_plugin tells apart."""
+
+
+def plugin_api() -> int:
+    """Version of the plugin interface to compile plugins for (runtime_c/qemu_plugin/plugin_api.h).
+
+    Raises CodegenError E501 without QEMU.
+    """
+    _check_installed()
+    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False).stdout
+    return api_of(said)
+
+
+def api_of(version_text: str) -> int:
+    """The plugin interface of the QEMU whose `--version` prints this; the oldest where it is unreadable."""
+    match = _VERSION.search(version_text)
+    version = (int(match["major"]), int(match["minor"])) if match else (0, 0)
+    return next(api for first, api in _PLUGIN_APIS if version >= first)
+
+
+def _check_installed() -> None:
+    if shutil.which(PROGRAM) is None:
+        raise CodegenError(
+            Message(
+                code="E501",
+                text=f"{PROGRAM} is not installed",
+                help="install it: sudo apt-get install qemu-system-arm",
+            )
+        )
+
+
 def _dying_with_parent() -> tuple[str, ...]:
     """Words in front of a command that end it when this process is killed: nothing else would."""
     setpriv = shutil.which("setpriv")
@@ -64,14 +97,7 @@ def running(board: Board, firmware: Path, plugin: str | None = None) -> Generato
     An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
     not start or dies.
     """
-    if shutil.which(PROGRAM) is None:
-        raise CodegenError(
-            Message(
-                code="E501",
-                text=f"{PROGRAM} is not installed",
-                help="install it: sudo apt-get install qemu-system-arm",
-            )
-        )
+    _check_installed()
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
             [*_dying_with_parent(), *command(board, firmware, plugin)],

@@ -89,7 +89,7 @@ def _count(
     begin, end = (built.image.symbols[name][0] & ~1 for name in toolchain.HOOK_FUNCTIONS)
     steps = len(program.prim_funcs)
     with tempfile.TemporaryDirectory(prefix="codegen-counts-") as folder:
-        plugin = toolchain.build_counts_plugin(Path(folder))
+        plugin = toolchain.build_counts_plugin(Path(folder), boards.plugin_api())
         table = Path(folder) / "counts"
         words: Sequence[str] = (
             str(plugin),

@@ -7,12 +7,24 @@ from codegen.errors import CodegenError, Message
 from codegen.toolchain import gcc
 
 
-def build_counts_plugin(folder: Path) -> Path:
-    """Compile the plugin into `folder`. Raises CodegenError E501 without a compiler, E502."""
+def build_counts_plugin(folder: Path, api: int) -> Path:
+    """Compile the plugin into `folder`, for version `api` of QEMU's plugin interface (plugin_api.h).
+
+    Raises CodegenError E501 without a compiler, E502."""
     folder_c = resources.folder("runtime_c") / "qemu_plugin"
     sources = [str(folder_c / name) for name in ("counts.c", "flash.c")]
     target = folder / "counts.so"
-    command = [gcc.tool("gcc"), "-std=gnu11", "-O2", "-shared", "-fPIC", *sources, "-o", str(target)]
+    command = [
+        gcc.tool("gcc"),
+        "-std=gnu11",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        f"-DQEMU_PLUGIN_API={api}",
+        *sources,
+        "-o",
+        str(target),
+    ]
     done = gcc.call(command, folder)
     if done.returncode:
         problem = f"the QEMU plugin does not compile: {done.stderr.strip().splitlines()[-1]}"

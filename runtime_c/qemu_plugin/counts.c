@@ -14,10 +14,9 @@
  * runs goes through its caches, also what is not counted (the hooks, the test link). A table holds
  * the last inference's step: each run replaces it. FILE is mapped, so that what is in it survives
  * however QEMU ends.
- *
- * The declarations below are the part used of QEMU's plugin interface, version 1 (QEMU 7.2 to 8.2).
  */
 #include "flash.h"
+#include "plugin_api.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -28,36 +27,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_info_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef void (*translate_callback)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
-typedef void (*execute_callback)(unsigned int core, void *user);
-typedef uint32_t qemu_plugin_meminfo_t;
-typedef void (*memory_callback)(unsigned int core, qemu_plugin_meminfo_t info, uint64_t address,
-                                void *user);
-
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translate_callback callback);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, execute_callback callback,
-                                          int flags, void *user);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-                                            execute_callback callback, int flags, void *user);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, memory_callback callback,
-                                      int flags, int direction, void *user);
-bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation,
-                                                void *counter, uint64_t addend);
-
-int qemu_plugin_version = 1;
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
-
-enum { NO_REGISTERS = 0, ADD_U64 = 0, READS_AND_WRITES = 3 };
+int qemu_plugin_version = QEMU_PLUGIN_API;
 
 typedef struct {
     uint64_t executions;
@@ -98,21 +68,26 @@ static size_t entries; /* of one table */
 static uint64_t calls; /* of cg_step_end so far */
 static const block_info *previous;
 static flash_model flash;
-static uint64_t instructions; /* all that were executed; counted with a flash only */
-static uint64_t waits;        /* all cycles waited for the flash */
+static counters executed; /* [0]: all instructions, with a flash only; [1 + i]: entry i */
+static uint64_t waits;    /* all cycles waited for the flash */
 
 static void step_begins(unsigned int core, void *user)
 {
     (void)core;
     (void)user;
     memset(now, 0, entries * sizeof(entry));
+    counters_clear(&executed, 1, entries);
 }
 
 static void step_ends(unsigned int core, void *user)
 {
     (void)core;
     (void)user;
-    memcpy(&tables[(calls % given.steps) * entries], now, entries * sizeof(entry));
+    entry *const table = &tables[(calls % given.steps) * entries];
+    memcpy(table, now, entries * sizeof(entry));
+    for (size_t i = 0; i < entries; i++) {
+        table[i].executions = counters_sum(&executed, 1 + i);
+    }
     calls++;
 }
 
@@ -135,7 +110,8 @@ static void fetched(unsigned int core, void *user)
 {
     (void)core;
     const fetch_info *const insn = user;
-    const uint64_t wait = flash_fetch(&flash, insn->address, insn->bytes, instructions + waits);
+    const uint64_t wait =
+        flash_fetch(&flash, insn->address, insn->bytes, counters_sum(&executed, 0) + waits);
     waits += wait;
     if (insn->place != NULL) {
         insn->place->code_waits += wait;
@@ -150,7 +126,7 @@ static void loaded(unsigned int core, qemu_plugin_meminfo_t info, uint64_t addre
         return;
     }
     const uint64_t bytes = UINT64_C(1) << qemu_plugin_mem_size_shift(info);
-    const uint64_t wait = flash_load(&flash, address, bytes, instructions + waits);
+    const uint64_t wait = flash_load(&flash, address, bytes, counters_sum(&executed, 0) + waits);
     waits += wait;
     if (user != NULL) {
         ((entry *)user)->data_waits += wait;
@@ -169,7 +145,8 @@ static entry *entry_of(uint64_t address)
  */
 static uint64_t size_of(const struct qemu_plugin_insn *insn)
 {
-    const uint8_t *const bytes = qemu_plugin_insn_data(insn);
+    uint8_t bytes[2];
+    first_halfword(insn, bytes);
     return bytes[1] >= 0xE8 ? 4 : 2;
 }
 
@@ -191,7 +168,7 @@ static uint64_t watch(struct qemu_plugin_insn *insn, entry *place, uint64_t line
         qemu_plugin_register_vcpu_insn_exec_cb(insn, fetched, NO_REGISTERS, info);
     }
     qemu_plugin_register_vcpu_mem_cb(insn, loaded, NO_REGISTERS, READS_AND_WRITES, place);
-    qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &instructions, 1);
+    counters_count(&executed, insn, 0);
     return last;
 }
 
@@ -213,7 +190,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
         found->end = address + size_of(insn);
         found->last = entry_of(address);
         if (found->last != NULL) {
-            qemu_plugin_register_vcpu_insn_exec_inline(insn, ADD_U64, &found->last->executions, 1);
+            counters_count(&executed, insn, 1 + (size_t)(found->last - now));
         }
         if (given.flash_size != 0) {
             line = watch(insn, found->last, line);
@@ -287,7 +264,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
     close(file);
     now = calloc(entries, sizeof(entry));
     const bool started = given.flash_size == 0 || flash_start(&flash, given.settings);
-    if (mapped == MAP_FAILED || now == NULL || !started) {
+    const bool counting = counters_start(&executed, 1 + entries);
+    if (mapped == MAP_FAILED || now == NULL || !started || !counting) {
         fprintf(stderr, "counts: no memory\n");
         return 1;
     }
