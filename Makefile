@@ -1,5 +1,5 @@
 # make demo   installs what is missing, builds the shipped example for stm32, runs it on QEMU
-# make test   installs the same plus test tools, runs lint, types and the suite
+# make test   installs the same plus test tools, runs the suite
 # make help   lists every target
 
 PYTHON ?= python3
@@ -11,9 +11,13 @@ QUIETLY := $(SUDO:%=% -n) env DEBIAN_FRONTEND=noninteractive
 JOBS ?= 2
 
 APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv gcc libc6-dev
-APT_TEST := $(APT_DEMO) clang-format cppcheck cmake g++
+APT_TEST := $(APT_DEMO) cppcheck cmake g++
 
-.PHONY: help demo test test-long lint bench engines clean tools-demo tools-test
+# Versions of what development uses, for every Python from 3.11 on. Users' installs keep the ranges of pyproject.toml.
+LOCK := develop.lock
+PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c $(LOCK)
+
+.PHONY: help demo test test-long lint lock bench engines clean tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -21,20 +25,20 @@ help:
 demo: tools-demo $(VENV)/.demo
 	$(BIN)/codegen run --board stm32 -o out/digits
 
-test: tools-test $(VENV)/.test engines lint
+test: tools-test $(VENV)/.test engines
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # make test-long   every model on every board it fits, and the long sweeps
 test-long: tools-test $(VENV)/.test engines
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --long
 
-# make lint   ruff, pyright, import layers, clang-format, cppcheck
-lint: $(VENV)/.test
+# make lint   ruff, pyright, import layers, clang-format
+lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
-	clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
 
 # make bench   plans and orders of the shared instances; how long planning takes; every shared model on every core, figures recorded in benchmarks/results
 bench: $(VENV)/.test
@@ -67,18 +71,30 @@ tools-test:
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip tools-demo
-	$(BIN)/pip install -q --disable-pip-version-check -e .
+$(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
+	$(PIP_INSTALL) -e .
 	touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip tools-test
-	$(BIN)/pip install -q --disable-pip-version-check -e '.[test]'
+$(VENV)/.test: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-test
+	$(PIP_INSTALL) -e '.[test]'
 	touch $@ $(VENV)/.demo
 
-# tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where it does not install, the
-# stored goldens that it wrote serve instead, and the tests say so.
+# pyright runs on node, which comes as a package too, as clang-format does: other versions of it format otherwise.
+$(VENV)/.lint: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
+	$(PIP_INSTALL) -e '.[test,lint]'
+	touch $@ $(VENV)/.test $(VENV)/.demo
+
+# make lock   writes develop.lock anew: the newest versions that pyproject.toml allows
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/pip install -q --disable-pip-version-check -e '.[test,lint]'
+	sed -n '/^#/p' $(LOCK) > build/lock/head
+	build/lock/bin/pip freeze --exclude-editable | cat build/lock/head - > $(LOCK)
+
+# tflite-runtime 2.14 has wheels up to Python 3.11 and needs NumPy 1; where there is none, nothing is built
+# instead: the stored goldens that it wrote serve, and the tests say so.
 $(ENGINES)/.done: | tools-test
 	$(PYTHON) -m venv $(ENGINES)
-	-$(ENGINES)/bin/pip install -q --disable-pip-version-check 'numpy<2' tflite-runtime==2.14.0
-	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --pre tflite-micro
+	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --only-binary :all: numpy==1.26.4 tflite-runtime==2.14.0
+	-$(ENGINES)/bin/pip install -q --disable-pip-version-check --only-binary :all: tflite-micro==0.dev20261023182759
 	touch $@

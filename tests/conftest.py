@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import settings
 
-from tests import compiler_cache
-from tests.compiler_cache import uncached as uncached
+from tests import programs
+from tests.programs import uncached as uncached
 
 # No deadline: nothing is asserted about times. Derandomised: a run on main repeats; --long draws anew.
 settings.register_profile("suite", deadline=None, derandomize=True)
@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("long" if config.getoption("--long") else "suite")
-    compiler_cache.set_up(config)
+    programs.set_up(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:

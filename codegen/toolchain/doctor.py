@@ -103,7 +103,7 @@ def _package(requirement: str) -> Finding:
     )
 
 
-_EXTRAS = {"train": "training the shipped example", "test": "make test"}
+_EXTRAS = {"train": "training the shipped example", "test": "make test", "lint": "make lint"}
 
 
 def _numbers(version: str) -> tuple[int, ...]:
