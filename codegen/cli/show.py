@@ -8,7 +8,7 @@ from codegen.cli.console import table
 from codegen.cli.speed import show_costs, show_speed
 from codegen.driver.build import Built, Planned
 from codegen.driver.cases import Case
-from codegen.driver.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.certificate import CUT_SHORT, order_text, proof_text, ways_text, work_text
 from codegen.driver.copies import copies_line
 from codegen.driver.curve import Curve
 from codegen.driver.joint_report import pool_bound
@@ -206,6 +206,7 @@ def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bo
             else "the pools are not proved best"
         )
         proof = "proved optimal" if plan.proved_optimal else above
+        proof += "" if plan.reproducible else f"; {CUT_SHORT}"
         click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
 
 

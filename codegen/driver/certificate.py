@@ -9,6 +9,9 @@ from codegen.plan.bounds import lower_bounds
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import OrderCertificate, Program
 
+CUT_SHORT = "--deadline cut the search short"
+"""What is said of plans that need not repeat."""
+
 
 def certificate(program: Program) -> dict[str, object]:
     """`plan.certificate` of report.json."""
@@ -72,11 +75,13 @@ def proof_text(program: Program) -> str:
     nodes = f", {counted(plan.nodes, 'node')}" if plan.nodes else ""
     closed = closed_by(program)
     if closed is None:
-        return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes})"
+        cut = "" if plan.reproducible else f"; {CUT_SHORT}"
+        return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes}){cut}"
     held = "these kernels and blocks" if any(prim.block for prim in program.prim_funcs) else "these kernels"
     order = "any order" if program.order.proved else "this order"
     how = "meets the lower bound" if closed == "bound" else "exhausted all that is lower"
-    return f"{plan.planner}: proved optimal for {held}, {order} ({plan.solver} {how}{nodes})"
+    cut = "" if plan.reproducible else f"; other kernels, blocks and orders: {CUT_SHORT}"
+    return f"{plan.planner}: proved optimal for {held}, {order} ({plan.solver} {how}{nodes}){cut}"
 
 
 def _gap(program: Program, bound: int) -> str:

@@ -32,6 +32,9 @@ from codegen.kernels.window import nhwc
 MOST_ROWS = 32767
 """`cg_stage` counts rows in 16 bits."""
 
+MOST_ROWS_RUN = 100_000
+"""Rows that trying both arguments of joins first may run through, in one block: a count, half a second."""
+
 ROW_WORKSPACE = "rows.workspace"
 """Name of what the row kernels of a block work in; no value is called like that, it is no identifier."""
 
@@ -86,16 +89,18 @@ def workspace(prims: Sequence[PrimFunc]) -> Workspace | None:
 def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = None) -> Layout:
     """How these steps run as a block, the result in `stripes` stripes of columns (fewer if it is narrow).
 
-    A join asks first for the argument whose choice keeps the fewest bytes. The last step's value is the
-    result.
+    A join asks first for the argument whose choice keeps the fewest bytes, of the first joins at least:
+    `MOST_ROWS_RUN` ends it. The last step's value is the result.
     With `streamed`, rows of that argument are delivered by a stage of their own, in front of all others.
     """
     if streamed is not None and stripes != 1:
         raise ValueError("rows that are delivered once cannot serve several stripes")
     stages = _stages(prims, streamed)
     best = _layout(stages, stripes)
+    left = MOST_ROWS_RUN
     for index, stage in enumerate(stages):
-        if len(stage.sources) == 2:
+        if len(stage.sources) == 2 and left > 0:
+            left -= len(best.run.order)
             swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
             other = _layout((*swapped, *stages[index + 1 :]), stripes)
             if sum(other.line_bytes) < sum(best.line_bytes):

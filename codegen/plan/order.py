@@ -13,6 +13,7 @@ worse. Limits are counts, and ties go to the file's order: the answer depends on
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codegen.plan.clock import Clock
 from codegen.plan.order_beam import beam
 from codegen.plan.order_exact import Backward, Forward, Outcome, Search
 from codegen.plan.order_graph import OrderGraph, OrderLimits, OrderResult, bits
@@ -25,14 +26,21 @@ _FINENESS = 512
 """Bisections end when what is left to decide is one in so many bytes."""
 
 
-def best_order(graph: OrderGraph, limits: OrderLimits | None = None) -> OrderResult:
-    """The best order found within `limits`, its peak, and a bound that holds for every order."""
-    limits = limits or OrderLimits()
+_SLICE = 500
+"""States between two looks at the clock."""
+
+
+def best_order(
+    graph: OrderGraph, limits: OrderLimits | None = None, clock: Clock | None = None
+) -> OrderResult:
+    """The best order found within `limits` and before `clock` is late, its peak, and a bound that holds for
+    every order."""
+    limits, clock = limits or OrderLimits(), clock or Clock()
     steps = Steps(graph)
     segments = list(_segments(steps))
     floor = max([steps.given_bytes, *(steps.least_bytes(step) for step in range(steps.count))], default=0)
     file_peak = max([floor, *(segment.file_peak for segment in segments)])
-    budget = _Budget(limits, steps.step_bytes)
+    budget = _Budget(limits, steps.step_bytes, clock)
     stages = {segment.start: iter(_STAGES) for segment in segments}
     while segments:
         # The heaviest segment alone decides; when its stages are over nothing else can lower the peak.
@@ -55,16 +63,22 @@ def best_order(graph: OrderGraph, limits: OrderLimits | None = None) -> OrderRes
 class _Budget:
     """States left, and how many were looked at."""
 
-    def __init__(self, limits: OrderLimits, step_bytes: int) -> None:
-        self.left = limits.states
+    def __init__(self, limits: OrderLimits, step_bytes: int, clock: Clock) -> None:
+        self._left = limits.states
+        self.clock = clock
         self.spent = 0
         self.probe = limits.states // _PROBES
         self.beam_width = limits.beam_width
         self.step_bytes = step_bytes
         """All peaks are multiples of this."""
 
+    @property
+    def left(self) -> int:
+        """States that may be looked at yet."""
+        return 0 if self.clock.late() else self._left
+
     def take(self, states: int) -> None:
-        self.left -= states
+        self._left -= states
         self.spent += states
 
     def between(self, low: int, high: int) -> int:
@@ -175,7 +189,7 @@ def _descend(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> in
 
 def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Look for a better order without proof."""
-    if not budget.beam_width or segment.peak <= floor:
+    if not budget.beam_width or segment.peak <= floor or budget.clock.late():
         return floor
     last = [step for step in segment.file_order if not steps.after[step] & ~segment.end]
     order, states = beam(
@@ -186,6 +200,7 @@ def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
         last,
         width=budget.beam_width,
         level=segment.peak - 1,
+        late=budget.clock.late,
     )
     budget.take(states)
     if order is not None:
@@ -209,7 +224,7 @@ def _ask(steps: Steps, segment: _Segment, level: int, states: int, budget: _Budg
     while states > 0:
         for search in searches:
             before = search.states
-            outcome = search.run(min(turn, states))
+            outcome = _run(search, min(turn, states), budget.clock)
             budget.take(search.states - before)
             states -= search.states - before
             if outcome is Outcome.FOUND:
@@ -218,7 +233,18 @@ def _ask(steps: Steps, segment: _Segment, level: int, states: int, budget: _Budg
             if outcome is Outcome.EXHAUSTED:
                 return outcome, max(level + 1, search.least_blocked_bytes or 0)
         turn *= 2
+        if budget.clock.late():
+            break
     return Outcome.STOPPED, 0
+
+
+def _run(search: Search, states: int, clock: Clock) -> Outcome:
+    """`search.run(states)` in slices, until `clock` is late."""
+    outcome = Outcome.STOPPED
+    while outcome is Outcome.STOPPED and states > 0 and not clock.late():
+        outcome = search.run(min(states, _SLICE))
+        states -= _SLICE
+    return outcome
 
 
 _STAGES = (_lower, _raise, _beam, _descend)

@@ -4,7 +4,7 @@ After every step only the best states are kept, by the peak so far and then by t
 is proved; the answer is an order and its peak.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codegen.plan.order_steps import Steps
@@ -26,16 +26,26 @@ class _State:
 
 
 def beam(
-    steps: Steps, start: int, goal: int, live: int, last: Sequence[int], *, width: int, level: int
+    steps: Steps,
+    start: int,
+    goal: int,
+    live: int,
+    last: Sequence[int],
+    *,
+    width: int,
+    level: int,
+    late: Callable[[], bool],
 ) -> tuple[tuple[int, ...] | None, int]:
     """(order from `goal` to `start`, states looked at); no order if every one kept has a peak above `level`.
 
     `start` is the state after the order, `goal` the one before it, `live` the bytes alive in `start`,
-    `last` the steps that may come last.
+    `last` the steps that may come last. `late` ends it without one.
     """
     states = [_State(start, live, 0, tuple(last), None, -1)]
     looked_at = 0
     while states and states[0].rest != goal:
+        if late():
+            return None, looked_at
         following: dict[int, _State] = {}
         for state in states:
             looked_at += 1

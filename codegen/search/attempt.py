@@ -147,7 +147,8 @@ class Planning:
             return self._of(variant).needs(grouping, limit_bytes)
 
         once = () if self.streamed is None else (self.streamed,)
-        return variants(self.variant, profile, once=once, effort=_EFFORT[grouping])
+        clock = self.choices.clock
+        return variants(self.variant, profile, once=once, effort=_EFFORT[grouping], clock=clock)
 
     def _of(self, variant: Variant) -> "Planning":
         """The same of another function, whose variants are others."""
@@ -185,6 +186,7 @@ class Planning:
             self.streamed,
             costs=self.costs,
             overlap=self.choices.sharing == "overlap",
+            clock=self.choices.clock,
         )
 
     def attempt(self, segments: Sequence[Segment]) -> Attempt:
@@ -247,6 +249,7 @@ class Planning:
         return in_place.Planner(
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
+            clock=self.choices.clock,
         )
 
     def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
@@ -314,7 +317,8 @@ class Planning:
         prims = self._restricted(function, prims)
         live = self._live(function, prims)
         limits = self.choices.limits
-        problem = live.problem(self.pools, replace(limits, effort=limits.effort // share))
+        limits = replace(limits, effort=limits.effort // share, deadline_seconds=self.choices.clock.left())
+        problem = live.problem(self.pools, limits)
         started = time.monotonic()
         try:
             plan = self.planner(problem)

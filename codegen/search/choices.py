@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from codegen.ir.states import StateRule
+from codegen.plan.clock import Clock
 from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.keeping import Keep
 from codegen.plan.problem import Limits
@@ -29,6 +30,8 @@ class Choices:
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     beside_code: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
+    clock: Clock = field(default_factory=Clock, compare=False)
+    """That of one search, which starts it by the deadline of `limits`."""
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     """The application delivers the only input row by row; it never lies in memory whole."""

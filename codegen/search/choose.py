@@ -24,7 +24,7 @@ def best_attempt(planning: Planning, optimize: str, least: Callable[[], Least]) 
     tried = Tried()
     for way in _asked_for(planning, optimize):
         tried.add(way)
-        if optimize == "speed" and tried.found:
+        if tried.found and (optimize == "speed" or planning.choices.clock.late()):
             break
     if tried.found:
         return planning.finished(_preferred(tried.found, optimize))

@@ -1,11 +1,12 @@
 """Kernels that replace their argument: taken where that lowers the peak, for they are the slower ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from codegen.ir import Function
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.clock import Clock
 from codegen.plan.in_place import may_replace
 from codegen.plan.keeping import Keep
 from codegen.plan.program import IoMode
@@ -46,6 +47,7 @@ class Planner(Generic[P]):
 
     plan: Callable[[Sequence[PrimFunc]], P]
     bound_bytes: Callable[[Sequence[PrimFunc]], int]
+    clock: Clock = field(default_factory=Clock)
 
     def fitting(self, prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:
         """The plan, or what is said where it does not fit."""
@@ -120,7 +122,7 @@ def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -
     """
     groups = [sorted(others)] if others else []
     effort = PLANNED_STEPS
-    while groups and effort > 0:
+    while groups and effort > 0 and not planner.clock.late():
         group = groups.pop()
         effort -= len(best.prim_funcs)
         prims = replaced(best.prim_funcs, {step: others[step] for step in group})

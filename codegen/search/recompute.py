@@ -12,6 +12,7 @@ from itertools import pairwise
 from codegen.ir import Arg, Function, Let, Var
 from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.clock import Clock
 
 MOST_STEPS = 8
 """Steps that one late use may run again."""
@@ -47,21 +48,29 @@ _Height = tuple[int, int]
 
 
 def variants(
-    first: Variant, profile: Profile, *, once: Collection[str] = (), effort: int
+    first: Variant,
+    profile: Profile,
+    *,
+    once: Collection[str] = (),
+    effort: int,
+    clock: Clock | None = None,
 ) -> Iterator[Variant]:
     """Variants of `first`, each with a lower largest need than the one before, and more extra work.
 
     Every one takes, from the one before, the recomputations that lower the need at the peak most;
     among equals those with the fewest extra multiply-accumulates, then the earliest. Steps that read
     a value of `once` never run twice. `effort`: steps of all functions whose needs are looked at, which
-    ends the search (a count, so that answers repeat).
+    ends the search (a count, so that answers repeat), as does `clock` once it is late.
     """
+    clock = clock or Clock()
+    if clock.late():
+        return
     now, needs = first, profile(first, None)
     reported = _height(needs)[0]
     while needs:
         best: tuple[_Height, int, Variant, Sequence[Need]] | None = None
         for other in _next(now, needs, once):
-            if effort <= 0:
+            if effort <= 0 or clock.late():
                 break
             effort -= len(other.prim_funcs)
             found = profile(other, best[0][0] if best else _height(needs)[0])

@@ -12,6 +12,7 @@ from typing import Literal
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bounds import largest_overlap
+from codegen.plan.clock import Clock
 from codegen.plan.keeping import Keep, kept_inputs
 from codegen.plan.order import best_order
 from codegen.plan.order_graph import (
@@ -51,6 +52,7 @@ def schedule(
     io: IoMode,
     keep_inputs: Keep,
     limits: OrderLimits | None = None,
+    clock: Clock | None = None,
 ) -> Scheduled:
     """`function` and its `prim_funcs` (one a step, in its order), reordered if that lowers the peak.
 
@@ -58,7 +60,8 @@ def schedule(
     of the same steps in which every use still follows its definition.
     """
     graph = order_graph(function, prim_funcs, io=io, keep_inputs=keep_inputs)
-    result = best_order(graph, OrderLimits(states=0, beam_width=0) if mode == "file" else limits)
+    limits = OrderLimits(states=0, beam_width=0) if mode == "file" else limits
+    result = best_order(graph, limits, clock)
     if mode == "file" or not result.reordered:
         return Scheduled(function=function, prim_funcs=tuple(prim_funcs), result=result)
     ordered = tuple(prim_funcs[step] for step in result.order)

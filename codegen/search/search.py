@@ -7,6 +7,7 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan import memories, planners, replay, validate
+from codegen.plan.clock import Clock
 from codegen.plan.keeping import Keep, keeping
 from codegen.plan.program import IoMode, OrderCertificate, Program, State
 from codegen.search.attempt import Attempt, Planning
@@ -46,6 +47,7 @@ def search(
     Raises CodegenError: no kernel (E31x), contradicting devices (E32x), does not fit (E40x), unknown
     planner or pool (E2xx). A plan that fails a checker is a bug: ValueError.
     """
+    choices = _on_clock(choices)
     binder = _binder(module, board)
     if blocks is not None:
         ready = _Ready(module, board, choices, name, binder)
@@ -71,13 +73,18 @@ def _best(
     ready = _Ready(module, board, choices, name, binder)
     best = best_attempt(ready.planning, choices.optimize, ready.least)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
-    if limit is not None and used_bytes > limit:
+    if limit is not None and used_bytes > limit and not choices.clock.late():
         # Kernels that save RAM brought code of their own: the others get what is left.
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
         other = best_attempt(tighter.planning, choices.optimize, tighter.least)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other
     return ready, best
+
+
+def _on_clock(choices: Choices) -> Choices:
+    """`choices` with their deadline counted from now on."""
+    return replace(choices, clock=Clock(choices.limits.deadline_seconds))
 
 
 def _is_as_good(other: Attempt, best: Attempt) -> bool:
@@ -100,7 +107,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
 
     Raises CodegenError as `search` does. `choices.optimize` decides nothing here.
     """
-    choices = replace(choices, optimize="balanced")
+    choices = _on_clock(replace(choices, optimize="balanced"))
     ready = _Ready(module, board, choices, name, _binder(module, board))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
@@ -159,7 +166,12 @@ class _Ready:
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)
         ordered = schedule(
-            function, prim_funcs, mode=choices.schedule, io=choices.io, keep_inputs=choices.keep_inputs
+            function,
+            prim_funcs,
+            mode=choices.schedule,
+            io=choices.io,
+            keep_inputs=choices.keep_inputs,
+            clock=choices.clock,
         )
         function, prim_funcs = ordered.function, ordered.prim_funcs
         steps = rows(prim_funcs, self._binder, FLASH_WORTH[choices.optimize])
@@ -199,7 +211,7 @@ class _Ready:
             prim_funcs=prim_funcs,
             board=self._board,
             problem=best.problem,
-            plan=best.plan,
+            plan=replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut),
             slices=best.live.slices,
             workspaces=best.live.workspaces,
             constants=(),

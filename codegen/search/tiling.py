@@ -13,6 +13,7 @@ from functools import cached_property
 from codegen.ir import Function, Var
 from codegen.kernels import fused
 from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.plan.clock import Clock
 from codegen.search.block_costs import BlockCosts
 from codegen.search.block_floors import BlockFloors, Floor
 from codegen.search.fuse import Runs, Segment
@@ -69,10 +70,12 @@ class Tiler:
         *,
         costs: BlockCosts | None = None,
         overlap: bool = True,
+        clock: Clock | None = None,
     ) -> None:
         """`streamed`: the graph input that is delivered row by row. `overlap`: the result of a block may lie
-        over its arguments."""
+        over its arguments. `clock`: once it is late, blocks that nobody has simulated yet are left out."""
         self._streamed = streamed
+        self._clock = clock or Clock()
         self._costs, self._overlap = costs or BlockCosts(), overlap
         self._prims = prim_funcs
         self._steps = steps
@@ -163,6 +166,8 @@ class Tiler:
             most = max((unit.need_bytes for unit in chosen), default=0)
             if not guessed or (below_bytes is not None and most >= below_bytes):
                 return chosen
+            if self._clock.late():
+                return solve([unit for unit in units.values() if unit.is_exact], len(self._prims))
             for segment in guessed:
                 key = (segment.start, segment.stop, segment.stripes)
                 units[key] = self._exact(*key)

@@ -85,6 +85,8 @@ def _adding(
     """`best`, the plan without any, or one with some: each in turn is kept if its plan's peak is welcome."""
     chosen: dict[int, PrimFunc] = {}
     for step, prim in others.items():
+        if planner.clock.late():
+            break
         prims = replaced(prim_funcs, {**chosen, step: prim})
         if not is_welcome(planner.bound_bytes(prims), best.peak_bytes):
             continue
@@ -100,6 +102,8 @@ def _removing(
     """`best`, the plan with all, or a lower one without those that stand in its way."""
     chosen = dict(others)
     for step in others:
+        if planner.clock.late():
+            break
         fewer = {other: prim for other, prim in chosen.items() if other != step}
         prims = replaced(prim_funcs, fewer)
         if planner.bound_bytes(prims) >= best.peak_bytes:

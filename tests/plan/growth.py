@@ -3,6 +3,7 @@
 `benchmarks/planning.py` prints what they cost.
 """
 
+import random
 import sys
 from collections.abc import Callable
 
@@ -73,3 +74,24 @@ def calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def wired(length: int, seed: int = 1) -> bytes:
+    """A `.tflite` file: `length` ADDs, each of any two of the forty values before it, or of the last one."""
+    generator = random.Random(seed)
+    model = ModelBuilder()
+    values = [model.tensor("x", (1, 8, 8, 4), "int8", scale=0.5, zero_point=-3)]
+    model.inputs(values[0])
+    unread: dict[int, None] = {}
+    for layer in range(length):
+        near = values[-40:]
+        first = values[-1] if generator.random() < 0.6 else generator.choice(near)
+        arguments = [first, generator.choice(near)]
+        if layer > length - 60 and len(unread) > 1:
+            arguments = list(unread)[:2]  # in the end everything leads to one result
+        result = model.tensor(f"y{layer}", (1, 8, 8, 4), "int8", scale=0.5, zero_point=-3)
+        model.op("ADD", arguments, [result])
+        unread = {value: None for value in (*unread, result) if value not in arguments}
+        values.append(result)
+    model.outputs(*unread)
+    return model.build()
