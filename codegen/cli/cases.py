@@ -1,6 +1,6 @@
 """What `--input` and `--expect` say, by model: FILE.npz[:CASE], of several models NAME=FILE.npz[:CASE]."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codegen.driver.build import Built
@@ -8,7 +8,7 @@ from codegen.driver.cases import ArraySource, Case, pattern_case
 from codegen.driver.example import example_cases, example_model
 from codegen.driver.options import Options
 from codegen.driver.sequences import sequence_cases
-from codegen.errors import Messages
+from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.program import Program
 
 
@@ -32,6 +32,20 @@ def by_model(flag: str, words: Sequence[str], names: Sequence[str]) -> Mapping[s
     return found
 
 
+def check_arrays(inputs: Iterable[ArraySource], expected: Iterable[ArraySource]) -> None:
+    """Raise CodegenError E220, E221 for every file of arrays of which it can be told before any work that it
+    is of no use."""
+    messages: list[Message] = []
+    named = [*((each, "x", "input") for each in inputs), *((each, "y", "output") for each in expected)]
+    for source, letter, what in named:
+        try:
+            source.check(letter, what)
+        except CodegenError as error:
+            messages += error.messages
+    if messages:
+        raise CodegenError(messages)
+
+
 def model_cases(
     built: Built,
     paths: Sequence[Path],
@@ -50,7 +64,7 @@ def model_cases(
     for model, path in zip(built.models, paths, strict=True):
         program = model.program
         given, wanted = inputs.get(program.name), expected.get(program.name)
-        if given is None and path == example_model():
+        if given is None and wanted is None and path == example_model():
             found.append(example_cases(program))
         elif sequence:
             found.append(sequence_cases(program, given, wanted, options.seed))

@@ -1,14 +1,19 @@
-"""codegen.toml in the current folder: defaults for flags, under the command line and the environment."""
+"""codegen.toml of the project: defaults for flags, under the command line and the environment."""
 
+import os
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 from codegen.cli.constant_rules import constant_rules
 from codegen.cli.kernels import declared_kernels
+from codegen.cli.option_table import ROWS, Row
 from codegen.cli.places import declared_places
 from codegen.cli.states import declared_states
+from codegen.cli.toml_lines import key_line
+from codegen.driver.inputs import existing
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
@@ -16,46 +21,6 @@ from codegen.ir.states import StateRule
 from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
-VERBS = ("build", "run", "validate", "plan")
-_SIZE = int | str
-_KNOWN = {
-    "board": str,
-    "optimize": str,
-    "planner": str,
-    "deadline": float,
-    "seed": int,
-    "io": str,
-    "entry": str,
-    "pools": str,
-    "constants": str,
-    "keep-inputs": bool,
-    "schedule": str,
-    "stream-input": bool,
-    "io-types": str,
-    "no-blocks": bool,
-    "sharing": str,
-    "reduce": bool,
-    "stage": str,
-    "compress": str,
-    "port": str,
-    "pool": dict,
-    "name": dict,
-    "concurrent": list,
-    "app-elf": str,
-    "lock": str,
-    "stack": _SIZE,
-}
-
-_WORDS = {
-    str: "a string",
-    float: "a number",
-    int: "an integer",
-    bool: "true or false",
-    dict: "a table",
-    list: "a list of lists of model names",
-    _SIZE: 'a number of bytes, or a string such as "2K"',
-}
-
 
 _POOL_KEYS = {"name", "size", "address"}
 
@@ -64,14 +29,29 @@ _POOL_KEYS = {"name", "size", "address"}
 class Settings:
     """What codegen.toml says."""
 
-    defaults: dict[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
-    """Values of flags by verb, for click."""
+    defaults: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Values of options by name, for click."""
     kernels: tuple[UserKernel, ...] = ()
     places: tuple[Place, ...] = ()
     states: tuple[StateRule, ...] = ()
     constant_rules: tuple[ConstantRule, ...] = ()
     read: tuple[Path, ...] = ()
     """The file and the sources of its kernels."""
+    text: str = ""
+
+    def origin(self, key: str) -> str:
+        """Where the file says `key`, for messages."""
+        return _place(self.read[0], self.text, key)
+
+
+def _place(path: Path, text: str, key: str) -> str:
+    line = key_line(text, key)
+    return f"{_shown(path)}, {'' if line is None else f'line {line}, '}key {key}"
+
+
+def _shown(path: Path) -> str:
+    """The file as people call it from the current folder: its name where it lies in that."""
+    return min(os.path.relpath(path), str(path), key=len)
 
 
 def current_folder() -> Path:
@@ -84,59 +64,87 @@ def current_folder() -> Path:
         ) from None
 
 
-def settings(folder: Path | None = None) -> Settings:
-    """Read codegen.toml in `folder`, the current one by default; without a file there are no settings.
+def find_file(folder: Path) -> Path | None:
+    """codegen.toml in `folder`, or in the next folder above it up to the root of the repository.
 
-    Raises CodegenError E202 naming everything in it that is not understood, E234.
+    Outside a repository only `folder` itself is looked at: what lies above belongs to others.
     """
-    path = (folder or current_folder()) / FILE
-    if not path.is_file():
+    above = [folder, *folder.parents]
+    root = next((each for each in above if (each / ".git").exists()), folder)
+    candidates = (each / FILE for each in above[: above.index(root) + 1])
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
+    """Read `file`, else the codegen.toml of `folder`, the current one by default (`find_file`); without a
+    file there are no settings.
+
+    Raises CodegenError E202 naming everything in it that is not understood, E204 for a `file` that is not
+    there, E234.
+    """
+    path = find_file(folder or current_folder()) if file is None else existing(file, "a codegen.toml")
+    if path is None:
         return Settings()
+    path = path.absolute()
     try:
-        document = cast(dict[str, object], tomllib.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        document = cast(dict[str, object], tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        help_ = "correct the file or move it away"
         raise CodegenError(
-            Message(
-                code="E202", where=FILE, text=f"not TOML: {error}", help="correct the file or move it away"
-            )
+            Message(code="E202", where=_shown(path), text=f"not TOML: {error}", help=help_)
         ) from None
+    except OSError as error:
+        help_ = "correct its rights or move it away"
+        text = f"cannot be read: {error.strerror}"
+        raise CodegenError(Message(code="E202", where=_shown(path), text=text, help=help_)) from None
     messages = Messages()
-    values: dict[str, object] = {}
-    if isinstance(document.get("pool"), list):
-        values["pool"] = pool_words(document.pop("pool"), messages)
-    if isinstance(document.get("name"), str):
-        values["name"] = [document.pop("name")]
     read = (path, *_kernel_sources(document.get("kernel"), path))
     kernels = declared_kernels(document.pop("kernel", []), path, messages)
     places = declared_places(document.pop("place", []), path.name, messages)
     states = declared_states(document.pop("state", []), path.name, messages)
     rules = constant_rules(document.pop("constant", []), path, messages)
-    for key, value in document.items():
-        kind = _KNOWN.get(key)
-        if kind is None:
-            messages.add(
-                "E202",
-                f"unknown key {key!r}",
-                where=FILE,
-                help=f"known keys are {', '.join(_KNOWN)}, kernel, place, state, constant",
-            )
-        elif not isinstance(value, (int, float) if kind is float else kind) or (
-            kind is list and not _are_groups(value)
-        ):
-            messages.add(
-                "E202", f"{key} must be {_WORDS[kind]}", where=FILE, help="see docs/configuration.md"
-            )
-        else:
-            values[key.replace("-", "_")] = _words(value)
+    defaults = _defaults(document, path, text, messages)
     messages.raise_if_any()
     return Settings(
-        defaults={verb: dict(values) for verb in VERBS},
+        defaults=defaults,
         kernels=kernels,
         places=places,
         states=states,
         constant_rules=rules,
         read=read,
+        text=text,
     )
+
+
+def _defaults(
+    document: Mapping[str, object], path: Path, text: str, messages: Messages
+) -> Mapping[str, object]:
+    """Values of options by name; what is no key or not of its kind goes to `messages` (E202)."""
+    known = {each.key: each for each in ROWS.values() if each.toml is not None}
+    values: dict[str, object] = {}
+    for key, value in document.items():
+        option = known.get(key)
+        if option is None or option.toml is None:
+            help_ = f"known keys are {', '.join(known)}, kernel, place, state, constant"
+            messages.add("E202", f"unknown key {key!r}", where=_place(path, text, key), help=help_)
+        elif not option.toml.accepts(value):
+            what = f"{key} must be {option.toml.words}"
+            messages.add("E202", what, where=_place(path, text, key), help="see docs/configuration.md")
+        elif key == "pool" and isinstance(value, list):
+            values[option.name] = pool_words(cast("list[object]", value), messages)
+        else:
+            words = [value] if isinstance(value, str) and option.settings.get("multiple") else _words(value)
+            values[option.name] = _beside(words, option, path)
+    return values
+
+
+def _beside(value: object, option: Row, file: Path) -> object:
+    """A path in `file` is one beside it, wherever codegen is called."""
+    names_file = option.is_path or (option.key == "board" and str(value).endswith(".toml"))
+    if not names_file or file.parent == current_folder():
+        return value
+    return str(file.parent / str(value))
 
 
 def _kernel_sources(tables: object, file: Path) -> list[Path]:
@@ -146,10 +154,10 @@ def _kernel_sources(tables: object, file: Path) -> list[Path]:
     return [file.parent / source for source in named if isinstance(source, str)]
 
 
-def pool_words(value: object, messages: Messages) -> list[str]:
+def pool_words(tables: Sequence[object], messages: Messages) -> list[str]:
     """`[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
     found: list[str] = []
-    for number, table in enumerate(cast("list[object]", value), 1):
+    for number, table in enumerate(tables, 1):
         fields = cast("dict[str, object]", table) if isinstance(table, dict) else {}
         name, size, address = (_text(fields.get(key)) for key in ("name", "size", "address"))
         sound = isinstance(fields.get("name"), str) and size is not None
@@ -172,17 +180,9 @@ def _text(value: object) -> str | None:
 
 
 def _words(value: object) -> object:
-    """What click takes for a value: the words of a table or of a list of lists."""
+    """What click takes for a value: the words of a table, of a list of lists, of a name."""
     if isinstance(value, dict):
         return [f"{name}={limit}" for name, limit in cast("dict[str, object]", value).items()]
     if isinstance(value, list):
         return [",".join(group) for group in cast("list[list[str]]", value)]
     return value
-
-
-def _are_groups(value: object) -> bool:
-    lists = cast("list[object]", value)
-    return all(
-        isinstance(group, list) and all(isinstance(name, str) for name in cast("list[object]", group))
-        for group in lists
-    )

@@ -12,11 +12,14 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from codegen.cli.config import Settings
+from codegen.cli.config import Settings, settings
+from codegen.cli.grouped import option
+from codegen.cli.option_table import COMMON
+from codegen.cli.origin import explained
 from codegen.driver.declared import DeclaredPool
 from codegen.driver.model_names import GivenNames
 from codegen.driver.options import Options
-from codegen.errors import Messages
+from codegen.errors import CodegenError, Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
 from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
@@ -24,176 +27,41 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def model_flags(board_default: str | None = "stm32") -> Callable[[Verb], Verb]:
-    """Decorator: adds the flags of everything that plans a model; the verb gets `options: Options`."""
+    """Decorator: adds the options of everything that plans a model; the verb gets `options: Options`."""
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def wrapped(**values: Any) -> Any:
-            return verb(options=_options(values, board_default), **values)
+            context = click.get_current_context()
+            try:
+                return verb(options=_options(values, board_default), **values)
+            except CodegenError as error:
+                raise explained(error, context) from error
 
-        for flag in reversed(_flags()):
-            wrapped = flag(wrapped)
-        return wrapped  # pyright: ignore[reportReturnType]
+        for row in reversed(COMMON):
+            wrapped = option(row)(wrapped)
+        return _CONFIG(wrapped)  # pyright: ignore[reportReturnType]
 
     return decorate
 
 
-def _flags() -> list[Callable[..., Any]]:
-    def flag(*names: str, **settings: Any) -> Callable[..., Any]:
-        variable = "CODEGEN_" + names[-1].lstrip("-").split("/")[0].replace("-", "_").upper()
-        return click.option(*names, envvar=variable, **settings)
-
-    return [
-        flag(
-            "--board", metavar="BOARD", help="Board name or path of a board's TOML file (`codegen boards`)."
-        ),
-        flag(
-            "--optimize",
-            type=click.Choice(["speed", "balanced", "size"]),
-            default="balanced",
-            show_default=True,
-            help="speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
-            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
-            "keep a --pool limit each takes what fits.",
-        ),
-        flag(
-            "--planner",
-            metavar="NAME",
-            default="optimal",
-            show_default=True,
-            help="See `codegen planners`.",
-        ),
-        flag(
-            "--deadline",
-            type=click.FloatRange(min=0, min_open=True),
-            metavar="SECONDS",
-            help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
-        ),
-        flag(
-            "--name",
-            multiple=True,
-            metavar="[NAME=]PREFIX",
-            help="What C names and files of a model begin with; of several models once a model, in their "
-            "order, or NAME=PREFIX for the one that is NAME by its file.",
-        ),
-        flag(
-            "--pool",
-            multiple=True,
-            metavar="NAME=BYTES[@ADDRESS]",
-            help="Hard limit of a pool (32768, 0x8000, 32K, 32KiB: K is 1024); with an address a pool of its "
-            "own there. May be given several times, once a pool.",
-        ),
-        flag(
-            "--io",
-            type=click.Choice([mode.value for mode in IoMode]),
-            default="pool",
-            show_default=True,
-            help="Inputs and outputs live in the plan, or belong to the caller.",
-        ),
-        flag(
-            "--entry",
-            type=click.Choice([mode.value for mode in EntryMode]),
-            default="run",
-            show_default=True,
-            help="steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
-        ),
-        flag(
-            "--pools",
-            type=click.Choice([owner.value for owner in PoolOwner]),
-            default="static",
-            show_default=True,
-            help="caller: the application owns the pools and hands them over; several instances may run.",
-        ),
-        flag(
-            "--constants",
-            type=click.Choice([mode.value for mode in ConstantsMode]),
-            default="linked",
-            show_default=True,
-            help="external: weights in an image of their own (<model>_constants.bin), given at run time.",
-        ),
-        flag("--keep-inputs", is_flag=True, help="Inputs keep their bytes until the end of the run."),
-        flag(
-            "--schedule",
-            type=click.Choice(["file", "optimal"]),
-            default="optimal",
-            show_default=True,
-            help="Order of the steps: as in the file, or the one that needs the fewest bytes.",
-        ),
-        flag(
-            "--stream-input",
-            is_flag=True,
-            help="The application delivers the input row by row; it never lies in RAM whole.",
-        ),
-        flag(
-            "--io-types",
-            type=click.Choice(["file", "int8"]),
-            default="file",
-            show_default=True,
-            help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
-        ),
-        flag(
-            "--app-elf",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="ELF of the application: pools are limited to the largest range it leaves in each region.",
-        ),
-        flag(
-            "--stack",
-            type=Size(),
-            metavar="BYTES",
-            help="What the application has for the model's stack: a build that may need more fails.",
-        ),
-        flag("--no-blocks", is_flag=True, help="Never run layers together row by row: every value whole."),
-        flag(
-            "--sharing",
-            type=click.Choice(["none", "in-place", "overlap"]),
-            default="overlap",
-            show_default=True,
-            help="Bytes a result may share with its argument: none, all of an equally large one, any.",
-        ),
-        flag(
-            "--reduce/--no-reduce",
-            default=True,
-            show_default=True,
-            help="Leave out channels that are constant for every input or that nothing reads; exact.",
-        ),
-        flag(
-            "--stage",
-            type=click.Choice(["off", "use", "auto"]),
-            default="auto",
-            show_default=True,
-            help="Copy constants that are read often to faster memory where the board's costs say it pays.",
-        ),
-        flag(
-            "--compress",
-            type=click.Choice(["off", "auto"]),
-            default="auto",
-            show_default=True,
-            help="Store constants compressed, decoded before their step, where they do not fit otherwise.",
-        ),
-        flag(
-            "--seed", type=int, default=0, show_default=True, help="Seed of searches and of made-up inputs."
-        ),
-        click.option(
-            "--dump-ir",
-            type=click.Path(file_okay=False, path_type=Path),
-            metavar="DIR",
-            help="Write the module as text after every stage.",
-        ),
-    ]
+def _read_settings(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
+    """Read codegen.toml before any other option is looked at."""
+    del parameter
+    context.obj = settings(file=file)
+    context.default_map = {**context.obj.defaults}
 
 
-class Size(click.ParamType[int]):
-    """A number of bytes, as people write them."""
-
-    name = "bytes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Bytes of `32768`, `"0x8000"`, `"32K"`; anything else is a usage error."""
-        size = value if isinstance(value, int) else size_bytes(str(value))
-        if size is None or size < 0:
-            self.fail(f"{value} is no number of bytes: {SIZE_WORDS}", param, ctx)
-        return size
+_CONFIG = click.option(
+    "--config",
+    envvar="CODEGEN_CONFIG",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_read_settings,
+    help="Read FILE, not the codegen.toml of this folder or of one above it in the repository.",
+)
 
 
 def _options(values: dict[str, Any], board_default: str | None) -> Options:

@@ -9,16 +9,7 @@ from click.core import ParameterSource
 from codegen.cli.config import Settings
 from codegen.driver.options import Options
 from codegen.driver.outputs import Named, check_outputs, dumped
-from codegen.errors import CodegenError, Message, Messages
-
-
-def existing(path: Path, kinds: str = "a .tflite file") -> Path:
-    """`path` if it is a readable file; `kinds`: what is wanted there. Raises CodegenError E204."""
-    if path.is_dir():
-        raise CodegenError(Message(code="E204", text=f"{path} is a folder", help=f"give the path of {kinds}"))
-    if not path.is_file():
-        raise CodegenError(Message(code="E204", text=f"no file {path}", help=f"give the path of {kinds}"))
-    return path
+from codegen.errors import Messages
 
 
 def check_problem(path: Path, options: Options) -> None:

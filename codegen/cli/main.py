@@ -8,6 +8,7 @@ import click
 
 from codegen import __version__
 from codegen.cli.lazy import LazyGroup, LazyVerb
+from codegen.cli.pipes import drop_broken_output
 from codegen.errors import CodegenError, ExitCode, Message
 
 # Here and in what this module imports at its top: nothing but click and what lists verbs (see `lazy.py`).
@@ -32,7 +33,8 @@ _VERBS = {
         module="codegen.cli.verbs_boards", summary="List the boards: core, memories, how they are run."
     ),
     "ops": LazyVerb(
-        module="codegen.cli.verbs_info", summary="List the operators and the kernels that run them."
+        module="codegen.cli.verbs_info",
+        summary="List the operators that files may have and the kernels that run them.",
     ),
     "planners": LazyVerb(
         module="codegen.cli.verbs_info",
@@ -48,6 +50,7 @@ _VERBS = {
 @click.group(
     cls=LazyGroup,
     verbs=_VERBS,
+    invoke_without_command=True,  # a word alone asks what it is for
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="codegen")
@@ -60,18 +63,16 @@ def cli(context: click.Context) -> None:
     codegen build MODEL --board BOARD -o DIR   C, firmware.elf and report.json in DIR
     codegen doctor                         what is missing on this machine, and how to install it
 
-    Every flag can also be set in the environment (CODEGEN_BOARD=stm32) or in codegen.toml.
+    Flags can also be set in the environment (CODEGEN_BOARD=stm32) or in codegen.toml, here or above.
     """
-    # A verb follows: lists and versions need no settings.
-    from codegen.cli.config import settings
-
-    context.obj = settings()
-    context.default_map = context.obj.defaults
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with a documented code; never a traceback for a user's mistake."""
     words = sys.argv[1:] if arguments is None else arguments
+    drop_broken_output()
     sys.exit(_run(words))
 
 
@@ -87,10 +88,6 @@ def _run(words: list[str]) -> int:
         return _fail(_usage(error), as_json)
     except KeyboardInterrupt:
         return _interrupted()
-    except BrokenPipeError:
-        # The reader of stdout went away (`codegen plan ... | head`): nothing more to say.
-        sys.stderr.close()
-        return int(ExitCode.OK)
     except Exception as error:
         full = _no_room(error)
         return _bug() if full is None else _fail(full, as_json)
@@ -132,8 +129,8 @@ def _interrupted() -> int:
 
 
 def _usage(error: click.ClickException) -> CodegenError:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "codegen"
-    return CodegenError(
-        Message(code="E201", text=error.format_message(), help=f"`{path} --help` explains the words")
-    )
+    if isinstance(error, click.UsageError):
+        from codegen.cli.origin import usage
+
+        return usage(error)
+    return CodegenError(Message(code="E201", text=error.format_message()))

@@ -1,6 +1,6 @@
 """Files that `codegen plan` writes on request: exports for other tools, a picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,6 +12,7 @@ from codegen.driver import export
 from codegen.driver.curve import Curve
 from codegen.driver.options import Options
 from codegen.driver.outputs import Named
+from codegen.driver.report import to_json
 from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message
 from codegen.plan.curve_picture import curve_picture
@@ -24,7 +25,8 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanFiles:
-    """What to write: `export` (a name of `export.FORMATS`) to `output`, a picture to `svg`."""
+    """What to write: to `output` an `export` (a name of `export.FORMATS`), without one the JSON document; a
+    picture to `svg`."""
 
     export: str | None
     output: Path | None
@@ -33,16 +35,14 @@ class PlanFiles:
     """Not one plan but the curve of many."""
 
     def __post_init__(self) -> None:
-        """Raises CodegenError E208 where one of --export and -o lacks the other, E209 where there are many
-        plans to export."""
-        if self.pareto and (self.export or self.output):
+        """Raises CodegenError E208 for --export without -o, E209 where there are many plans to export."""
+        if self.pareto and self.export:
             text = "--pareto finds many plans, --export writes one"
             help_ = "export a plan of the curve with --pool NAME=BYTES and its bytes"
             raise CodegenError(Message(code="E209", text=text, help=help_))
-        if (self.export is None) != (self.output is None):
-            given, lacking = ("--export", "-o FILE") if self.export else ("-o", "--export FORMAT")
+        if self.export is not None and self.output is None:
             help_ = "for example --export tflm -o planned.tflite"
-            raise CodegenError(Message(code="E208", text=f"{given} needs {lacking}", help=help_))
+            raise CodegenError(Message(code="E208", text="--export needs -o FILE", help=help_))
 
     @property
     def written(self) -> list[Named]:
@@ -56,6 +56,13 @@ class PlanFiles:
             text = f"the picture is SVG, no {self.svg.suffix}"
             help_ = f"--svg {self.svg.with_suffix('.svg')}; other programs turn SVG into other formats"
             raise CodegenError(Message(code="E206", where=f"--svg {self.svg}", text=text, help=help_))
+
+    def of_document(self, document: Mapping[str, object]) -> list[str]:
+        """Write what --json prints, where -o asks for it; return a line about it."""
+        if self.output is None or self.export is not None:
+            return []
+        export.write_text(self.output, to_json(document))
+        return [f"written   {self.output}  (the plan as --json prints it)"]
 
     def of_problem(self, source: Path, problem: Problem, plan: MemoryPlan, options: Options) -> list[str]:
         """Write what a bare problem gives; return a line about each file."""
@@ -80,7 +87,7 @@ class PlanFiles:
         return [f"written   {self.svg}  (memory over time)"] if self.svg is not None else []
 
     def _exported(self, source: Path, problem: Problem, options: Options) -> list[str]:
-        if self.output is None:
+        if self.output is None or self.export is None:
             return []
         if self.export == "minimalloc":
             export.write_problem(problem, self.output)
@@ -106,7 +113,11 @@ def plan_files(verb: Verb) -> Verb:
             help="Write the problem as MiniMalloc's CSV, or MODEL with a plan for TFLite Micro in it.",
         ),
         click.option(
-            "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="File of --export."
+            "-o",
+            "--output",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="File of --export; without it, the JSON document.",
         ),
         click.option(
             "--svg",

@@ -15,7 +15,7 @@ from codegen.driver.joint_report import pool_bound
 from codegen.driver.model_names import ModelName
 from codegen.driver.options import Options
 from codegen.driver.reduction import reduction_line
-from codegen.driver.report import Measured, to_json
+from codegen.driver.report import Measured
 from codegen.driver.run import StepCheck, used_pools
 from codegen.driver.second_core import core1_line
 from codegen.driver.words import counted
@@ -162,52 +162,27 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
     table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
 
 
-def show_problem(problem: Problem, plan: MemoryPlan, *, as_json: bool, quiet: bool) -> None:
+def show_problem(problem: Problem, plan: MemoryPlan) -> None:
     """A bare problem's plan: peaks against bounds, and every place."""
     names = [pool.name for pool in problem.pools]
     peaks = {name: peak_bytes(problem, plan, name) for name in names}
     peak, bound = sum(peaks.values()), sum(plan.lower_bounds[name] for name in names)
     places = {buffer.id: plan.placements[buffer.id] for buffer in problem.buffers}
-    if as_json:
-        pools = [
-            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
-            for name in names
-        ]
-        summary = {
-            "planner": plan.planner,
-            "solver": plan.solver,
-            "proved_optimal": plan.proved_optimal,
-            "peak_bytes": peak,
-            "lower_bound_bytes": bound,
-            "access_cost": access_cost(problem, plan),
-            "access_cost_bound": plan.access_cost_bound,
-            "reproducible": plan.reproducible,
-            "pools": pools,
-        }
-        offsets = {id_: place.offset for id_, place in places.items()}
-        in_pools = {id_: place.pool for id_, place in places.items()}
-        document = {"schema": 1, "plan": summary, "offsets": offsets, "in_pools": in_pools}
-        click.echo(to_json(document), nl=False)
-    elif not quiet:
-        rows = [
-            [b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers
-        ]
-        table("", ["buffer", "pool", "offset", "bytes"], rows)
-        if len(names) > 1:
-            click.echo()
-            for name in names:
-                click.echo(
-                    f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}"
-                )
-            click.echo(f"access {_access(problem, plan)}")
-        above = (
-            f"{counted(peak - bound, 'byte')} above the bound"
-            if peak > bound
-            else "the pools are not proved best"
-        )
-        proof = "proved optimal" if plan.proved_optimal else above
-        proof += "" if plan.reproducible else f"; {CUT_SHORT}"
-        click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+    rows = [[b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers]
+    table("", ["buffer", "pool", "offset", "bytes"], rows)
+    if len(names) > 1:
+        click.echo()
+        for name in names:
+            click.echo(f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}")
+        click.echo(f"access {_access(problem, plan)}")
+    above = (
+        f"{counted(peak - bound, 'byte')} above the bound"
+        if peak > bound
+        else "the pools are not proved best"
+    )
+    proof = "proved optimal" if plan.proved_optimal else above
+    proof += "" if plan.reproducible else f"; {CUT_SHORT}"
+    click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
 
 
 def _access(problem: Problem, plan: MemoryPlan) -> str:

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from codegen import board as catalogue
-from codegen.cli.cases import by_model, model_cases
+from codegen.cli.cases import by_model, check_arrays, model_cases
 from codegen.cli.console import progress, progress_bar, show_warnings
 from codegen.cli.flags import groups, model_flags
-from codegen.cli.inputs import check_problem, existing, keep_inputs
+from codegen.cli.grouped import GroupedVerb, option
+from codegen.cli.inputs import check_problem, keep_inputs
+from codegen.cli.option_table import CONCURRENT, LOCK, PORT
 from codegen.cli.plan_files import PlanFiles, plan_files
 from codegen.cli.show import (
     show_build,
@@ -32,10 +35,11 @@ from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.folders import build_folder
+from codegen.driver.inputs import existing
 from codegen.driver.model_names import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.outputs import write_file
-from codegen.driver.planning import plan_only, plan_problem
+from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.errors import CodegenError, ExitCode, Message
@@ -51,38 +55,15 @@ _FOLDER = click.option(
     metavar="DIR",
     help="Folder to write. A later build replaces what codegen wrote there and keeps all other files.",
 )
-_PORT = click.option(
-    "--port",
-    envvar="CODEGEN_PORT",
-    metavar="PORT",
-    help="Serial port of a real board (device or pyserial URL); else QEMU.",
-)
 _PROBLEMS = (".csv", ".json")
 """Suffixes of bare problems."""
 
-_CONCURRENT = click.option(
-    "--concurrent",
-    multiple=True,
-    envvar="CODEGEN_CONCURRENT",
-    metavar="NAME,NAME...",
-    help="Models that may run at the same time and so share no bytes; may be given several times.",
-)
 
-
-_LOCK = click.option(
-    "--lock",
-    type=click.Path(dir_okay=False, path_type=Path),
-    envvar="CODEGEN_LOCK",
-    metavar="FILE",
-    help="Figures (stack, pools, code, hashes) that the build must have, else exit 4; written if not there.",
-)
-
-
-@click.command()
+@click.command(cls=GroupedVerb)
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
-@_CONCURRENT
-@_LOCK
+@option(CONCURRENT)
+@option(LOCK)
 @model_flags()
 @_JSON
 @_QUIET
@@ -116,11 +97,11 @@ def build(
     return ExitCode.OK
 
 
-@click.command()
+@click.command(cls=GroupedVerb)
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
-@_CONCURRENT
-@_LOCK
+@option(CONCURRENT)
+@option(LOCK)
 @click.option(
     "--input",
     "inputs",
@@ -135,7 +116,7 @@ def build(
     metavar="Y.npz[:CASE]",
     help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
 )
-@_PORT
+@option(PORT)
 @click.option(
     "--sandbox",
     is_flag=True,
@@ -193,6 +174,7 @@ def run(
     show_names(models_named, quiet)
     names = [each.name for each in models_named]
     given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
+    check_arrays(given.values(), wanted.values())
     arrays = [each.path for each in (*given.values(), *wanted.values())]
     keep_inputs(paths, options, arrays=arrays, memory_model=memory_model)
     options, ranges = within_application(options, emulated=port is None)
@@ -223,37 +205,52 @@ def run(
     elif not quiet and not as_json:
         show_runs(built, options, cases, measured, steps=steps)
         show_ranges(ranges)
-        if not models and not inputs:
+        if not models and not inputs and not expected:
             show_accuracy(built.models[0], measured[0], click.echo)
     if problems:
         raise CodegenError(problems)
     return ExitCode.OK
 
 
-@click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@click.command(cls=GroupedVerb)
+@click.argument("model", required=False, type=click.Path(path_type=Path))
+@_FOLDER
 @click.option(
     "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
 )
-@_PORT
+@option(PORT)
 @model_flags()
 @_JSON
 @_QUIET
 def validate(
-    model: Path, input_: str | None, port: str | None, options: Options, as_json: bool, quiet: bool
+    model: Path | None,
+    folder: Path | None,
+    input_: str | None,
+    port: str | None,
+    options: Options,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
-    """Compare every step's result on the target with the reference; name the first that differs."""
-    path = existing(model)
-    keep_inputs([path], options, arrays=[] if input_ is None else [ArraySource.parse(input_).path])
+    """Compare every step's result on the target with the reference; name the first that differs.
+
+    MODEL left out is the shipped example. With -o the build stays in DIR.
+    """
+    path = example_model() if model is None else existing(model)
+    given = [] if input_ is None else [ArraySource.parse(input_)]
+    check_arrays(given, ())
+    keep_inputs([path], options, arrays=[each.path for each in given])
     show_names(model_names([path], options.names), quiet)
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
-    with build_folder(None) as target, progress(quiet or as_json) as stage:
+    with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
-        source = {} if input_ is None else {built.models[0].program.name: ArraySource.parse(input_)}
+        show_warnings(built.warnings)
+        source = dict(zip([built.models[0].program.name], given, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
         stage("run step by step")
         measured = execute(built, cases, port=port, trace=Trace.RESULTS)
+        if folder is not None:
+            write_file(target / "report.json", _document(built, options, [measured]).encode())
     checks = check_steps(built.models[0], cases[0], measured)
     wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
     if as_json and not wrong:
@@ -275,19 +272,20 @@ def validate(
     return ExitCode.OK
 
 
-@click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="MODEL|PROBLEM.csv")
+@click.command(cls=GroupedVerb)
+@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
 @model_flags(board_default=None)
 @_JSON
 @_QUIET
-def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
+def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
     """Plan memory only (no toolchain needed) and print the memory map.
 
-    A .csv (id,lower,upper,size) or .json file is a bare allocation problem. Without --board a
-    model is planned with the kernels of stm32 and no limit on the pool.
+    A .csv (id,lower,upper,size) or .json file is a bare allocation problem; MODEL left out is the shipped
+    example. Without --board a model is planned with the kernels of stm32 and no limit on the pool.
     """
-    path = existing(source, "a .tflite file, or of a problem (.csv, .json)")
+    kinds = "a .tflite file, or of a problem (.csv, .json)"
+    path = example_model() if source is None else existing(source, kinds)
     keep_inputs([path], options, written=outputs.written)
     outputs.check_picture()
     if path.suffix in _PROBLEMS and not outputs.pareto:
@@ -299,19 +297,18 @@ def plan(source: Path, options: Options, outputs: PlanFiles, as_json: bool, quie
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in _PROBLEMS:
         problem, found = plan_problem(path, options)
-        written = outputs.of_problem(path, problem, found, options)
-        show_problem(problem, found, as_json=as_json, quiet=quiet)
-        show_lines([] if as_json or quiet else written)
-        return ExitCode.OK
-    planned = plan_only(path, options)
-    written = outputs.of_program(path, planned.program, options)
+        document = problem_report(problem, found)
+        written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document)
+        show = partial(show_problem, problem, found)
+    else:
+        planned = plan_only(path, options)
+        document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
+        written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
+        show = partial(show_plan, planned)
     if as_json:
-        click.echo(
-            to_json(report(planned.program, options.board, planned.macs, reduction=planned.reduction)),
-            nl=False,
-        )
+        click.echo(to_json(document), nl=False)
     elif not quiet:
-        show_plan(planned)
+        show()
         show_ranges(ranges)
         show_lines(written)
     return ExitCode.OK
@@ -323,9 +320,10 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
     with progress_bar(f"plan {path.stem}", quiet or as_json) as progress:
         found = plan_curve(path, options, model_name(path, options.names), progress)
-    written = outputs.of_curve(found)
+    document = curve_report(found, options.board)
+    written = outputs.of_curve(found) + outputs.of_document(document)
     if as_json:
-        click.echo(to_json(curve_report(found, options.board)), nl=False)
+        click.echo(to_json(document), nl=False)
     elif not quiet:
         show_curve(found)
         show_lines(written)

@@ -1,5 +1,6 @@
 """Input cases and expected outputs: from .npz files, from the shipped example, or made up."""
 
+import re
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,6 +66,16 @@ class ArraySource:
                 found.append(data.reshape(type_.shape))
         messages.raise_if_any()
         return tuple(found)
+
+    def check(self, letter: str, what: str) -> None:
+        """Raise CodegenError E220 if the file cannot be read, E221 if it has no array of the case: what
+        can be told before any work."""
+        arrays = self._load()
+        first = self._key(letter, 0)
+        if not any(re.fullmatch(rf"{re.escape(first[:-1])}[0-9]+", name) for name in arrays):
+            messages = Messages()
+            self._add_missing(arrays, first, f"{what} 0", messages)
+            messages.raise_if_any()
 
     def read_rows(
         self, letter: str, types: Sequence[TensorType], what: str, optional: Collection[int]

@@ -7,9 +7,11 @@ from codegen import board as boards
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.declared import option_board
 from codegen.driver.options import Options
+from codegen.driver.report import SCHEMA
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Region
 from codegen.plan import files, planners, validate
+from codegen.plan.access import access_cost
 from codegen.plan.budget import Budgets, smallest_budgets
 from codegen.plan.planners import Planner
 from codegen.plan.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
@@ -95,3 +97,30 @@ def _smallest(problem: Problem, planner: Planner, missed: DoesNotFit) -> MemoryP
     if all(peak_bytes(problem, plan, pool.name) <= pool.limit_bytes for pool in problem.pools):
         return plan
     raise shortage(problem, plan).with_budgets(budgets)
+
+
+def problem_report(problem: Problem, plan: MemoryPlan) -> dict[str, object]:
+    """What `plan --json` says of a bare problem: peaks against bounds, and every place."""
+    names = [pool.name for pool in problem.pools]
+    peaks = {name: peak_bytes(problem, plan, name) for name in names}
+    summary = {
+        "planner": plan.planner,
+        "solver": plan.solver,
+        "proved_optimal": plan.proved_optimal,
+        "peak_bytes": sum(peaks.values()),
+        "lower_bound_bytes": sum(plan.lower_bounds[name] for name in names),
+        "access_cost": access_cost(problem, plan),
+        "access_cost_bound": plan.access_cost_bound,
+        "reproducible": plan.reproducible,
+        "pools": [
+            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
+            for name in names
+        ],
+    }
+    places = [(buffer.id, plan.placements[buffer.id]) for buffer in problem.buffers]
+    return {
+        "schema": SCHEMA,
+        "plan": summary,
+        "offsets": {id_: place.offset for id_, place in places},
+        "in_pools": {id_: place.pool for id_, place in places},
+    }

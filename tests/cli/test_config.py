@@ -12,8 +12,7 @@ from codegen.errors import CodegenError
 def test_known_keys_become_defaults_of_every_verb(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('board = "microbit"\nkeep-inputs = true\n[pool]\nsram = 4096\n')
     found = settings(tmp_path).defaults
-    assert found["run"] == {"board": "microbit", "keep_inputs": True, "pool": ["sram=4096"]}
-    assert found["plan"] == found["run"]
+    assert found == {"board": "microbit", "keep_inputs": True, "pool": ["sram=4096"]}
 
 
 def test_no_file_no_defaults(tmp_path: Path) -> None:
@@ -27,7 +26,8 @@ def test_every_wrong_key_at_once(tmp_path: Path) -> None:
     assert [m.text for m in caught.value.messages] == ["unknown key 'bord'", "seed must be an integer"]
 
 
-def test_not_toml(tmp_path: Path) -> None:
+def test_not_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "codegen.toml").write_text("= 3")
     with pytest.raises(CodegenError, match=r"error\[E202\] codegen.toml: not TOML"):
         settings(tmp_path)
@@ -70,7 +70,7 @@ def test_sizes_in_the_file(tmp_path: Path) -> None:
         '[[kernel]]\nop = "MINE"\nsymbol = "mine"\nsource = "kernel.c"\nworkspace_bytes = "0x100"\n'
     )
     found = settings(tmp_path)
-    assert found.defaults["run"] == {"pool": ["sram=32K"]}
+    assert found.defaults == {"pool": ["sram=32K"]}
     assert found.constant_rules[0].larger_than == 4096
     assert found.kernels[0].workspace_bytes == 256
 
@@ -101,7 +101,7 @@ def test_a_set_with_an_empty_name(word: str) -> None:
 
 def test_sets_of_concurrent_models(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('concurrent = [["kws", "vww"], ["vww", "ad"]]\n')
-    assert settings(tmp_path).defaults["run"] == {"concurrent": ["kws,vww", "vww,ad"]}
+    assert settings(tmp_path).defaults == {"concurrent": ["kws,vww", "vww,ad"]}
     assert groups(["kws,vww", "vww, ad", "kws,vww"]) == (("kws", "vww"), ("vww", "ad"))
     (tmp_path / "codegen.toml").write_text('concurrent = ["kws", "vww"]\n')
     with pytest.raises(CodegenError, match="concurrent must be a list of lists of model names"):

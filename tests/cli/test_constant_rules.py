@@ -44,5 +44,5 @@ def test_the_flag_has_a_key_of_its_own(tmp_path: Path) -> None:
     """`constants = "external"` was refused, because the tables had the same name."""
     (tmp_path / "codegen.toml").write_text('constants = "external"\n[[constant]]\nmemory = "qspi"\n')
     found = settings(tmp_path)
-    assert found.defaults["build"]["constants"] == "external"
+    assert found.defaults["constants"] == "external"
     assert [rule.memory for rule in found.constant_rules] == ["qspi"]

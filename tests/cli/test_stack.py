@@ -39,6 +39,6 @@ def test_the_product_is_written_without_the_test_firmware(
     monkeypatch.setenv("CODEGEN_STACK", str(bound - 1))
     assert call("build", *words) == 4
     assert capsys.readouterr().err.startswith(
-        f"error[E406] --stack {bound - 1}: lacks 1 byte: the model needs"
+        "error[E406] environment variable CODEGEN_STACK: lacks 1 byte: the model needs up to "
     )
     assert json.loads(Path("made/report.json").read_text()) == report

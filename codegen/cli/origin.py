@@ -1,0 +1,62 @@
+"""Where the value of an option comes from, for messages: who set it elsewhere has typed no flag."""
+
+from dataclasses import replace
+
+import click
+from click.core import ParameterSource
+
+from codegen.cli.config import Settings
+from codegen.cli.option_table import ROWS, Row
+from codegen.errors import CodegenError, Message
+
+
+def origin(context: click.Context, row: Row) -> str | None:
+    """The environment variable, or file, line and key; None where the option was typed, or is at its
+    default."""
+    source = context.get_parameter_source(row.name)
+    if source is ParameterSource.ENVIRONMENT:
+        return f"environment variable {row.variable}"
+    if source is ParameterSource.DEFAULT_MAP and isinstance(context.obj, Settings):
+        return context.obj.origin(row.key)
+    return None
+
+
+def explained(error: CodegenError, context: click.Context) -> CodegenError:
+    """`error`, with each message about the value of an option saying where that value was set."""
+    origins = {
+        code: (row, place)
+        for row in ROWS.values()
+        if (place := origin(context, row)) is not None
+        for code in row.blamed
+    }
+    if not any(message.code in origins for message in error.messages):
+        return error
+    return CodegenError(
+        _placed(message, *origins[message.code]) if message.code in origins else message
+        for message in error.messages
+    )
+
+
+def _placed(message: Message, row: Row, place: str) -> Message:
+    flag = f"--{row.key} "
+    where = message.where
+    inner = None if where is None or where.startswith(flag.strip()) else where
+    return replace(
+        message,
+        where=place if inner is None else f"{place}: {inner}",
+        text=message.text.replace(flag, ""),
+    )
+
+
+def usage(error: click.UsageError) -> CodegenError:
+    """What click says of a command line, or of a value that is set elsewhere."""
+    context = error.ctx
+    path = context.command_path if context else "codegen"
+    help_ = f"`{path} --help` explains the words"
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    row = None if parameter is None else ROWS.get(parameter.name or "")
+    place = None if row is None or context is None else origin(context, row)
+    if place is None:
+        return CodegenError(Message(code="E201", text=error.format_message(), help=help_))
+    code = "E202" if " key " in place else "E201"
+    return CodegenError(Message(code=code, where=place, text=error.message, help=help_))

@@ -1,0 +1,51 @@
+"""Who reads less than all (`codegen run | head`) does not change what a command ends with."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.driver.example import example_model
+
+ROOT = Path(__file__).parents[2]
+
+
+def _status(folder: Path, *words: str, errors: bool = False) -> tuple[int, str]:
+    """Exit status and stderr of a command whose stdout (or both) nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "codegen", *words],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=writer,
+            stderr=writer if errors else subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr or ""
+
+
+@pytest.mark.parametrize("errors", [False, True])
+def test_outputs_that_differ_are_exit_7_whoever_reads(tmp_path: Path, errors: bool) -> None:
+    """The exit code was 0, and 1 where the table of a summary broke the pipe."""
+    np.savez(tmp_path / "y.npz", y0=np.full((1, 10), 99, np.int8))
+    words = ("run", "--board", "host", "--expect", "y.npz")
+    status, told = _status(tmp_path, *words, errors=errors)
+    assert status == 7
+    assert "Traceback" not in told and "BrokenPipe" not in told
+
+
+def test_a_success_stays_one(tmp_path: Path) -> None:
+    assert _status(tmp_path, "plan", str(example_model())) == (0, "")
+    assert _status(tmp_path, "boards", "--json") == (0, "")
+
+
+def test_a_usage_error_stays_one(tmp_path: Path) -> None:
+    assert _status(tmp_path, "plan", "none.tflite", "--json", errors=True)[0] == 2
