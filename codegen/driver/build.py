@@ -108,13 +108,21 @@ def plan_model(
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     with explaining(options, alone=not among_others):
         program = search(ready.module, board, choices, name=name)
-    metadata = {**program.metadata, "options": " ".join([options.spelled, *declared_kernels(ready.module)])}
+    metadata = {
+        **program.metadata,
+        "options": " ".join([_spelled(options, board), *declared_kernels(ready.module)]),
+    }
     return Planned(
         module=ready.module,
         program=replace(program, metadata=metadata, interface=options.interface),
         macs=ready.macs,
         reduction=ready.reduction,
     )
+
+
+def _spelled(options: Options, board: Board) -> str:
+    """The flags of a build. An alias of a board, or where its file lies, makes no other build."""
+    return replace(options, board=board.name).spelled
 
 
 def declared_kernels(module: Module) -> tuple[str, ...]:
@@ -233,7 +241,7 @@ def build(
                 folder=folder,
                 left_out=short_stacks(image, board),
             )
-            figures = figures_of(bundle, image.sizes, sources.build_sha256, options.spelled)
+            figures = figures_of(bundle, image.sizes, sources.build_sha256, _spelled(options, board))
             check_lock(options.lock, figures)
             if found.left_out:
                 image.path.unlink()

@@ -96,6 +96,13 @@ def test_every_step_is_counted_on_the_board(
     assert abs(total - cycles) <= 4 * len(board["steps"]) and f" {total:,} " in shown
 
 
+def test_an_alias_of_a_board_makes_no_other_build(tmp_path: Path) -> None:
+    """`build --board stm32`, then `run --board netduinoplus2 --port`: that firmware is on the board."""
+    asked = ("stm32", "netduinoplus2")
+    built = [build([example_model()], Options(board=name), tmp_path / name) for name in asked]
+    assert len({each.image.build_sha256 for each in built}) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
