@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codegen.emit.environment import fill
 from codegen.emit.literals import scalar
 from codegen.emit.names import Taken, local_names, reader_name
-from codegen.emit.structs import Addresses, local_structs, struct_text
+from codegen.emit.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import (
@@ -74,17 +74,29 @@ def function_name(model: str, prim: PrimFunc) -> str:
 
 
 def block_text(
-    model: str, prim: PrimFunc, block: Block, constants: Addresses, given: Sequence[str] | None = None
+    model: str,
+    prim: PrimFunc,
+    block: Block,
+    constants: Addresses,
+    structs: StructNames,
+    given: Sequence[str] | None = None,
 ) -> str:
     """The function of one block. `given`: parameters that lead to constants; None if these are linked."""
-    view = _Block(model, prim, block, constants, given).view()
+    view = _Block(model, prim, block, constants, structs, given).view()
     return fill("c/block.c.j2", block=view).rstrip("\n")
 
 
 class _Block:
     def __init__(
-        self, model: str, prim: PrimFunc, block: Block, constants: Addresses, given: Sequence[str] | None
+        self,
+        model: str,
+        prim: PrimFunc,
+        block: Block,
+        constants: Addresses,
+        structs: StructNames,
+        given: Sequence[str] | None,
     ) -> None:
+        self._struct_names = structs
         self._prim = prim
         self._given = given
         self._block = block
@@ -154,7 +166,9 @@ class _Block:
             return ()
         indent = f"{self._indent}        "
         found = local_structs(self._prim, stage.leading)
-        return tuple(struct_text(self._prim, struct, self._constants, indent) for struct in found)
+        return tuple(
+            struct_text(self._prim, struct, self._constants, self._struct_names, indent) for struct in found
+        )
 
     def _spans(self) -> list[str]:
         return [
@@ -214,7 +228,7 @@ class _Block:
     def _leading(self, arg: CallArg) -> str:
         match arg:
             case StructArg(suffix=suffix):
-                return f"&{self._prim.name}_{suffix}"
+                return f"&{struct_name(self._prim, suffix, self._struct_names)}"
             case ConstantArg(role=role):
                 return self._constants[self._prim.name, role]
             case LiteralArg(value=value):

@@ -25,7 +25,7 @@ from codegen.emit.staging import (
     start_text,
 )
 from codegen.emit.state import state_copies
-from codegen.emit.structs import constant_addresses, local_structs, struct_text
+from codegen.emit.structs import constant_addresses, local_structs, shared_structs, struct_name, struct_text
 from codegen.emit.tensors import TensorView, dimensions, direction
 from codegen.emit.text import (
     assignment,
@@ -136,17 +136,13 @@ class _Entry:
             for var in program.function.variables()
         }
         self.used = frozenset(used(program))
+        prims = program.prim_funcs
+        local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
+        self._structs, self._struct_names = shared_structs(prims, self.constants, local)
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
         prims = self.program.prim_funcs
-        local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
-        structs = tuple(
-            struct_text(prim, each, self.constants)
-            for prim in prims
-            for each in prim.structs
-            if (prim.name, each.suffix) not in local
-        )
         checks = self._checks()
         plain = self.program.interface == Interface()
         parameters = list(header.pool_parameters)
@@ -156,7 +152,7 @@ class _Entry:
         params = self.program.function.params
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         return EntryView(
-            structs=structs,
+            structs=self._structs,
             blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
             inputs=tuple(declared),
             copies_in=self._copies(header.inputs, "inputs"),
@@ -170,7 +166,7 @@ class _Entry:
                 "    const cg_status ready", "check_call", [name_of(each) for each in parameters]
             ),
             steps_call=self._steps_call(header) if self.stepwise else "",
-            needs_math=needs_math("\n".join((*structs, *(step.call for step in steps)))),
+            needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
             kernel_headers=kernel_headers(self.program),
             core1_given=core1_given(
                 self.program.name, [self._parameters(prim) for prim in prims if core_of(prim) == 1]
@@ -207,10 +203,10 @@ class _Entry:
         """The function of a block; external constants reach it as a parameter or the model's pointer."""
         name = self.program.name
         if not self.external:
-            return block_text(name, prim, block, self.constants)
+            return block_text(name, prim, block, self.constants, self._struct_names)
         given = [f"const struct {image_tag(name)} *constants"] if self.program.interface.caller_pools else []
         constants = constant_addresses(self.places.bundle, self.program, "constants")
-        return block_text(name, prim, block, constants, given)
+        return block_text(name, prim, block, constants, self._struct_names, given)
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -234,7 +230,10 @@ class _Entry:
             if prim.block and prim.block.streamed:
                 call = call_assignment("    const cg_status status", called, ["context", *arguments])
                 after = ("    if (status != CG_OK) {", "        return status;", "    }")
-            texts = [struct_text(prim, struct, self.constants, f"    {inner}") for struct in structs]
+            texts = [
+                struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}")
+                for struct in structs
+            ]
             if inner:
                 call = "\n".join(["    {", *texts, call, "    }"])
             else:
@@ -322,7 +321,7 @@ class _Entry:
         """C text of one argument; an array of addresses becomes a local before the call."""
         match arg:
             case StructArg(suffix=suffix):
-                return f"&{prim.name}_{suffix}"
+                return f"&{struct_name(prim, suffix, self._struct_names)}"
             case ValueArg(index=index):
                 return self._value(prim, index)
             case ResultArg():

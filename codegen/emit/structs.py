@@ -1,6 +1,6 @@
 """Parameter structs: nested designated initialisers, laid out as clang-format leaves them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import cast
 
 from codegen.emit.constants import part_address
@@ -13,6 +13,9 @@ from codegen.plan.program import ConstantPool, Program
 
 Addresses = Mapping[tuple[str, str], str]
 """(primfunc, role) -> C expression of the linked constant's first element."""
+
+StructNames = Mapping[tuple[str, str], str]
+"""(primfunc, suffix) -> C name of the struct: another primfunc's where the two are equal."""
 
 _DEEPER = " " * 4
 
@@ -36,16 +39,49 @@ def _object(bundle: Bundle, pool: ConstantPool, base: str) -> str:
     return f"{base}->{c_name(name)}" if base else pool_array(bundle, name)
 
 
-def struct_text(prim: PrimFunc, struct: CStruct, constants: Addresses, indent: str = "") -> str:
+def shared_structs(
+    prims: Sequence[PrimFunc], constants: Addresses, local: Set[tuple[str, str]]
+) -> tuple[tuple[str, ...], StructNames]:
+    """Definitions of all parameter structs at file scope, equal ones once, and what each one is called; those
+    in `local`, (primfunc, suffix), are defined elsewhere. Raises ValueError as `struct_text` does."""
+    names: dict[tuple[str, str], str] = {}
+    first: dict[str, str] = {}
+    texts: list[str] = []
+    for prim in prims:
+        for struct in prim.structs:
+            key, own = (prim.name, struct.suffix), _own_name(prim, struct.suffix)
+            if key in local:
+                continue
+            text = struct_text(prim, struct, constants, names)
+            content = text.replace(f" {own}[]" if struct.is_array else f" {own} ", " ", 1)
+            if content not in first:
+                first[content] = own
+                texts.append(text)
+            names[key] = first[content]
+    return tuple(texts), names
+
+
+def struct_name(prim: PrimFunc, suffix: str, names: StructNames) -> str:
+    """C name of a parameter struct, its own or that of an equal one."""
+    return names.get((prim.name, suffix), _own_name(prim, suffix))
+
+
+def _own_name(prim: PrimFunc, suffix: str) -> str:
+    return f"{prim.name}_{suffix}"
+
+
+def struct_text(
+    prim: PrimFunc, struct: CStruct, constants: Addresses, names: StructNames, indent: str = ""
+) -> str:
     """The definition of one parameter struct, static or, with `indent`, local to a function.
 
     Raises ValueError for a field that C cannot express.
     """
-    fields, deeper = _Field(prim, constants), f"{indent}{_DEEPER}"
+    fields, deeper = _Field(prim, constants, names), f"{indent}{_DEEPER}"
     rows = [row for name, value in struct.fields for row in fields.rows(name, value, deeper)]
     count = "[]" if struct.is_array else ""
     storage = "" if indent else "static "
-    head = f"{indent}{storage}const {struct.c_type} {prim.name}_{struct.suffix}{count} = {{"
+    head = f"{indent}{storage}const {struct.c_type} {_own_name(prim, struct.suffix)}{count} = {{"
     return "\n".join([head, *rows, f"{indent}}};"])
 
 
@@ -81,8 +117,9 @@ def _pointers(value: object) -> Iterator[ConstantPointer | StructPointer]:
 
 
 class _Field:
-    def __init__(self, prim: PrimFunc, constants: Addresses) -> None:
+    def __init__(self, prim: PrimFunc, constants: Addresses, names: StructNames) -> None:
         self._prim = prim
+        self._names = names
         self._constants = constants
 
     def rows(self, name: str, value: object, indent: str) -> list[str]:
@@ -105,7 +142,7 @@ class _Field:
             case ConstantPointer(role=role):
                 return self._constants[self._prim.name, role]
             case StructPointer(suffix=suffix):
-                return f"{self._prim.name}_{suffix}"
+                return struct_name(self._prim, suffix, self._names)
             case _:
                 inner = ", ".join(f"{_designator(n)} = {self._initialiser(v)}" for n, v in _fields(value))
         if not inner:

@@ -79,7 +79,10 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
     field = c_name(tensor.field)
     place = places.value(tensor.value)
     in_pool = isinstance(place, PoolBytes)
-    accessor, const = f"{program.name}_{kind}_{field}", "const " if kind == "output" else ""
+    accessor, const = (
+        f"{program.name}_{_access_word(program, field, kind)}",
+        "const " if kind == "output" else "",
+    )
     given = [f"const {pools_type(program)} *pools" if program.interface.caller_pools else "void"]
     return TensorView(
         field=field,
@@ -96,6 +99,15 @@ def _tensor(program: Program, places: Places, tensor: IoTensor, stem: str, kind:
         lifetime=_lifetime(program, places, tensor) if kind == "input" else "",
         is_streamed=kind == "input" and tensor.value == program.streamed,
     )
+
+
+def _access_word(program: Program, field: str, kind: str) -> str:
+    """What tells the accessors of a program's inputs and outputs apart: `input_image`, and `input_1`, not
+    `input_input_1`, for a field that says what it is, unless there is a field `1` as well."""
+    rest = field.removeprefix(kind).removeprefix("_")
+    says = field == kind or field.startswith(f"{kind}_")
+    others = [c_name(tensor.field) for tensor in (program.inputs if kind == "input" else program.outputs)]
+    return field if says and rest not in others else f"{kind}_{field}"
 
 
 def _converter(program: Program, type_: TensorType, stem: str, macro: str, kind: str) -> ConverterView | None:

@@ -5,11 +5,15 @@ from dataclasses import replace
 from typing import Literal
 
 from codegen.plan.problem import peak_bytes
-from codegen.plan.program import Program
-from codegen.plan.staging import candidates, choose, with_staged
+from codegen.plan.program import ConstantCosts, Program
+from codegen.plan.staging import Staging, candidates, choose, with_staged
 
 StageMode = Literal["off", "use", "auto"]
 """No copies; copies in front of the step that reads them; also copies at start-up."""
+
+
+LEAST_PERCENT = 1
+"""Of what reads of constants cost without copies, `auto` copies only where it saves at least so much."""
 
 
 def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
@@ -31,17 +35,22 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     # What is decoded is in a pool already.
     decoded = {copy.user for copy in program.staged}
     found = [each for each in found if each.part.user not in decoded]
-    choice = choose(
-        found,
-        program.problem,
-        program.plan,
-        program.times,
-        _limits(program, may_raise=may_raise) if mode != "off" else {},
-        may_stay=may_stay and mode == "auto",
-    )
+
+    def chosen(limits: Mapping[str, int]) -> Staging:
+        may_last = may_stay and mode == "auto"
+        return choose(found, program.problem, program.plan, program.times, limits, may_stay=may_last)
+
+    choice = chosen(_limits(program, may_raise=may_raise) if mode != "off" else {})
+    if mode == "auto" and not _pays(choice.costs):
+        choice = chosen({})
     problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
     staged = (*program.staged, *choice.staged)
     return replace(program, problem=problem, plan=plan, staged=staged, constant_costs=choice.costs)
+
+
+def _pays(costs: ConstantCosts) -> bool:
+    """Whether copies save enough of what reads of constants cost to be worth their code and headers."""
+    return 100 * (costs.linked - costs.chosen) >= LEAST_PERCENT * costs.linked
 
 
 def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:

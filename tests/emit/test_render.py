@@ -130,6 +130,62 @@ def test_headers_say_when_an_input_is_replaced(tmp_path: Path) -> None:
     assert " *   x: overwritten from step 0 (dw0) on\n" in render(together([program])).files["net.h"]
 
 
+def test_equal_parameters_are_there_once(tmp_path: Path) -> None:
+    """Two layers of one kind and size had a struct each, equal in every byte."""
+    model = ModelBuilder()
+    inputs = [model.tensor(name, (1, 4, 4, 2), "int8", scale=0.5) for name in "abc"]
+    outputs = [model.tensor(f"of_{name}", (1, 2, 2, 2), "int8", scale=0.5) for name in "abc"]
+    for x, y, padding in zip(inputs, outputs, ("VALID", "VALID", "VALID"), strict=True):
+        window = {"filter_width": 3 if x == inputs[2] else 2, "filter_height": 2}
+        model.op(
+            "MAX_POOL_2D",
+            [x],
+            [y],
+            padding=padding,
+            stride_w=1 if x == inputs[2] else 2,
+            stride_h=2,
+            **window,
+        )
+    model.inputs(*inputs)
+    model.outputs(*outputs)
+    (tmp_path / "net.tflite").write_bytes(model.build())
+    program = plan_model(tmp_path / "net.tflite", load_board("host"), Options(board="host")).program
+    sources = render(together([program]))
+    defined = re.findall(r"static const cg_pool\w* (\w+) = ", sources.files["net.c"])
+    called = re.findall(r"cg_max_pool2d_s8\(&(\w+),", sources.files["net.c"])
+    assert len(defined) == 2 and len(called) == 3 and set(called) == set(defined)
+    write(sources, tmp_path / "out")
+    main = """
+#include <stdio.h>
+#include "net.h"
+int main(void)
+{
+    int8_t in[32], of[3][8];
+    for (int i = 0; i < 32; i++) {
+        in[i] = (int8_t)i;
+    }
+    const cg_status status = net_run(&(net_inputs){in, in, in}, &(net_outputs){of[0], of[1], of[2]});
+    printf("%d %d %d %d\\n", (int)status, of[0][0], of[1][7], of[2][2]);
+    return 0;
+}
+"""
+    # 4x4x2 counted up from 0: the largest of rows 0-1, columns 0-1 is 10, of the last four 31; 3 wide from 1: 14.
+    assert run_main(sources, tmp_path / "out", main) == "0 10 31 14\n"
+
+
+def test_an_input_that_says_so_is_not_called_input_twice() -> None:
+    """`serving_default_input_1` gave `model_input_input_1()`."""
+    once = render(together([samples.counter(field="input_1")])).files["counter.h"]
+    assert "int8_t *counter_input_1(void);" in once and "input_input" not in once
+    bare = render(together([samples.counter(field="input")])).files["counter.h"]
+    assert "int8_t *counter_input(void);" in bare
+    program = samples.mixed(io=IoMode.POOL)
+    first, second = program.inputs
+    both = replace(program, inputs=(replace(first, field="b"), replace(second, field="input_b")))
+    header = render(together([both])).files["mixed.h"]
+    assert "*mixed_input_b(void)" in header and "*mixed_input_input_b(void)" in header
+
+
 def test_padding_shows_in_the_layout() -> None:
     pool = _pool(("small", 0, np.array([1], np.int8)), ("word", 4, np.array([1], np.int32)), size_bytes=12)
     program = samples.counter()

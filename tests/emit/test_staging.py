@@ -105,3 +105,14 @@ def test_models_without_copies_have_nothing_of_them() -> None:
     files = render(together([planned(stage="off")])).files
     assert not [path for path, text in files.items() if "stage_copy" in path or "CG_STAGE" in text]
     assert "_start" not in files["kws_ref_model.h"]
+
+
+def test_copies_that_save_next_to_nothing_are_not_made() -> None:
+    """kws on stm32: a function, two macros and two headers for 0.24 % of what reads of constants cost.
+
+    Arithmetic: 4,072,248 without copies, 4,062,456 with the one that fits below the peak.
+    """
+    board = load_board("stm32")
+    program = plan_model(model_path(KWS), board, Options(board="stm32"), alone=True).program
+    assert program.copied == () and program.constant_costs.chosen == program.constant_costs.linked
+    assert not [path for path in render(together([program])).files if "stage_copy" in path]

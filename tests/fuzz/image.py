@@ -98,7 +98,7 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
         }
         if prim.name not in structs:
             structs.add(prim.name)
-            parts += [struct_text(prim, each, addresses) for each in prim.structs]
+            parts += [struct_text(prim, each, addresses, {}) for each in prim.structs]
         given = [(b.argument, b.workspace) for b in entry.call.buffers]
         key = (prim.name, f"{prim.symbol} {entry.call.rows is None} {given}")
         if key not in functions:

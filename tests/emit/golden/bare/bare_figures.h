@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * bare_figures.h -- generated; do not edit.
  *

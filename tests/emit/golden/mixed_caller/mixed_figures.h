@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * mixed_figures.h -- generated; do not edit.
  *
