@@ -1,0 +1,204 @@
+"""report.json as values with types: fields are called as its keys, which docs/report.md explains.
+
+Sizes are bytes. A part that a document has not (the run of a build, the image of a plan) is None; parts that
+are long lists of figures stay mappings. Keys are only ever added.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Build:
+    """Which build it is."""
+
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """The network."""
+
+    name: str
+    sha256: str
+    format: str
+    macs: int
+    macs_executed: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Board:
+    """What it was planned for."""
+
+    name: str
+    requested: str
+    cpu: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """A pool of the plan."""
+
+    name: str
+    region: str
+    section: str
+    alignment_bytes: int
+    peak_bytes: int
+    size_bytes: int
+    workspace_bytes: int | None = None
+    lower_bound_bytes: int
+    access_cost: int | None = None
+    separate_bytes: int | None = None
+    base_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """The memory plan."""
+
+    planner: str
+    solver: str
+    proved_optimal: bool
+    peak_bytes: int
+    lower_bound_bytes: int
+    access_cost: int | None = None
+    access_cost_bound: int | None = None
+    reproducible: bool
+    core1_steps: tuple[int, ...] | None = None
+    certificate: Mapping[str, Any]
+    pools: tuple[Pool, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPool:
+    """A pool of constants."""
+
+    name: str
+    region: str | None
+    section: str | None
+    size_bytes: int
+    unique_bytes: int | None = None
+    access_cost: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Constants:
+    """Weights, biases, tables."""
+
+    total_bytes: int
+    merged_bytes: int
+    mode: str | None = None
+    pools: tuple[ConstantPool, ...]
+    staged: Mapping[str, Any] | None = None
+    compressed: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elf:
+    """The linked firmware."""
+
+    text_bytes: int
+    rodata_bytes: int
+    data_bytes: int
+    bss_bytes: int
+    model_code_bytes: int
+    stack_bound_bytes: int | None
+    core1_stack_bound_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """A step of the entry function."""
+
+    step: int
+    op: str
+    name: str
+    kernel: str
+    core: int
+    macs: int
+    workspace_bytes: int
+    constant_bytes: int
+    instructions_predicted: int | None = None
+    instructions: int | None = None
+    cycles: int | None = None
+    cycles_estimate: int | None = None
+    flash_waits_estimate: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Output:
+    """An output over all cases of a run."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str
+    matches: bool
+    max_abs_difference: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasuredPool:
+    """What was measured of a pool."""
+
+    name: str
+    peak_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """What was measured."""
+
+    runner: str
+    cases: int
+    sequence: bool
+    planning_seconds: float
+    outputs: tuple[Output, ...]
+    pools: tuple[MeasuredPool, ...]
+    guards_intact: bool
+    stack_peak_bytes: int | None = None
+    core1_stack_peak_bytes: int | None = None
+    instructions: int | None = None
+    instructions_resolution: float | None = None
+    cycles_estimate: int | None = None
+    memory_model: str | None = None
+    flash_waits_estimate: Mapping[str, Any] | None = None
+    cycles: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuildWarning:
+    """Why a build lacks something."""
+
+    code: str
+    where: str | None
+    text: str
+    help: str | None
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """All of it; of several models each has the parts of its own in `models`."""
+
+    schema: int | None = None
+    build: Build | None = None
+    model: Model | None = None
+    board: Board | None = None
+    plan: Plan | None = None
+    device_copies: Mapping[str, Any] | None = None
+    constants: Constants | None = None
+    reduction: Mapping[str, Any] | None = None
+    elf: Elf | None = None
+    steps: tuple[Step, ...] | None = None
+    run: Run | None = None
+    warnings: tuple[BuildWarning, ...] | None = None
+    models: tuple["Report", ...] | None = None
+
+
+def typed(document: Mapping[str, object]) -> Report:
+    """The document with types. Raises msgspec.ValidationError if it is no report: a bug."""
+    return msgspec.convert(document, Report)
