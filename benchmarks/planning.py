@@ -1,10 +1,21 @@
 """Planning every shared model, kernels of `stm32`: peak, bound, proof, processor seconds of the whole search.
 
-python benchmarks/planning.py [--board BOARD]
+python benchmarks/planning.py [--board BOARD] [--growth] [FILE.tflite ...]
+
+FILE: these models instead of the shared ones. `--growth`: instead, what made-up chains, random-wired networks
+and bare problems of growing size take, and `codegen --help`; processor seconds.
 """
 
 import argparse
+import resource
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from models import SHARED
 
@@ -12,10 +23,46 @@ from codegen import importers, passes
 from codegen.board import load_board
 from codegen.driver.build import pipeline, search_choices
 from codegen.driver.options import Options
+from codegen.driver.planning import plan_only
 from codegen.errors import CodegenError
+from codegen.plan.exact import optimal
 from codegen.plan.problem import peak_bytes
 from codegen.search import search
 from codegen.toolchain import LEVELS
+from tests.plan import growth
+
+
+def seconds_of(work: Callable[[], object]) -> str:
+    """Processor seconds."""
+    begun = time.process_time()
+    work()
+    return f"{time.process_time() - begun:.2f}"
+
+
+def show_growth() -> None:
+    """Print one row a made-up network or problem."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = {
+            **{
+                f"chain of {n} {kind}": growth.chain(kind, n)
+                for kind in ("twice", "conv")
+                for n in (150, 600)
+            },
+            **{f"random-wired, {n} ADDs": growth.wired(n) for n in (100, 200)},
+        }
+        for name, data in made.items():
+            path = Path(folder) / "model.tflite"
+            path.write_bytes(data)
+            print(f"{name:<34} {seconds_of(lambda path=path: plan_only(path, Options())):>8}", flush=True)
+    problems = {
+        **{f"{n} buffers of one lifetime": growth.one_lifetime(n) for n in (750, 1500)},
+        **{f"{n} buffers in a staircase": growth.staircase(n) for n in (1500, 3000)},
+    }
+    for name, problem in problems.items():
+        print(f"{name:<34} {seconds_of(lambda problem=problem: optimal(problem)):>8}", flush=True)
+    subprocess.run([sys.executable, "-m", "codegen", "--help"], stdout=subprocess.DEVNULL, check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{'codegen --help':<34} {used.ru_utime + used.ru_stime:>8.2f}")
 
 
 def main() -> None:
@@ -24,11 +71,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--board", default="stm32")
-    board = load_board(parser.parse_args().board)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("files", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    if arguments.growth:
+        show_growth()
+        return
+    board = load_board(arguments.board)
     row = "{:<44} {:<9} {:>9} {:>9} {:>7} {:>8}"
     print(row.format("model", "optimize", "peak", "bound", "proved", "seconds"))
     slowest, unsupported = 0.0, 0
-    for path in sorted((SHARED / "models").rglob("*.tflite")):
+    for path in arguments.files or sorted((SHARED / "models").rglob("*.tflite")):
         for level in LEVELS:
             options = Options(optimize=level)
             try:

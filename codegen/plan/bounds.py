@@ -6,6 +6,7 @@ bound the largest |A_i and A_j| from above. Alignment is relaxed to 1. Conflicts
 are never alive together are left out (a relaxation: the bound stays valid).
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -119,21 +120,53 @@ def alive_at(problem: Problem, plan: MemoryPlan, pool: str, time: int) -> tuple[
 def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int, int]]:
     """Pairs alive together that may have bytes in common: index -> other index -> most common bytes."""
     position = {buffer.id: i for i, buffer in enumerate(buffers)}
-    distances: dict[tuple[int, int], tuple[int, int]] = {}
-    for conflict in problem.conflicts:
-        i, j = position.get(conflict.first), position.get(conflict.second)
-        if i is not None and j is not None:
-            distances[i, j] = (conflict.first_below, conflict.second_below)
-            distances[j, i] = (conflict.second_below, conflict.first_below)
     found: dict[int, dict[int, int]] = {}
-    for i, j in intersecting(buffers):
-        first, second = buffers[i].size_bytes, buffers[j].size_bytes
-        # A pair without a conflict is not kept apart at all.
-        common = largest_overlap(first, second, *distances.get((i, j), (0, 0)))
+
+    def note(i: int, j: int, first_below: int, second_below: int) -> None:
+        common = largest_overlap(buffers[i].size_bytes, buffers[j].size_bytes, first_below, second_below)
         if common:
             found.setdefault(i, {})[j] = common
             found.setdefault(j, {})[i] = common
+
+    kept_apart = 0
+    for conflict in problem.conflicts:
+        i, j = position.get(conflict.first), position.get(conflict.second)
+        if i is None or j is None or not _meet(buffers[i], buffers[j]):
+            continue
+        kept_apart += 1
+        if conflict.first_below < buffers[i].size_bytes or conflict.second_below < buffers[j].size_bytes:
+            note(i, j, conflict.first_below, conflict.second_below)
+    if kept_apart == _meetings(buffers):
+        return found
+    # A pair without a conflict is not kept apart at all.
+    listed = {
+        (position[c.first], position[c.second])
+        for c in problem.conflicts
+        if c.first in position and c.second in position
+    }
+    for i, j in intersecting(buffers):
+        if (i, j) not in listed and (j, i) not in listed:
+            note(i, j, 0, 0)
     return found
+
+
+def _meet(one: Buffer, other: Buffer) -> bool:
+    """Whether two buffers that hold bytes are alive at the same time."""
+    return (
+        one.start < other.stop
+        and other.start < one.stop
+        and one.start < one.stop
+        and other.start < other.stop
+    )
+
+
+def _meetings(buffers: Sequence[Buffer]) -> int:
+    """How many pairs `intersecting` lists, without listing them: all but those of which one ends before the
+    other starts."""
+    alive = [b for b in buffers if b.size_bytes and b.start < b.stop]
+    stops = sorted(b.stop for b in alive)
+    apart = sum(bisect_right(stops, b.start) for b in alive)
+    return len(alive) * (len(alive) - 1) // 2 - apart
 
 
 def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _Overlaps) -> int:

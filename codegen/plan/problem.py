@@ -115,18 +115,20 @@ class Problem:
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
-        ids = {buffer.id for buffer in self.buffers}
-        if len(ids) != len(self.buffers):
+        numbers = {buffer.id: number for number, buffer in enumerate(self.buffers)}
+        if len(numbers) != len(self.buffers):
             raise ValueError("two buffers have the same id")
         names = {pool.name for pool in self.pools}
         for buffer in self.buffers:
             if not buffer.pool_candidates or not names.issuperset(buffer.pool_candidates):
                 candidates = f"pool candidates {buffer.pool_candidates} of {sorted(names)}"
                 raise ValueError(f"buffer {buffer.id}: {candidates}")
-        pairs: set[frozenset[str]] = set()
+        # A pair is one number: there may be a million of them.
+        pairs: set[int] = set()
         for conflict in self.conflicts:
-            pair = frozenset((conflict.first, conflict.second))
-            if not ids.issuperset(pair) or pair in pairs:
+            one, other = numbers.get(conflict.first, -1), numbers.get(conflict.second, -1)
+            pair = min(one, other) * len(numbers) + max(one, other)
+            if min(one, other) < 0 or pair in pairs:
                 pair_text = f"{conflict.first}, {conflict.second}"
                 raise ValueError(f"conflict {pair_text}: unknown buffer or given twice")
             pairs.add(pair)
