@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.environment import fill
-from codegen.emit.literals import scalar
+from codegen.emit.literals import POOL_TYPES, scalar
 from codegen.emit.names import Taken, local_names, reader_name
 from codegen.emit.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
+from codegen.ir import DType
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import (
     Block,
@@ -23,6 +24,9 @@ from codegen.kernels.primfunc import (
 
 _WORKSPACE = "workspace"
 """The parameter in which row kernels work."""
+
+_OFFSETS = {DType.INT8: "cg_rows_offset", DType.FLOAT32: "cg_rows_offset_f32"}
+"""The functions of cg_kernels.h that say where a pixel of such elements lies."""
 
 _NAMES = (
     _WORKSPACE,
@@ -156,7 +160,7 @@ class _Block:
                 continue
             index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
             const = "const " if isinstance(arg, ValueArg) else ""
-            parameters.append(f"{const}int8_t *{self._names[index]}")
+            parameters.append(f"{const}{POOL_TYPES[self._block.lines[index].dtype]} *{self._names[index]}")
         result = "CG_CHECK_RESULT static cg_status" if self._block.streamed else "static void"
         return wrapped(f"{result} {function_name(self._model, self._prim)}(", parameters, ")")
 
@@ -178,13 +182,14 @@ class _Block:
 
     def _declare(self, index: int) -> str:
         line = self._block.lines[index]
+        through = "" if line.dtype is DType.INT8 else "(const int8_t *)"
         origin = self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0"
         fields = [
-            f".base = {self._names[index]}",
-            f".row_bytes = {line.columns * line.channels}",
+            f".base = {through}{self._names[index]}",
+            f".row_bytes = {line.columns * line.pixel_bytes}",
             f".ring_rows = {line.ring_rows}",
             f".x_origin = {origin}",
-            f".channels = {line.channels}",
+            f".pixel_bytes = {line.pixel_bytes}",
         ]
         return wrapped(f"{self._indent}        const cg_rows {self._rows[index]} = {{", fields, "};")
 
@@ -196,7 +201,8 @@ class _Block:
         return str(start), str(stop)
 
     def _address(self, line: int, column: str) -> str:
-        return f"&{self._names[line]}[cg_rows_offset(&{self._rows[line]}, y, {column})]"
+        function = _OFFSETS[self._block.lines[line].dtype]
+        return f"&{self._names[line]}[{function}(&{self._rows[line]}, y, {column})]"
 
     def _call(self, index: int, stage: BlockStage) -> str:
         start, stop = self._columns(index)

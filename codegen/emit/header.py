@@ -33,6 +33,7 @@ class StreamView:
     prototype: str
     function: str
     row_bytes: int
+    row_elements: int
     field: str
 
 
@@ -188,6 +189,7 @@ def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None
                 prototype=wrapped(f"int {name}(", parameters, ")"),
                 function=name,
                 row_bytes=size_bytes,
+                row_elements=size_bytes // tensor.type.dtype.size_bytes,
                 field=view.field,
             )
     return None

@@ -72,6 +72,7 @@ class BinaryF32(_Binary):
 
     def __init__(self, op: str, stem: str) -> None:
         self.op, self.stem, self.name = op, stem, f"{stem}_portable"
+        self.run_symbol = f"{self.symbol}_run"
 
 
 def _integer_head(let: Let) -> Fields:

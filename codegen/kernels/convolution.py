@@ -215,9 +215,12 @@ class DepthwiseConv2D(_Weighted):
 class DepthwiseInPlace(_Weighted):
     """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
 
-    op, stem, name = "DEPTHWISE_CONV_2D", "depthwise_conv2d_in_place_s8", "depthwise_conv2d_s8_in_place"
-    argument = result = DType.INT8
+    op = "DEPTHWISE_CONV_2D"
     is_in_place = True
+
+    def __init__(self, kind: str, dtype: DType) -> None:
+        self.stem, self.name = f"depthwise_conv2d_in_place_{kind}", f"depthwise_conv2d_{kind}_in_place"
+        self.argument = self.result = dtype
 
     def check(self, let: Let) -> None:
         """Besides weights and numbers: every result element has the image element it replaces."""
@@ -233,18 +236,7 @@ class DepthwiseInPlace(_Weighted):
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         window = window_of(let, attrs)
         parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
-        rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
-        size = (rows + 1) * (window.image[2] + columns)
-        batch, height, width, channels = window.image
-        # Channel by channel: padded rows are cleared, image rows copied into them, windows read from there.
-        written = batch * channels * ((height + rows) * (width + columns) + height * width)
-        ring = Workspace(
-            name="ring",
-            size_bytes=size,
-            alignment=1,
-            reads=math.prod(window.image) * math.prod(window.window) / size,
-            writes=written / size,
-        )
+        ring = _float_ring(window) if self.argument is DType.FLOAT32 else _padded_ring(window)
         call = (
             StructArg(suffix="params"),
             StructArg(suffix="weights"),
@@ -252,6 +244,34 @@ class DepthwiseInPlace(_Weighted):
             WorkspaceArg(name="ring"),
         )
         return replace(parts, call_args=call, workspaces=(ring,), in_place=0)
+
+
+def _padded_ring(window: WindowShape) -> Workspace:
+    """Channel by channel: padded rows are cleared, image rows copied into them, windows read from there."""
+    rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    size = (rows + 1) * (window.image[2] + columns)
+    batch, height, width, channels = window.image
+    written = batch * channels * ((height + rows) * (width + columns) + height * width)
+    return Workspace(
+        name="ring",
+        size_bytes=size,
+        alignment=1,
+        reads=math.prod(window.image) * math.prod(window.window) / size,
+        writes=written / size,
+    )
+
+
+def _float_ring(window: WindowShape) -> Workspace:
+    """Channel by channel: image rows are copied, the taps of windows that are inside read from there."""
+    size = window.covered_rows * window.image[2]
+    elements = math.prod(window.image)
+    return Workspace(
+        name="ring",
+        size_bytes=size * DType.FLOAT32.size_bytes,
+        alignment=4,
+        reads=elements * window.reads(1) / size,
+        writes=elements / size,
+    )
 
 
 class FullyConnected(_Weighted):
@@ -291,7 +311,8 @@ register(Conv2D("conv2d_f32", DType.FLOAT32))
 register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
 register(DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16))
 register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
-register(DepthwiseInPlace())
+register(DepthwiseInPlace("s8", DType.INT8))
+register(DepthwiseInPlace("f32", DType.FLOAT32))
 register(FullyConnected("fully_connected_s8", DType.INT8))
 register(FullyConnected("fully_connected_s16", DType.INT16))
 register(FullyConnected("fully_connected_f32", DType.FLOAT32))

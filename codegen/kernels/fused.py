@@ -18,6 +18,7 @@ from codegen.kernels.primfunc import (
     CStruct,
     Lines,
     LinkedConstant,
+    LiteralArg,
     PrimFunc,
     ResultArg,
     Sharing,
@@ -56,7 +57,7 @@ class Layout:
     def line_bytes(self) -> tuple[int, ...]:
         """Bytes of the lines of every stage but the last, which writes the result."""
         return tuple(
-            max(1, width * stage.channels * kept)
+            max(1, width * stage.pixel_bytes * kept)
             for width, stage, kept in zip(self.widths, self.stages, self.run.kept, strict=True)
         )[:-1]
 
@@ -144,15 +145,19 @@ def _stages(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...
 
 def delivery(var: Var) -> Stage:
     """The stage that hands the rows of a streamed argument over."""
-    _, height, width, channels = nhwc(var.type.shape)
+    _, height, width, _ = nhwc(var.type.shape)
     rows, columns = Axis(count=height, extent=height), Axis(count=width, extent=width)
-    return Stage(rows=rows, columns=columns, channels=channels, sources=(), is_delivered=True)
+    return Stage(rows=rows, columns=columns, pixel_bytes=_pixel_bytes(var), sources=(), is_delivered=True)
+
+
+def _pixel_bytes(var: Var) -> int:
+    return nhwc(var.type.shape)[3] * var.type.dtype.size_bytes
 
 
 def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
     """A step as a stage; `places`: of the values that it reads, the numbers by which stages name sources."""
     assert prim.rows is not None
-    _, height, width, channels = nhwc(prim.let.var.type.shape)
+    _, height, width, _ = nhwc(prim.let.var.type.shape)
     names = dict.fromkeys(arg.name for arg in prim.let.call.args if isinstance(arg, Var))
     sources = tuple(places[name] for name in names)
     everywhere = Axis(count=height, extent=height), Axis(count=width, extent=width)
@@ -160,7 +165,7 @@ def stage_of(prim: PrimFunc, places: Mapping[str, int]) -> Stage:
     return Stage(
         rows=rows,
         columns=columns,
-        channels=channels,
+        pixel_bytes=_pixel_bytes(prim.let.var),
         sources=sources,
         is_elementwise=prim.rows.window is None,
         reads_row_last=prim.rows.reads_row_last,
@@ -174,8 +179,7 @@ def sharing(prims: Sequence[PrimFunc], planned: Layout) -> tuple[Sharing, ...]:
     for index, var in enumerate(outside(prims)):
         if all(-1 - index not in stage.sources for stage in planned.stages):
             continue  # delivered row by row: there are no bytes to share
-        _, _, width, channels = nhwc(var.type.shape)
-        image = Image(columns=width, channels=channels)
+        image = Image(columns=nhwc(var.type.shape)[2], pixel_bytes=_pixel_bytes(var))
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         least = 1 - var.type.size_bytes
         below = least if found is None else max(found, least)
@@ -262,7 +266,7 @@ def bind_fused(let: Let, prims: Sequence[PrimFunc], planned: Layout, streamed: s
                 alignment=max(prim.argument_alignment for prim in prims),
                 is_activation=True,
                 reads=reads.get(line.name, 0.0) / size,
-                writes=planned.pixels(stage) * line.channels / size,
+                writes=planned.pixels(stage) * line.pixel_bytes / size,
             )
             for stage, (line, size) in enumerate(zip(lines, planned.line_bytes, strict=False))
         )
@@ -285,15 +289,24 @@ def _lines(
 ) -> tuple[Lines, ...]:
     found: list[Lines] = []
     for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
-        place = WorkspaceArg(name=value.name)
-        channels = value.type.shape[-1]
-        found.append(Lines(name=value.name, place=place, columns=width, channels=channels, ring_rows=kept))
+        found.append(_image_lines(value, WorkspaceArg(name=value.name), width, kept))
     whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], ResultArg())]
     whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
     for var, place in whole:
-        _, height, columns, channels = nhwc(var.type.shape)
-        found.append(Lines(name=var.name, place=place, columns=columns, channels=channels, ring_rows=height))
+        _, height, columns, _ = nhwc(var.type.shape)
+        found.append(_image_lines(var, place, columns, height))
     return tuple(found)
+
+
+def _image_lines(var: Var, place: ValueArg | ResultArg | WorkspaceArg, columns: int, ring_rows: int) -> Lines:
+    return Lines(
+        name=var.name,
+        place=place,
+        columns=columns,
+        dtype=var.type.dtype,
+        channels=nhwc(var.type.shape)[3],
+        ring_rows=ring_rows,
+    )
 
 
 def _block_stage(
@@ -334,6 +347,8 @@ def _inner_argument(prim: PrimFunc, arg: CallArg, is_last: bool) -> CallArg:
             return StructArg(suffix=_inner(prim, suffix, is_last))
         case ConstantArg(role=role):
             return ConstantArg(role=_inner(prim, role, is_last))
+        case LiteralArg():
+            return arg
         case _:
             raise ValueError(f"{prim.name}: {arg!r} has no place in a block")
 

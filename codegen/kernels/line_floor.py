@@ -75,4 +75,4 @@ def _rows_read(axis: Axis, start: int, stop: int) -> tuple[_Span, int]:
 
 def _line_bytes(stage: Stage, wanted: _Wanted) -> int:
     start, stop = wanted.columns
-    return wanted.kept * (stop - start) * stage.channels
+    return wanted.kept * (stop - start) * stage.pixel_bytes

@@ -80,7 +80,7 @@ class Table(PortableKernel):
 
 
 class ElementwiseF32(PortableKernel):
-    """A float32 function (input, output, count, further numbers...)."""
+    """A float32 function (numbers..., input, output, count)."""
 
     argument = result = DType.FLOAT32
 
@@ -89,15 +89,20 @@ class ElementwiseF32(PortableKernel):
         self._numbers = numbers
 
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
-        """What follows the count in the call."""
+        """What the call begins with."""
         del let
         return self._numbers
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
-        literals = (LiteralArg(value=number) for number in (let.var.type.elements, *self.numbers(let)))
-        return Parts(call_args=(value, ResultArg(), *literals), constants=linked, sharing=in_place(let, 0))
+        numbers = (LiteralArg(value=number) for number in self.numbers(let))
+        return Parts(
+            call_args=(*numbers, value, ResultArg(), LiteralArg(value=let.var.type.elements)),
+            constants=linked,
+            sharing=in_place(let, 0),
+            rows=row_kernel(let, self.symbol),
+        )
 
 
 class LeakyReluF32(ElementwiseF32):

@@ -160,11 +160,11 @@ def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray |
 
 
 def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
-    """`symbol` as the row kernel of `let` if a block can run it: one int8 image, all arguments images that
-    are computed at run time (weights and bias aside), without a window all of one shape, with one no result
-    from padding alone."""
+    """`symbol` as the row kernel of `let` if a block can run it: images of int8 or float32, all of one type,
+    all arguments images that are computed at run time (weights and bias aside), without a window all of one
+    shape, with one no result from padding alone."""
     images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
-    if any(var.type.dtype is not DType.INT8 for var in images):
+    if {var.type.dtype for var in images} not in ({DType.INT8}, {DType.FLOAT32}):
         return None
     if any(len(var.type.shape) != 4 or var.type.shape[0] != 1 for var in images):
         return None

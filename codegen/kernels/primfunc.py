@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
+from codegen.ir import ANYWHERE, DType, Let, Var, VirtualDevice
 from codegen.kernels.memory import MemoryDemand
 from codegen.kernels.rows import Axis
 from codegen.kernels.split import Split
@@ -208,8 +208,14 @@ class Lines:
     place: ValueArg | ResultArg | WorkspaceArg
     columns: int
     """Columns held: the whole image's, or those of the widest stripe."""
+    dtype: DType
     channels: int
     ring_rows: int
+
+    @property
+    def pixel_bytes(self) -> int:
+        """Bytes of all channels of a pixel."""
+        return self.channels * self.dtype.size_bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -90,8 +90,8 @@ class Stage:
 
     rows: Axis
     columns: Axis
-    channels: int
-    """Of the result, in bytes a pixel."""
+    pixel_bytes: int
+    """Of the result."""
     sources: tuple[int, ...]
     is_elementwise: bool = False
     """Reads element i before it writes element i, and nothing below i from then on."""
@@ -151,7 +151,7 @@ class Run:
 def simulate(stages: Sequence[Stage]) -> Run:
     """Run the schedule and find the least ring heights with which no row is lost before its last read."""
     # Columns and channels do not matter to it: one run serves every number of stripes.
-    rows = [replace(stage, columns=stage.rows, channels=1, is_elementwise=False) for stage in stages]
+    rows = [replace(stage, columns=stage.rows, pixel_bytes=1, is_elementwise=False) for stage in stages]
     return _simulate(tuple(rows))
 
 
@@ -193,14 +193,14 @@ def safe_distance(ends: NDArray[np.int64], lows: NDArray[np.int64]) -> int | Non
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """Extents of an argument or result of the block: columns, bytes a pixel."""
+    """Extents of an argument or result of the block."""
 
     columns: int
-    channels: int
+    pixel_bytes: int
 
     def offset(self, row: int, column: int) -> int:
         """Bytes in front of a pixel."""
-        return (row * self.columns + column) * self.channels
+        return (row * self.columns + column) * self.pixel_bytes
 
 
 def accesses(
@@ -215,7 +215,7 @@ def accesses(
     `stripes`: per stripe the columns of each stage (`demanded`).
     """
     last = len(stages) - 1
-    result = Image(columns=stages[last].columns.count, channels=stages[last].channels)
+    result = Image(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     events: list[tuple[int, int]] = []
     readers = {index for index, stage in enumerate(stages) if argument in stage.sources}
     order = [(index, row) for index, row in run.order if index == last or index in readers]

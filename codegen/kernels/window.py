@@ -54,6 +54,11 @@ class WindowShape:
         return rows, columns
 
     @property
+    def covered_rows(self) -> int:
+        """Rows that a window covers, or all of an image that has fewer; `cg_covered_rows` in C."""
+        return min((self.window[0] - 1) * self.dilation[0] + 1, self.image[1])
+
+    @property
     def is_padded(self) -> bool:
         """Some window reaches beyond an edge of the image."""
         ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)

@@ -16,7 +16,8 @@ from codegen.search.binding import Binder
 from codegen.search.costs import cheapest
 
 BALANCED_WORKSPACE_BYTES = 2048
-"""The most that `--optimize balanced` gives a kernel to work in."""
+"""The most that `--optimize balanced` gives a kernel to work in, for elements of one byte; wider ones get as
+many elements."""
 
 
 PLANNED_STEPS = 10_000
@@ -83,7 +84,8 @@ def alternatives(
                 continue
             most = max((space.size_bytes for space in bound.workspaces), default=0)
             legal = may_replace(function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs)
-            if legal and (optimize == "size" or most <= BALANCED_WORKSPACE_BYTES):
+            room = BALANCED_WORKSPACE_BYTES * prim.let.var.type.dtype.size_bytes
+            if legal and (optimize == "size" or most <= room):
                 chosen = best([found[step], bound] if step in found else [bound])
                 prims = replaced(prim_funcs, {**found, step: chosen})
                 if not broken(function, prims, io=io, streamed=streamed):

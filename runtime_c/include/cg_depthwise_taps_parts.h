@@ -92,7 +92,7 @@ static inline cg_rows cg_image_rows(const cg_window *window, const int8_t *input
         .row_bytes = window->in.w * window->in.c,
         .ring_rows = window->in.h,
         .x_origin = 0,
-        .channels = window->in.c,
+        .pixel_bytes = window->in.c,
     };
     return rows;
 }

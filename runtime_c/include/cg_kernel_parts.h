@@ -71,7 +71,7 @@ static inline int32_t cg_view_start(const cg_view *view, const cg_window *window
 typedef struct {
     const int8_t *first;
     int32_t x_origin;
-    int32_t channels;
+    int32_t pixel_bytes;
     int32_t step;
     int32_t ring_bytes;
     int32_t wrap;
@@ -84,7 +84,7 @@ static inline cg_tap_rows cg_find_tap_rows(const cg_rows *rows, const cg_window 
     cg_tap_rows found = {
         .first = rows->base,
         .x_origin = rows->x_origin,
-        .channels = rows->channels,
+        .pixel_bytes = rows->pixel_bytes,
         .step = window->dilation_h * rows->row_bytes,
         .ring_bytes = rows->ring_rows * rows->row_bytes,
         .wrap = window->kernel_h,
@@ -109,7 +109,7 @@ static inline const int8_t *cg_first_tap(const cg_tap_rows *rows, const cg_windo
                                          const cg_view *view)
 {
     const int32_t x = view->x + (view->cols.first * window->dilation_w);
-    return &rows->first[(x - rows->x_origin) * rows->channels];
+    return &rows->first[(x - rows->x_origin) * rows->pixel_bytes];
 }
 
 /* A dense image whose rows are all there. */
@@ -120,9 +120,29 @@ static inline cg_rows cg_all_rows(const cg_shape *shape, const int8_t *image)
         .row_bytes = shape->w * shape->c,
         .ring_rows = shape->h,
         .x_origin = 0,
-        .channels = shape->c,
+        .pixel_bytes = shape->c,
     };
     return rows;
+}
+
+/* The same of floats. */
+static inline cg_rows cg_all_rows_f32(const cg_shape *shape, const cg_f32 *image)
+{
+    const int32_t pixel_bytes = shape->c * (int32_t)sizeof(float);
+    const cg_rows rows = {
+        .base = (const int8_t *)image,
+        .row_bytes = shape->w * pixel_bytes,
+        .ring_rows = shape->h,
+        .x_origin = 0,
+        .pixel_bytes = pixel_bytes,
+    };
+    return rows;
+}
+
+/* A place in rows of floats, which are aligned to 4 bytes. */
+static inline const cg_f32 *cg_floats(const int8_t *place)
+{
+    return (const cg_f32 *)(const void *)place;
 }
 
 static inline int32_t cg_shape_elements(const cg_shape *shape)

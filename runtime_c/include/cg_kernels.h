@@ -47,22 +47,28 @@ typedef struct {
 } cg_window;
 
 /*
- * Rows of an image: all of them, or the last few of them in a ring. Pixel (y, x) lies at
- * base + (y % ring_rows) * row_bytes + (x - x_origin) * channels.
+ * Rows of an image of any element type: all of them, or the last few of them in a ring. Pixel (y,
+ * x) lies at base + (y % ring_rows) * row_bytes + (x - x_origin) * pixel_bytes.
  */
 typedef struct {
     const int8_t *base;
     int32_t row_bytes;
     int32_t ring_rows;
     int32_t x_origin;
-    int32_t channels;
+    int32_t pixel_bytes; /* all channels of a pixel */
 } cg_rows;
 
 /* Offset in bytes of pixel (y, x) from the base. */
 static inline size_t cg_rows_offset(const cg_rows *rows, int32_t y, int32_t x)
 {
     const int32_t line = (y % rows->ring_rows) * rows->row_bytes;
-    return (size_t)(line + ((x - rows->x_origin) * rows->channels));
+    return (size_t)(line + ((x - rows->x_origin) * rows->pixel_bytes));
+}
+
+/* The same in elements of rows of floats. */
+static inline size_t cg_rows_offset_f32(const cg_rows *rows, int32_t y, int32_t x)
+{
+    return cg_rows_offset(rows, y, x) / sizeof(float);
 }
 
 typedef struct {
@@ -112,6 +118,9 @@ void cg_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weigh
                       int32_t x_stop);
 void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                    const cg_f32 *input, cg_f32 *output);
+void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                       const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                       int32_t x_stop);
 
 /* The same from the last pixel to the first, channels still in order: `row_major_above`. */
 void cg_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
@@ -125,6 +134,9 @@ void cg_depthwise_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weig
                                 int32_t x_stop);
 void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
                              const cg_f32 *input, cg_f32 *output);
+void cg_depthwise_conv2d_f32_row(const cg_conv_params_f32 *params,
+                                 const cg_conv_weights_f32 *weights, const cg_rows *input,
+                                 cg_f32 *output, int32_t y, int32_t x_start, int32_t x_stop);
 
 void cg_depthwise_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                                     const int8_t *input, int8_t *output);
@@ -143,6 +155,25 @@ static inline size_t cg_depthwise_in_place_workspace_bytes(const cg_conv_params 
     const int32_t rows = ((window->kernel_h - 1) * window->dilation_h) + 1;
     const int32_t row_len = window->in.w + ((window->kernel_w - 1) * window->dilation_w);
     return (size_t)(rows * row_len);
+}
+
+/* The same of floats; only taps inside the image are summed, as in cg_depthwise_conv2d_f32. */
+void cg_depthwise_conv2d_in_place_f32(const cg_conv_params_f32 *params,
+                                      const cg_conv_weights_f32 *weights, cg_f32 *image,
+                                      void *workspace);
+
+/* Rows that a window covers, or all of an image that has fewer. */
+static inline int32_t cg_covered_rows(const cg_window *window)
+{
+    const int32_t rows = ((window->kernel_h - 1) * window->dilation_h) + 1;
+    return (rows < window->in.h) ? rows : window->in.h;
+}
+
+/* As many rows of one channel as a window covers. */
+static inline size_t cg_depthwise_in_place_f32_workspace_bytes(const cg_conv_params_f32 *params)
+{
+    const cg_window *const window = &params->window;
+    return (size_t)(cg_covered_rows(window) * window->in.w) * sizeof(float);
 }
 
 typedef struct {
@@ -185,12 +216,16 @@ void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t 
 void cg_avg_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
                           int32_t y, int32_t x_start, int32_t x_stop);
 void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
+void cg_avg_pool2d_f32_row(const cg_pool_params_f32 *params, const cg_rows *input, cg_f32 *output,
+                           int32_t y, int32_t x_start, int32_t x_stop);
 void cg_max_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_max_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
                           int32_t y, int32_t x_start, int32_t x_stop);
 void cg_avg_pool2d_reverse_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_max_pool2d_reverse_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_max_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
+void cg_max_pool2d_f32_row(const cg_pool_params_f32 *params, const cg_rows *input, cg_f32 *output,
+                           int32_t y, int32_t x_start, int32_t x_stop);
 
 /* ---- walks over up to five axes ------------------------------------------------------- */
 
@@ -287,10 +322,16 @@ void cg_add_s8_run(const cg_add_params *params, const int8_t *lhs, const int8_t 
 void cg_mul_s8(const cg_mul_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 void cg_add_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                 cg_f32 *output);
+void cg_add_f32_run(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    cg_f32 *output, int32_t count);
 void cg_sub_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                 cg_f32 *output);
+void cg_sub_f32_run(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    cg_f32 *output, int32_t count);
 void cg_mul_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                 cg_f32 *output);
+void cg_mul_f32_run(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    cg_f32 *output, int32_t count);
 
 /* ---- moving bytes, any element type --------------------------------------------------- */
 
@@ -416,9 +457,9 @@ typedef struct {
 void cg_requantize_s32_s8(const cg_requantize_params *params, const cg_s32 *input, int8_t *output);
 
 /* min(max(x, low), high): RELU, RELU6. In place. */
-void cg_clamp_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float low, float high);
+void cg_clamp_f32(float low, float high, const cg_f32 *input, cg_f32 *output, int32_t count);
 /* x > 0 ? x : alpha * x. In place. */
-void cg_leaky_relu_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float alpha);
+void cg_leaky_relu_f32(float alpha, const cg_f32 *input, cg_f32 *output, int32_t count);
 /* 1 / (1 + exp(-x)). In place. */
 void cg_logistic_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 /* In place. */

@@ -40,6 +40,13 @@ typedef struct {
  */
 void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, const cg_f32 *input,
                        cg_f32 *output);
+/*
+ * Result row y, columns [x_start, x_stop): `output` is where the first of these pixels goes. The
+ * row's windows are read until its last write.
+ */
+void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
+                           const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                           int32_t x_stop);
 
 /*
  * One output channel an input channel, at least four of them. `stream` holds, for each four
@@ -49,6 +56,25 @@ void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, co
  */
 void cg_depthwise_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream,
                                  const cg_f32 *input, cg_f32 *output);
+/* As cg_conv2d_f32_fpu_row. */
+void cg_depthwise_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
+                                     const cg_rows *input, cg_f32 *output, int32_t y,
+                                     int32_t x_start, int32_t x_stop);
+
+/*
+ * Stride 1, one output channel an input channel, a multiple of four of them, a result as large as
+ * the image: it replaces the image in its bytes, four channels after the other. `stream` as above.
+ * Workspace: cg_depthwise_in_place_fpu_workspace_bytes().
+ */
+void cg_depthwise_in_place_f32_fpu(const cg_conv_params_fpu *params, const float *stream,
+                                   cg_f32 *image, void *workspace);
+
+/* As many rows of four channels as a window covers. */
+static inline size_t cg_depthwise_in_place_fpu_workspace_bytes(const cg_conv_params_fpu *params)
+{
+    const cg_window *const window = &params->window;
+    return (size_t)(cg_covered_rows(window) * window->in.w) * 4u * sizeof(float);
+}
 
 #ifdef __cplusplus
 }

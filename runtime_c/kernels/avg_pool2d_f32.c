@@ -5,30 +5,47 @@
 #include "cg_kernel_parts.h"
 
 /* Sum of the taps inside, one channel. */
-static float window_sum(const cg_window *window, const cg_view *view, const cg_f32 *row)
+static float window_sum(const cg_tap_rows *rows, int32_t channels, const cg_view *view,
+                        const int8_t *row)
 {
     float sum = 0.0f;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
-        const cg_f32 *x = row;
+        row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
+        const cg_f32 *x = cg_floats(row);
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             sum += *x;
-            x += window->in.c;
+            x += channels;
         }
-        row += window->in.w * window->in.c;
+        row += rows->step;
     }
     return sum;
 }
 
-static void pool_pixel(const cg_pool_params_f32 *params, const cg_view *view, const cg_f32 *input,
-                       cg_f32 *output)
+static void pool_pixel(const cg_pool_params_f32 *params, const cg_view *view,
+                       const cg_tap_rows *rows, cg_f32 *output)
 {
     const cg_window *const window = &params->window;
-    const cg_f32 *x = &input[cg_view_start(view, window)];
+    const int8_t *x = cg_first_tap(rows, window, view);
     const int32_t count =
         (view->rows.stop - view->rows.first) * (view->cols.stop - view->cols.first);
     for (int32_t c = 0; c < window->out.c; c++) {
-        const float mean = window_sum(window, view, x++) / (float)count;
+        const float mean = window_sum(rows, window->in.c, view, x) / (float)count;
         output[c] = cg_clamp_one_f32(mean, params->act_min, params->act_max);
+        x += sizeof(float);
+    }
+}
+
+void cg_avg_pool2d_f32_row(const cg_pool_params_f32 *params, const cg_rows *input, cg_f32 *output,
+                           int32_t y, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
+    for (int32_t x = x_start; x < x_stop; x++) {
+        cg_view_col(&view, window, x);
+        pool_pixel(params, &view, &rows, output);
+        output += window->out.c;
     }
 }
 
@@ -36,14 +53,10 @@ void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows_f32(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            for (int32_t x = 0; x < window->out.w; x++) {
-                cg_view_col(&view, window, x);
-                pool_pixel(params, &view, input, output);
-                output += window->out.c;
-            }
+            cg_avg_pool2d_f32_row(params, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }

@@ -13,7 +13,7 @@ static int32_t window_sum(const cg_tap_rows *rows, const cg_view *view, const in
         const int8_t *x = row;
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             sum += *x;
-            x += rows->channels;
+            x += rows->pixel_bytes;
         }
         row += rows->step;
     }

@@ -4,7 +4,7 @@
  */
 #include "cg_kernel_parts.h"
 
-void cg_clamp_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float low, float high)
+void cg_clamp_f32(float low, float high, const cg_f32 *input, cg_f32 *output, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
         output[i] = cg_clamp_one_f32(input[i], low, high);

@@ -5,26 +5,28 @@
 #include "cg_kernel_parts.h"
 
 /* The taps inside the image of one output channel; `image` is the first of them. */
-static float window_dot(const cg_conv_params_f32 *params, const cg_view *view, int32_t channels,
-                        const cg_f32 *image, const float *w)
+static float window_dot(const cg_conv_params_f32 *params, const cg_view *view,
+                        const cg_tap_rows *rows, int32_t channels, const int8_t *image,
+                        const float *w)
 {
     const cg_window *const window = &params->window;
     float sum = 0.0f;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
-        const cg_f32 *pixel = image;
+        image -= (ky == rows->wrap) ? rows->ring_bytes : 0;
+        const cg_f32 *pixel = cg_floats(image);
         const float *tap = &w[((ky * window->kernel_w) + view->cols.first) * channels];
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             sum = cg_dot_f32(sum, pixel, tap, channels);
             pixel += window->dilation_w * window->in.c;
             tap += channels;
         }
-        image += window->dilation_h * window->in.w * window->in.c;
+        image += rows->step;
     }
     return sum;
 }
 
 static void conv_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
-                       const cg_view *view, const cg_f32 *input, cg_f32 *output)
+                       const cg_view *view, const cg_tap_rows *rows, cg_f32 *output)
 {
     const cg_window *const window = &params->window;
     const int32_t channels = window->in.c / params->groups;
@@ -32,18 +34,33 @@ static void conv_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f
     const int32_t group_len = window->out.c / params->groups;
     const bool inside =
         (view->rows.stop > view->rows.first) && (view->cols.stop > view->cols.first);
-    const cg_f32 *image = inside ? &input[cg_view_start(view, window)] : input;
+    const int8_t *image = inside ? cg_first_tap(rows, window, view) : rows->first;
     const float *w = weights->weight;
     int32_t group_left = group_len;
     for (int32_t o = 0; o < window->out.c; o++) {
-        const float sum = window_dot(params, view, channels, image, w) + weights->bias[o];
+        const float sum = window_dot(params, view, rows, channels, image, w) + weights->bias[o];
         output[o] = cg_clamp_one_f32(sum, params->act_min, params->act_max);
         w += taps;
         group_left--;
         if (group_left == 0) {
             group_left = group_len;
-            image += channels;
+            image += channels * (int32_t)sizeof(float);
         }
+    }
+}
+
+void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
+                       const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                       int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
+    for (int32_t x = x_start; x < x_stop; x++) {
+        cg_view_col(&view, window, x);
+        conv_pixel(params, weights, &view, &rows, output);
+        output += window->out.c;
     }
 }
 
@@ -52,14 +69,10 @@ void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows_f32(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            for (int32_t x = 0; x < window->out.w; x++) {
-                cg_view_col(&view, window, x);
-                conv_pixel(params, weights, &view, input, output);
-                output += window->out.c;
-            }
+            cg_conv2d_f32_row(params, weights, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }

@@ -50,32 +50,47 @@ static void several(const cg_conv_fpu *conv, const cg_f32 *x, cg_f32 *out, int32
     }
 }
 
-/* The taps of `view`; returns where they begin in the image. */
-static const cg_f32 *taps(cg_conv_fpu *conv, const cg_window *window, const cg_view *view,
-                          const cg_f32 *input)
+/* The taps of `view`; returns where they begin. */
+static const cg_f32 *taps(cg_tile_fpu *tile, const cg_window *window, const cg_view *view,
+                          const cg_tap_rows *lines)
 {
-    cg_tile_fpu *const tile = &conv->tile;
     const int32_t cols = view->cols.stop - view->cols.first;
     const bool is_dense = window->dilation_w == 1;
-    cg_tile_taps(tile, window, view, window->in.c);
     tile->runs = is_dense ? 1 : cols;
     tile->run_len = is_dense ? (cols * window->in.c) : window->in.c;
-    tile->x_gap = (window->dilation_w - 1) * window->in.c * CG_F32_BYTES;
-    return (tile->rows > 0) ? &input[cg_view_start(view, window)] : input;
+    tile->x_gap = (window->dilation_w - 1) * lines->pixel_bytes;
+    return cg_tile_taps(tile, window, view, lines, window->in.c);
 }
 
-/* Row view->y of the result: what is clipped left, what is not, what is clipped right. */
-static void conv_row(cg_conv_fpu *conv, const cg_window *window, cg_view *view, const cg_f32 *input,
-                     cg_f32 *output)
+static void start(cg_conv_fpu *conv, const cg_conv_params_fpu *params, const float *stream)
 {
-    const cg_taps inside = cg_inside_fpu(window);
-    int32_t x = 0;
-    while (x < window->out.w) {
-        cg_view_col(view, window, x);
-        const cg_f32 *const from = taps(conv, window, view, input);
+    const cg_window *const window = &params->window;
+    const int32_t channel_len = window->kernel_h * window->kernel_w * window->in.c;
+    cg_start_tile(&conv->tile, params, window->in.c * CG_F32_BYTES);
+    conv->stream = stream;
+    conv->single = conv->tile.blocks * CG_BLOCK_FPU;
+    conv->singles = &stream[conv->single * (channel_len + 1)];
+}
+
+/* What is clipped left, what is not, what is clipped right. */
+void cg_conv2d_f32_fpu_row(const cg_conv_params_fpu *params, const float *stream,
+                           const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
+                           int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    const cg_taps inside = cg_inside_fpu(window, x_start, x_stop);
+    cg_conv_fpu conv;
+    start(&conv, params, stream);
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows lines = cg_find_tap_rows(input, window, &view);
+    int32_t x = x_start;
+    while (x < x_stop) {
+        cg_view_col(&view, window, x);
+        const cg_f32 *const from = taps(&conv.tile, window, &view, &lines);
         const bool is_inside = (x == inside.first) && (inside.stop > x);
         const int32_t pixels = is_inside ? (inside.stop - x) : 1;
-        several(conv, from, output, pixels);
+        several(&conv, from, output, pixels);
         output += pixels * window->out.c;
         x += pixels;
     }
@@ -93,25 +108,21 @@ void cg_conv2d_f32_fpu(const cg_conv_params_fpu *params, const float *stream, co
                        cg_f32 *output)
 {
     const cg_window *const window = &params->window;
-    cg_conv_fpu conv = {.tile = cg_tile_of(params), .stream = stream};
-    const int32_t channel_len = window->kernel_h * window->kernel_w * window->in.c;
-    conv.single = conv.tile.blocks * CG_BLOCK_FPU;
-    conv.singles = &stream[conv.single * (channel_len + 1)];
     if (is_pointwise(window)) {
-        cg_view view;
-        cg_view_row(&view, window, 0);
-        cg_view_col(&view, window, 0);
-        (void)taps(&conv, window, &view, input);
+        const cg_view view = {.rows = {0, 1}, .cols = {0, 1}};
+        const cg_tap_rows lines = {.wrap = 1}; /* no tap has a next one */
+        cg_conv_fpu conv;
+        start(&conv, params, stream);
+        (void)taps(&conv.tile, window, &view, &lines);
         several(&conv, input, output, window->batch * window->out.h * window->out.w);
         return;
     }
+    cg_rows rows = cg_all_rows_f32(&window->in, input);
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            conv_row(&conv, window, &view, input, output);
+            cg_conv2d_f32_fpu_row(params, stream, &rows, output, y, 0, window->out.w);
             output += window->out.w * window->out.c;
         }
-        input += cg_shape_elements(&window->in);
+        rows.base += rows.ring_rows * rows.row_bytes;
     }
 }

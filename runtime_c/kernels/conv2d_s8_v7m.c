@@ -202,7 +202,7 @@ static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int3
             const int8_t *const patch = copy_patch(layer, row, column, count);
             const cg_tap_rows rows = {.first = patch,
                                       .x_origin = column,
-                                      .channels = window->in.c,
+                                      .pixel_bytes = window->in.c,
                                       .step = cg_patch_line_v7m(window, count),
                                       .ring_bytes = 0,
                                       .wrap = window->kernel_h};

@@ -233,7 +233,7 @@ void cg_depthwise3x3_rows_s8_dsp(const cg_dw3x3_params *params, void *workspace,
             .row_bytes = window->in.w * window->in.c,
             .ring_rows = window->in.h,
             .x_origin = 0,
-            .channels = window->in.c,
+            .pixel_bytes = window->in.c,
         };
         for (int32_t y = 0; y < window->out.h; y++) {
             cg_depthwise3x3_s8_dsp_row(params, workspace, &rows, output, y, 0, window->out.w);

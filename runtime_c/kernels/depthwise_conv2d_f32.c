@@ -6,48 +6,63 @@
 #include "cg_kernel_parts.h"
 
 /* The taps inside the image of one output channel; x and w point to the first of them. */
-static float channel_dot(const cg_conv_params_f32 *params, const cg_view *view, const cg_f32 *x_row,
-                         const float *w_row)
+static float channel_dot(const cg_conv_params_f32 *params, const cg_view *view,
+                         const cg_tap_rows *rows, const int8_t *x_row, const float *w_row)
 {
     const cg_window *const window = &params->window;
     const int32_t x_step = window->dilation_w * window->in.c;
-    const int32_t x_row_step = window->dilation_h * window->in.w * window->in.c;
     const int32_t w_step = window->out.c;
     const int32_t w_row_step = window->kernel_w * window->out.c;
     float sum = 0.0f;
     for (int32_t ky = view->rows.first; ky < view->rows.stop; ky++) {
-        const cg_f32 *x = x_row;
+        x_row -= (ky == rows->wrap) ? rows->ring_bytes : 0;
+        const cg_f32 *x = cg_floats(x_row);
         const float *w = w_row;
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             sum += *x * *w;
             x += x_step;
             w += w_step;
         }
-        x_row += x_row_step;
+        x_row += rows->step;
         w_row += w_row_step;
     }
     return sum;
 }
 
 static void depthwise_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
-                            const cg_view *view, const cg_f32 *input, cg_f32 *output)
+                            const cg_view *view, const cg_tap_rows *rows, cg_f32 *output)
 {
     const cg_window *const window = &params->window;
     const int32_t channel_multiplier = window->out.c / window->in.c;
     const int32_t first_tap = (view->rows.first * window->kernel_w) + view->cols.first;
     const bool inside =
         (view->rows.stop > view->rows.first) && (view->cols.stop > view->cols.first);
-    const cg_f32 *x = inside ? &input[cg_view_start(view, window)] : input;
+    const int8_t *x = inside ? cg_first_tap(rows, window, view) : rows->first;
     const float *w = inside ? &weights->weight[first_tap * window->out.c] : weights->weight;
     const float *bias = weights->bias;
     for (int32_t c = 0; c < window->in.c; c++) {
         for (int32_t m = 0; m < channel_multiplier; m++) {
-            const float sum = inside ? channel_dot(params, view, x, w) : 0.0f;
+            const float sum = inside ? channel_dot(params, view, rows, x, w) : 0.0f;
             *output++ = cg_clamp_one_f32(sum + *bias, params->act_min, params->act_max);
             w++;
             bias++;
         }
-        x++;
+        x += sizeof(float);
+    }
+}
+
+void cg_depthwise_conv2d_f32_row(const cg_conv_params_f32 *params,
+                                 const cg_conv_weights_f32 *weights, const cg_rows *input,
+                                 cg_f32 *output, int32_t y, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
+    for (int32_t x = x_start; x < x_stop; x++) {
+        cg_view_col(&view, window, x);
+        depthwise_pixel(params, weights, &view, &rows, output);
+        output += window->out.c;
     }
 }
 
@@ -56,14 +71,10 @@ void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_wei
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows_f32(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            cg_view view;
-            cg_view_row(&view, window, y);
-            for (int32_t x = 0; x < window->out.w; x++) {
-                cg_view_col(&view, window, x);
-                depthwise_pixel(params, weights, &view, input, output);
-                output += window->out.c;
-            }
+            cg_depthwise_conv2d_f32_row(params, weights, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
         }
         input += cg_shape_elements(&window->in);
     }

@@ -35,7 +35,7 @@ static void start(layer_state *layer, const cg_dw_params_v7m *params, void *work
     layer->input = *input;
     layer->pad = params->pad;
     layer->table = (cg_tap_address *)workspace;
-    layer->next = window->stride_w * input->channels;
+    layer->next = window->stride_w * input->pixel_bytes;
     layer->out_step = window->out.c;
     layer->block.weights = params->weights;
     layer->block.channels = params->channels;
@@ -55,7 +55,7 @@ static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixe
 {
     const cg_window *const window = layer->window;
     const int8_t *const pad = layer->pad;
-    const int32_t channels = layer->input.channels;
+    const int32_t channels = layer->input.pixel_bytes;
     const int32_t step = window->dilation_w * channels;
     const int32_t first = (at.x * window->stride_w) - window->pad_left;
     int32_t y = (at.y * window->stride_h) - window->pad_top;
@@ -84,13 +84,13 @@ static void find_taps(const layer_state *layer, cg_tap_address *to, int32_t pixe
 static void find_inner_taps(const layer_state *layer, int32_t pixels, int32_t most, place at)
 {
     const cg_window *const window = layer->window;
-    const int32_t step = window->dilation_w * layer->input.channels;
+    const int32_t step = window->dilation_w * layer->input.pixel_bytes;
     const int32_t first = (at.x * window->stride_w) - window->pad_left - layer->input.x_origin;
     const int32_t last = (most - 1) * layer->next;
     cg_tap_address *to = layer->taps;
     int32_t y = (at.y * window->stride_h) - window->pad_top;
     for (int32_t ky = window->kernel_h; ky > 0; ky--) {
-        const int8_t *tap = &row_of(layer, y)[first * layer->input.channels];
+        const int8_t *tap = &row_of(layer, y)[first * layer->input.pixel_bytes];
         for (int32_t kx = window->kernel_w; kx > 0; kx--) {
             to[0] = tap;
             if (pixels > 1) {
@@ -211,7 +211,7 @@ void cg_depthwise_s8_v7m(const cg_dw_params_v7m *params, void *workspace, const 
 static void keep_row(const layer_state *layer, const cg_window *window, int8_t *ring,
                      const int8_t *image, int32_t y)
 {
-    const int32_t channels = layer->input.channels;
+    const int32_t channels = layer->input.pixel_bytes;
     const int32_t row = y - window->pad_top;
     const int8_t *from = &image[row * window->in.w * window->in.c];
     int8_t *to = &ring[(y % layer->input.ring_rows) * layer->input.row_bytes];
@@ -264,7 +264,7 @@ void cg_depthwise_in_place_s8_v7m(const cg_dw_params_v7m *params, void *workspac
                 .row_bytes = padded.in.w * channels,
                 .ring_rows = ((window->kernel_h - 1) * window->dilation_h) + 1,
                 .x_origin = 0,
-                .channels = channels,
+                .pixel_bytes = channels,
             };
             layer_state layer;
             start(&layer, params, workspace, &rows);

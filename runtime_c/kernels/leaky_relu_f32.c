@@ -4,7 +4,7 @@
  */
 #include "cg_kernel_parts.h"
 
-void cg_leaky_relu_f32(const cg_f32 *input, cg_f32 *output, int32_t count, float alpha)
+void cg_leaky_relu_f32(float alpha, const cg_f32 *input, cg_f32 *output, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
         const float x = input[i];

@@ -13,7 +13,7 @@ static int8_t window_max(const cg_tap_rows *rows, const cg_view *view, const int
         const int8_t *x = row;
         for (int32_t kx = view->cols.first; kx < view->cols.stop; kx++) {
             largest = (*x > largest) ? *x : largest;
-            x += rows->channels;
+            x += rows->pixel_bytes;
         }
         row += rows->step;
     }

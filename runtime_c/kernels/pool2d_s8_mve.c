@@ -43,7 +43,7 @@ static void pool_columns(const cg_pool_params *params, const cg_rows *input, int
         .wrap = rows.wrap - view.rows.first,
         .ring_bytes = rows.ring_bytes,
         .rows = view.rows.stop - view.rows.first,
-        .channels = rows.channels,
+        .channels = rows.pixel_bytes,
         .act_min = params->act_min,
         .act_max = params->act_max,
     };

@@ -15,3 +15,9 @@ static void sub_row(const cg_binary_params_f32 *p, const cg_f32 *lhs, int32_t lh
 }
 
 CG_DEFINE_BROADCAST(cg_sub_f32, sub_row, cg_binary_params_f32, cg_f32)
+
+void cg_sub_f32_run(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    cg_f32 *output, int32_t count)
+{
+    sub_row(params, lhs, 1, rhs, 1, output, count);
+}

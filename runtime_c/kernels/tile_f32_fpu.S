@@ -28,6 +28,8 @@
     .equ LOW, 48
     .equ HIGH, 52
     .equ SINGLES, 56
+    .equ WRAPPED, 60
+    .equ RING_STEP, 64
 
 /* Bytes of r4-r11, lr and s16-s31; cg_frame_<function> tells the linker's stack bound. */
     .equ FRAME, 36 + 64
@@ -130,6 +132,33 @@
     add     r5, r5, \by
     add     r6, r6, \by
     add     r7, r7, \by
+    .endm
+
+/*
+ * ROWS counts twice the rows in front of the ring's end, from below: at 0 the window is over, at 1
+ * the next row is the ring's first, and WRAPPED counts the rest.
+ */
+    .macro next_row
+    adds    r10, r10, #2
+    bmi     2b
+    bne     91f
+    .endm
+
+/* Pixels four or one, from the ring's end to its begin. */
+    .macro wrap4 by
+91:
+    ldr     r10, [r0, #WRAPPED]
+    ldr     \by, [r0, #RING_STEP]
+    step4   \by
+    b       2b
+    .endm
+
+    .macro wrap1 by
+91:
+    ldr     r10, [r0, #WRAPPED]
+    ldr     \by, [r0, #RING_STEP]
+    add     r4, r4, \by
+    b       2b
     .endm
 
 /* Of sixteen sums: bias, activation, store. */
@@ -240,13 +269,13 @@
     step4   r11
     ldr     r11, [r0, #W_ROW_GAP]
     add     r1, r1, r11
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     finish16
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap4   r11
     .size   cg_conv4_f32_fpu, . - cg_conv4_f32_fpu
 
 /* void cg_conv1_f32_fpu(...): the same of one pixel, r4; four values of it at a time. */
@@ -293,13 +322,13 @@
     add     r4, r4, r11
     ldr     r11, [r0, #W_ROW_GAP]
     add     r1, r1, r11
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     finish4
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap1   r11
     .size   cg_conv1_f32_fpu, . - cg_conv1_f32_fpu
 
 /* a0..a3 += x0..x3 * w, of one channel. */
@@ -372,8 +401,7 @@
     ldr     r11, [r0, #X_ROW_GAP]
     step4   r11
     skip_weights W_ROW_GAP
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     skip_weights W_TAIL
     vldmia  r1!, {s0}
@@ -406,6 +434,7 @@
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap4   r11
     .size   cg_single4_f32_fpu, . - cg_single4_f32_fpu
 
 /* void cg_single1_f32_fpu(...): the same of one pixel; its sum is s8. */
@@ -455,8 +484,7 @@
     ldr     r11, [r0, #X_ROW_GAP]
     add     r4, r4, r11
     skip_weights W_ROW_GAP
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     skip_weights W_TAIL
     vldmia  r1!, {s0}
@@ -476,6 +504,7 @@
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap1   r11
     .size   cg_single1_f32_fpu, . - cg_single1_f32_fpu
 
 /*
@@ -512,14 +541,14 @@
     step4   lr
     ldr     lr, [r0, #W_ROW_GAP]
     add     r1, r1, lr
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     finish16
     adds    r2, r2, #16
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap4   lr
     .size   cg_dw4_f32_fpu, . - cg_dw4_f32_fpu
 
     function cg_dw1_f32_fpu
@@ -545,12 +574,12 @@
     add     r4, r4, lr
     ldr     lr, [r0, #W_ROW_GAP]
     add     r1, r1, lr
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     finish4
     adds    r2, r2, #16
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap1   lr
     .size   cg_dw1_f32_fpu, . - cg_dw1_f32_fpu

@@ -26,6 +26,8 @@
     .equ CLAMP, 44
     .equ LOW, 48
     .equ HIGH, 52
+    .equ WRAPPED, 60
+    .equ RING_STEP, 64
 
 /* r4-r11, lr, q4-q7, and a word for the runs left; cg_frame_<function> tells the stack bound. */
     .equ LOCALS, 4
@@ -69,6 +71,29 @@
     add     r5, r5, \by
     add     r6, r6, \by
     add     r7, r7, \by
+    .endm
+
+/* As in tile_f32_fpu.S. */
+    .macro next_row
+    adds    r10, r10, #2
+    bmi     2b
+    bne     91f
+    .endm
+
+    .macro wrap4 by
+91:
+    ldr     r10, [r0, #WRAPPED]
+    ldr     \by, [r0, #RING_STEP]
+    step4   \by
+    b       2b
+    .endm
+
+    .macro wrap1 by
+91:
+    ldr     r10, [r0, #WRAPPED]
+    ldr     \by, [r0, #RING_STEP]
+    add     r4, r4, \by
+    b       2b
     .endm
 
     .macro clear4
@@ -192,14 +217,14 @@
     step4   r11
     ldr     r11, [r0, #W_ROW_GAP]
     add     r1, r1, r11
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     activate q0, q1, q2, q3
     store4
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap4   r11
     .size   cg_conv4_f32_mve, . - cg_conv4_f32_mve
 
 /* One pixel, r4; four values of it, r5-r8, at a time. */
@@ -250,14 +275,14 @@
     add     r4, r4, r11
     ldr     r11, [r0, #W_ROW_GAP]
     add     r1, r1, r11
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     activate q0
     vstrw.32 q0, [r3], #16
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap1   r11
     .size   cg_conv1_f32_mve, . - cg_conv1_f32_mve
 
     function cg_dw4_f32_mve
@@ -283,8 +308,7 @@
     step4   r8
     ldr     r8, [r0, #W_ROW_GAP]
     add     r1, r1, r8
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     activate q0, q1, q2, q3
     store4
@@ -292,6 +316,7 @@
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap4   r8
     .size   cg_dw4_f32_mve, . - cg_dw4_f32_mve
 
     function cg_dw1_f32_mve
@@ -314,8 +339,7 @@
     add     r4, r4, r8
     ldr     r8, [r0, #W_ROW_GAP]
     add     r1, r1, r8
-    subs    r10, r10, #1
-    bne     2b
+    next_row
 7:
     activate q0
     vstrw.32 q0, [r3], #16
@@ -323,4 +347,5 @@
     subs    r12, r12, #1
     bne     1b
     leave
+    wrap1   r8
     .size   cg_dw1_f32_mve, . - cg_dw1_f32_mve

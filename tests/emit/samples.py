@@ -289,8 +289,8 @@ def bare(name: str = "bare") -> Program:
         sources=("kernels/clamp_f32.c",),
         argument_alignment=4,
         call_args=(
-            *(ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
             *(LiteralArg(value=0.0), LiteralArg(value=6.0)),
+            *(ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
         ),
     )
     prims = (PrimFunc(name="reshape0", let=reshape0, kernel="reshape_view", view=View(argument=0)), clamp)
@@ -341,11 +341,11 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOS
         argument_alignment=4,
         sharing=(Sharing(argument=0, below=0),),
         call_args=(
+            LiteralArg(value=-1.5),
+            LiteralArg(value=1e6),
             ValueArg(index=0),
             ResultArg(),
             LiteralArg(value=6),
-            LiteralArg(value=-1.5),
-            LiteralArg(value=1e6),
         ),
     )
     quantise = PrimFunc(

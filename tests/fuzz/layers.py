@@ -14,7 +14,7 @@ from codegen.ir.ops import (
     FullyConnectedAttrs,
     Padding2D,
 )
-from tests.kernels.builders import BUILDERS, CASES, random_layer
+from tests.kernels.builders import BUILDERS, CASES, depthwise_same_size, random_layer
 from tests.kernels.fpu.layers import float_layer
 from tests.kernels.layers import (
     Layer,
@@ -46,6 +46,8 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
     if seed % 3 and op in SUMS and dtype is DType.INT8:
         return _sum(np.random.default_rng([seed, 1235, *op.encode()]), op)
+    if seed % 3 == 2 and op == "DEPTHWISE_CONV_2D" and dtype is DType.FLOAT32:
+        return depthwise_same_size(np.random.default_rng([seed, 1236]), dtype)
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
     return random_layer(op, dtype, seed)

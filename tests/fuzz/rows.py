@@ -49,8 +49,11 @@ def rows_of(prim: PrimFunc) -> Rows | None:
 def ring_bytes(prim: PrimFunc, rows: Rows) -> int:
     """Bytes of the ring, as wide as the widest stripe reads."""
     [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
-    channels = nhwc(image.type.shape)[3]
-    return rows.ring_rows * channels * max(stripe.end - stripe.first for stripe in rows.stripes)
+    return rows.ring_rows * _pixel_bytes(image) * max(stripe.end - stripe.first for stripe in rows.stripes)
+
+
+def _pixel_bytes(var: Var) -> int:
+    return nhwc(var.type.shape)[3] * var.type.dtype.size_bytes
 
 
 def leading(prim: PrimFunc, rows: Rows) -> list[CallArg]:
@@ -72,13 +75,13 @@ def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, im
     assert rows.kernel.window is not None
     down, across = rows.kernel.window
     [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
-    channels, results = nhwc(image.type.shape)[3], nhwc(prim.let.var.type.shape)[3]
+    pixel, result = _pixel_bytes(image), _pixel_bytes(prim.let.var)
     table = ", ".join(f"{{{s.start}, {s.stop}, {s.first}, {s.end}}}" for s in rows.stripes)
     call = ", ".join(
         [
             *before,
             "&rows",
-            f"(void *)(at[0] + (y * {across.count} + of[0]) * {results})",
+            f"(void *)(at[0] + (y * {across.count} + of[0]) * {result})",
             "y",
             "of[0]",
             "of[1]",
@@ -87,13 +90,13 @@ def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, im
     return f"""    static const int32_t stripes[][4] = {{{table}}};
     for (uint32_t stripe = 0; stripe < {len(rows.stripes)}; stripe++) {{
         const int32_t *const of = stripes[stripe];
-        const int32_t row_bytes = (of[3] - of[2]) * {channels};
-        const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, {rows.ring_rows}, of[2], {channels}}};
+        const int32_t row_bytes = (of[3] - of[2]) * {pixel};
+        const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, {rows.ring_rows}, of[2], {pixel}}};
         int32_t there = 0;
         for (int32_t y = 0; y < {down.count}; y++) {{
             for (; (there < {down.extent}) && (there <= y * {down.stride} + {down.reach}); there++) {{
                 memcpy(at[{ring}] + (there % {rows.ring_rows}) * row_bytes,
-                       fuzz_blob + {image_at} + (there * {across.extent} + of[2]) * {channels},
+                       fuzz_blob + {image_at} + (there * {across.extent} + of[2]) * {pixel},
                        (size_t)row_bytes);
             }}
             {rows.kernel.symbol}({call});
@@ -103,10 +106,10 @@ def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, im
 
 def elements_body(prim: PrimFunc, rows: Rows, before: Sequence[str], places: Sequence[int]) -> str:
     """The same element by element, in two runs; `places`: numbers of the arguments' buffers."""
-    count = prim.let.var.type.elements
+    count, width = prim.let.var.type.elements, prim.let.var.type.dtype.size_bytes
     calls: list[str] = []
     for start, stop in ((0, count // 2), (count // 2, count)):
-        images = [f"(void *)(at[{place}] + {start})" for place in (*places, 0)]
+        images = [f"(void *)(at[{place}] + {start * width})" for place in (*places, 0)]
         if stop > start:
             calls.append(f"    {rows.kernel.symbol}({', '.join([*before, *images, str(stop - start)])});")
     return "\n".join(calls)

@@ -152,17 +152,18 @@ def depthwise(rng: Generator, dtype: DType) -> Layer:
     return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result)
 
 
-def depthwise_same_size(rng: Generator) -> Layer:
-    """int8, one output an input channel, stride 1, a result as large as the image, padding split anyhow."""
+def depthwise_same_size(rng: Generator, dtype: DType = DType.INT8) -> Layer:
+    """One output an input channel, stride 1, a result as large as the image, padding split anyhow; half of
+    the float ones of a multiple of four channels."""
     kernel = (integer(rng, 1, 5), integer(rng, 1, 5))
     dilation = (integer(rng, 1, 2), integer(rng, 1, 2))
     spread = [(kernel[axis] - 1) * dilation[axis] for axis in (0, 1)]
     top, left = (integer(rng, 0, spread[axis]) for axis in (0, 1))
     channels = integer(rng, 1, 9)
-    image = random_operand(
-        rng, DType.INT8, (integer(rng, 1, 2), integer(rng, 1, 9), integer(rng, 1, 9), channels)
-    )
-    weights = _weights(rng, DType.INT8, (1, *kernel, channels), 3)
+    if dtype is DType.FLOAT32 and rng.random() < 0.5:
+        channels = 4 * integer(rng, 1, 3)
+    image = random_operand(rng, dtype, (integer(rng, 1, 2), integer(rng, 1, 9), integer(rng, 1, 9), channels))
+    weights = _weights(rng, dtype, (1, *kernel, channels), 3)
     attrs = DepthwiseConvAttrs(
         multiplier=1,
         stride=(1, 1),
@@ -170,7 +171,7 @@ def depthwise_same_size(rng: Generator) -> Layer:
         padding=Padding2D(top=top, bottom=spread[0] - top, left=left, right=spread[1] - left),
         activation=activation(rng),
     )
-    result = _weighted_result(rng, DType.INT8, image, weights, kernel[0] * kernel[1])
+    result = _weighted_result(rng, dtype, image, weights, kernel[0] * kernel[1])
     bias = _bias(rng, image, weights, channels)
     return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result)
 

@@ -6,25 +6,27 @@ import pytest
 from codegen.ir import DType
 from codegen.kernels import kernels_for
 from codegen.kernels.primfunc import PrimFunc
+from codegen.kernels.registry import Kernel
 from tests.kernels.builders import depthwise_same_size, random_layer
 from tests.kernels.calling import ANY_TARGET, Library, bind, check_result
 from tests.kernels.layers import Layer
 
-[KERNEL] = [
-    kernel for kernel in kernels_for("DEPTHWISE_CONV_2D") if kernel.name == "depthwise_conv2d_s8_in_place"
-]
+_KERNELS = {kernel.name: kernel for kernel in kernels_for("DEPTHWISE_CONV_2D")}
+KERNEL = _KERNELS["depthwise_conv2d_s8_in_place"]
+FLOAT_KERNEL = _KERNELS["depthwise_conv2d_f32_in_place"]
 
 
-def bound(layer: Layer) -> PrimFunc:
-    assert KERNEL.refusal(layer.let, ANY_TARGET) is None
-    return KERNEL.bind(layer.let, layer.constants, layer.let.var.name)
+def bound(layer: Layer, kernel: Kernel = KERNEL) -> PrimFunc:
+    assert kernel.refusal(layer.let, ANY_TARGET) is None
+    return kernel.bind(layer.let, layer.constants, layer.let.var.name)
 
 
 @pytest.mark.usefixtures("no_reports")
-def test_depthwise_equals_the_reference(library: Library) -> None:
+@pytest.mark.parametrize(("kernel", "dtype"), [(KERNEL, DType.INT8), (FLOAT_KERNEL, DType.FLOAT32)])
+def test_depthwise_equals_the_reference(library: Library, kernel: Kernel, dtype: DType) -> None:
     for seed in range(150):
-        layer = depthwise_same_size(np.random.default_rng(seed))
-        function = bound(layer)
+        layer = depthwise_same_size(np.random.default_rng(seed), dtype)
+        function = bound(layer, kernel)
         assert function.in_place == 0
         outcomes = [library.run(function, layer, paint=paint, overlap=(0, 0)) for paint in (0xA5, 0x5A)]
         for outcome in outcomes:
@@ -43,6 +45,15 @@ def test_the_workspace_is_as_many_padded_rows_as_the_window_is_high() -> None:
         columns = image[2] + (weights[2] - 1) * dilation[1]
         [ring] = bound(layer).workspaces
         assert ring.size_bytes == rows * columns
+
+
+def test_the_workspace_of_floats_is_as_many_rows_as_a_window_covers() -> None:
+    for seed in range(50):
+        layer = depthwise_same_size(np.random.default_rng(seed), DType.FLOAT32)
+        image, weights = (arg.type.shape for arg in layer.let.call.args[:2] if arg is not None)
+        dilation = getattr(layer.let.call.attrs, "dilation")  # noqa: B009 - as above
+        [ring] = bound(layer, FLOAT_KERNEL).workspaces
+        assert ring.size_bytes == 4 * min((weights[1] - 1) * dilation[0] + 1, image[1]) * image[2]
 
 
 def test_others_are_refused_and_nothing_picks_it_by_itself() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from codegen.ir import Var
+from codegen.ir import DType, Var
 from codegen.kernels import fused, kernels_for
 from codegen.kernels.line_floor import LineFloor
 from codegen.kernels.primfunc import PrimFunc
@@ -16,7 +16,7 @@ from tests.search.chains import random_chain
 
 def _prims(seed: int) -> tuple[PrimFunc, ...]:
     """The first steps of a random network, as many as blocks can run."""
-    module = random_chain(seed, 2 + seed % 6)
+    module = random_chain(seed, 2 + seed % 6, dtype=DType.FLOAT32 if seed % 4 == 3 else DType.INT8)
     data = {id_: constant.data for id_, constant in module.constants.items()}
     found: list[PrimFunc] = []
     for let in module.main.body:
@@ -108,7 +108,7 @@ def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | No
     """Byte by byte: the largest of (byte written + 1 - lowest byte still to be read). A pixel's reads may
     follow its writes, an elementwise stage reads each element before it writes it."""
     stages, last = planned.stages, len(planned.stages) - 1
-    result = Image(columns=stages[last].columns.count, channels=stages[last].channels)
+    result = Image(columns=stages[last].columns.count, pixel_bytes=stages[last].pixel_bytes)
     steps: list[tuple[int | None, int | None]] = []
     for spans in planned.stripes:
         for index, row in planned.run.order:
@@ -124,9 +124,9 @@ def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | No
                 if index != last:
                     steps.append((None, low))
                 elif low is not None and stages[index].is_elementwise:
-                    for channel in range(image.channels):
-                        steps.append((None, low + channel))
-                        steps.append((end - image.channels + channel + 1, None))
+                    for byte in range(image.pixel_bytes):
+                        steps.append((None, low + byte))
+                        steps.append((end - image.pixel_bytes + byte + 1, None))
                 else:
                     steps.append((end, low))
     worst: int | None = None
@@ -147,7 +147,7 @@ def test_distance_is_safe_and_tight(seed: int, stripes: int) -> None:
     if not _leads_on(planned.stages):
         pytest.skip("a step leads nowhere: the search makes no such block")
     for index, var in enumerate(fused.outside(prims)):
-        image = Image(columns=var.type.shape[2], channels=var.type.shape[3])
+        image = Image(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
         found = safe_distance(*accesses(planned.stages, planned.run, planned.stripes, -1 - index, image))
         expected = _brute_force(planned, -1 - index, image)
         assert found == expected
@@ -163,7 +163,7 @@ def test_rows_read_until_their_last_write_may_reach_less_far(seed: int) -> None:
     if last.is_elementwise:
         pytest.skip("the first layer slides no window")
     [var] = fused.outside(prims)
-    image = Image(columns=var.type.shape[2], channels=var.type.shape[3])
+    image = Image(columns=var.type.shape[2], pixel_bytes=var.type.shape[3] * var.type.dtype.size_bytes)
     grouped = (replace(last, reads_row_last=True),)
     found = safe_distance(*accesses(grouped, planned.run, planned.stripes, -1, image))
     worst: int | None = None
@@ -172,7 +172,7 @@ def test_rows_read_until_their_last_write_may_reach_less_far(seed: int) -> None:
     for row in reversed(range(last.rows.count)):
         low = image.offset(min(_taps(last, row, rows=True)), left)
         lowest = low if lowest is None else min(lowest, low)
-        end = (row + 1) * last.columns.count * last.channels
+        end = (row + 1) * last.columns.count * last.pixel_bytes
         worst = end - lowest if worst is None else max(worst, end - lowest)
     assert found == worst
 

@@ -1,4 +1,4 @@
-"""Random int8 networks of layers that blocks can run: strides, paddings, dilations, groups, joins."""
+"""Random networks of layers that blocks can run: strides, paddings, dilations, groups, joins."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,18 +8,30 @@ from numpy.random import Generator
 
 from codegen.ir import DType, Function, Module, Quantization, TensorType, Var
 from codegen.ir.builder import Builder
-from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConvAttrs, DepthwiseConvAttrs, Padding2D, PoolAttrs
+from codegen.ir.ops import (
+    OPS,
+    Attrs,
+    BinaryAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    LeakyReluAttrs,
+    Padding2D,
+    PoolAttrs,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.fuse import Runs
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
 
 
-def _type(rng: Generator, shape: tuple[int, ...] = ()) -> TensorType:
+def _type(rng: Generator) -> TensorType:
     quantization = Quantization(
         scales=(float(np.float32(rng.uniform(0.02, 0.2))),), zero_points=(int(rng.integers(-20, 20)),)
     )
-    return TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    return TensorType(shape=(), dtype=DType.INT8, quantization=quantization)
+
+
+FLOAT = TensorType(shape=(), dtype=DType.FLOAT32)
 
 
 def _integer(rng: Generator, low: int, high: int) -> int:
@@ -29,13 +41,17 @@ def _integer(rng: Generator, low: int, high: int) -> int:
 class Chain:
     """Adds one random layer after the other; every value stays in reach of later joins."""
 
-    def __init__(self, rng: Generator, *, joins: bool = False) -> None:
+    def __init__(self, rng: Generator, *, joins: bool = False, dtype: DType = DType.INT8) -> None:
         """`joins`: a thin image becomes a wide one, which keeps its shape; many layers add an earlier one."""
         self.rng = rng
         self.joins = joins
+        self.is_float = dtype is DType.FLOAT32
         self.builder = Builder()
         shape = (1, _integer(rng, 4, 14), _integer(rng, 4, 14), 1 if joins else _integer(rng, 1, 4))
-        self.values = [self.builder.param("image", _type(rng, shape))]
+        self.values = [self.builder.param("image", replace(self._type(), shape=shape))]
+
+    def _type(self) -> TensorType:
+        return FLOAT if self.is_float else _type(self.rng)
 
     def module(self, layers: int) -> Module:
         """The network of `layers` layers; its result is the last value."""
@@ -84,6 +100,9 @@ class Chain:
     def _weights(self, shape: tuple[int, ...], axis: int) -> list[object]:
         rng = self.rng
         channels = shape[axis]
+        if self.is_float:
+            drawn = (rng.normal(0, 0.4, extents).astype(np.float32) for extents in (shape, (channels,)))
+            return [self.builder.constant(data) for data in drawn]
         scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.005, 0.02, channels))
         quantization = Quantization(scales=scales, zero_points=(0,) * channels, axis=axis)
         weights = self.builder.constant(rng.integers(-127, 128, shape, np.int8), quantization=quantization)
@@ -99,14 +118,14 @@ class Chain:
             outputs = max(inputs, 4)
         attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding)
         constants = self._weights((outputs, *kernel, inputs // groups), 0)
-        return self._call("CONV_2D", [image, *constants], attrs, _type(self.rng))
+        return self._call("CONV_2D", [image, *constants], attrs, self._type())
 
     def _depthwise(self, image: Var) -> Var | None:
         kernel, stride, dilation, padding = self._window()
         multiplier = 2 if self.rng.random() < 0.2 and not self.joins else 1
         attrs = DepthwiseConvAttrs(multiplier=multiplier, stride=stride, dilation=dilation, padding=padding)
         constants = self._weights((1, *kernel, image.type.shape[3] * multiplier), 3)
-        return self._call("DEPTHWISE_CONV_2D", [image, *constants], attrs, _type(self.rng))
+        return self._call("DEPTHWISE_CONV_2D", [image, *constants], attrs, self._type())
 
     def _pool(self, image: Var) -> Var | None:
         kernel, stride, _, _ = self._window()
@@ -116,7 +135,11 @@ class Chain:
         return self._call(op, [image], PoolAttrs(window=kernel, stride=stride, padding=padding), image.type)
 
     def _unary(self, image: Var) -> Var | None:
-        return self._call("RELU", [image], Attrs(), image.type)
+        if not self.is_float:
+            return self._call("RELU", [image], Attrs(), image.type)
+        op = str(self.rng.choice(["RELU", "RELU6", "LEAKY_RELU"]))
+        attrs = LeakyReluAttrs(alpha=0.25) if op == "LEAKY_RELU" else Attrs()
+        return self._call(op, [image], attrs, image.type)
 
     def _add(self, image: Var) -> Var | None:
         others = [value for value in self.values[:-1] if value.type.shape == image.type.shape]
@@ -124,15 +147,24 @@ class Chain:
             return None
         other = others[_integer(self.rng, 0, len(others) - 1)]
         args: list[object] = [other, image] if self.rng.random() < 0.5 else [image, other]
-        return self._call("ADD", args, BinaryAttrs(), _type(self.rng))
+        op = str(self.rng.choice(["ADD", "SUB", "MUL"])) if self.is_float else "ADD"
+        return self._call(op, args, BinaryAttrs(), self._type())
 
 
-def random_chain(seed: int, layers: int, *, joins: bool = False) -> Module:
+def random_chain(seed: int, layers: int, *, joins: bool = False, dtype: DType = DType.INT8) -> Module:
     """The network of `seed`, of `layers` layers; see `Chain`."""
-    return Chain(np.random.default_rng(seed), joins=joins).module(layers)
+    return Chain(np.random.default_rng(seed), joins=joins, dtype=dtype).module(layers)
 
 
 def segments(function: Function, steps: Sequence[PrimFunc | None]) -> list[tuple[int, int]]:
     """Every [start, stop) that may become a block, in order."""
     runs = Runs(function, steps)
     return sorted((start, stop) for stop in range(1, len(runs) + 1) for start in runs.starts(stop))
+
+
+def random_image(module: Module, rng: Generator) -> np.ndarray:
+    """An input of a random network: any bytes, or normal numbers."""
+    image = module.main.params[0].type
+    if image.dtype is DType.FLOAT32:
+        return rng.normal(size=image.shape).astype(np.float32)
+    return rng.integers(-128, 128, image.shape, np.int8)

@@ -112,7 +112,7 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
     """The result replaces the image: channel by channel, lines keep what is still to be read."""
 
     name, symbol = "depthwise_s8_v6m_in_place", "cg_depthwise_in_place_s8_v6m"
-    portable = DepthwiseInPlace()
+    portable = DepthwiseInPlace("s8", DType.INT8)
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:

@@ -119,7 +119,7 @@ class V7mDepthwiseInPlace(V7mKernel):
     """The same where the result replaces its image: stride 1, same size, multiplier 1."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m_in_place"
-    portable = DepthwiseInPlace()
+    portable = DepthwiseInPlace("s8", DType.INT8)
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:

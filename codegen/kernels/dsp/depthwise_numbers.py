@@ -18,7 +18,7 @@ GROUP = 4
 """Channels computed together."""
 HEADER = "cg_depthwise_dsp.h"
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-PORTABLE_IN_PLACE = DepthwiseInPlace()
+PORTABLE_IN_PLACE = DepthwiseInPlace("s8", DType.INT8)
 """They run what only the data shows to be out of range."""
 
 

@@ -1,6 +1,7 @@
 """CONV_2D, FULLY_CONNECTED, DEPTHWISE_CONV_2D of one channel, float32: cores with an FPU or float Helium."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,16 +19,18 @@ from codegen.kernels.fpu.layer import (
 from codegen.kernels.fpu.model import conv_instructions
 from codegen.kernels.fpu.tiles import BLOCK, product_below
 from codegen.kernels.overlap import forward_sharing
-from codegen.kernels.portable import arg_types
+from codegen.kernels.portable import arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantArg,
     LinkedConstant,
     PrimFunc,
     ResultArg,
+    RowKernel,
     StructArg,
     ValueArg,
 )
 from codegen.kernels.registry import Kernel, register
+from codegen.kernels.window import WindowShape
 
 HEADER = "cg_kernels_fpu.h"
 
@@ -35,6 +38,12 @@ HEADER = "cg_kernels_fpu.h"
 def tile_sources(*, is_vector: bool) -> tuple[str, ...]:
     """The loops in assembly."""
     return ("kernels/tile_f32_fpu.S", *(("kernels/tile_f32_mve.S",) if is_vector else ()))
+
+
+def by_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
+    """The row kernel: of four pixels, windows are read anew for every four channels."""
+    found = row_kernel(let, symbol, window)
+    return None if found is None else replace(found, reads_row_last=True)
 
 
 class FpuProduct(Kernel):
@@ -75,6 +84,7 @@ class FpuProduct(Kernel):
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             pixels_at_once=4,
             instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
+            rows=by_rows(let, "cg_conv2d_f32_fpu_row", window),
         )
 
 

@@ -9,7 +9,7 @@ from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
 from codegen.ir.ops.parameters import float_activation_range
 from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
+from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, DepthwiseInPlace, FullyConnected, window_of
 from codegen.kernels.fpu.tiles import BLOCK
 from codegen.kernels.portable import ConstantData, arg_type, constant_data, float_limits
 from codegen.kernels.primfunc import CStruct
@@ -28,7 +28,7 @@ class Source:
     op: str
     stem: str
     """Of the name in the registry."""
-    portable: Conv2D | DepthwiseConv2D | FullyConnected
+    portable: Conv2D | DepthwiseConv2D | DepthwiseInPlace | FullyConnected
     """The kernel whose conditions hold here too."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class DepthwiseSource(Source):
     """DEPTHWISE_CONV_2D of four channels or more, one output channel an input channel."""
 
     op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_f32"
-    portable = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
+    portable: DepthwiseConv2D | DepthwiseInPlace = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
 
     def other_reason(self, let: Let) -> str | None:
         """A multiplier, or few channels."""
@@ -103,6 +103,17 @@ class DepthwiseSource(Source):
     def rows_of_weights(self, weights: Reals) -> Reals:
         """See `Source.rows_of_weights`."""
         return np.ascontiguousarray(weights.reshape(-1, weights.shape[3]).T)
+
+
+class DepthwiseInPlaceSource(DepthwiseSource):
+    """DEPTHWISE_CONV_2D of stride 1 whose result is as large as its image."""
+
+    portable = DepthwiseInPlace("f32", DType.FLOAT32)
+
+    def other_reason(self, let: Let) -> str | None:
+        """Channels that make no blocks of four."""
+        rest = arg_type(let, 0).shape[3] % BLOCK
+        return f"the channels are no multiple of {BLOCK}" if rest else None
 
 
 class OneChannelSource(DepthwiseSource):

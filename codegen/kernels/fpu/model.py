@@ -5,17 +5,19 @@ Constants of the C around the tiles were fitted to single layers measured on QEM
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.kernels.fpu.tiles import BLOCK, TILE, is_pointwise, spans, taps_inside
 from codegen.kernels.window import WindowShape
 
-LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 260, 15, 3, 4
+LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 200, 15, 3, 4
 """In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
-CONV_ROW, CONV_EDGE = 100, 135
+CONV_ROW, CONV_EDGE = 215, 135
 """In C for each row and each change of the taps inside."""
-DEPTHWISE_ROW, DEPTHWISE_EDGE = 140, 90
-LAST_CALL = 30
+DEPTHWISE_ROW, DEPTHWISE_EDGE = 195, 90
+LOAD_ROW, LOAD_PIXEL = 25, 12
+"""In C to copy four channels of a row, and of each of its pixels."""
+LAST_CALL = 6
 """In C for the last four channels of a depthwise tile, where they are counted back."""
 
 
@@ -25,6 +27,11 @@ class Taps:
 
     rows: int
     columns: int
+
+    @property
+    def ends(self) -> int:
+        """Whether its last row is asked if the ring of rows begins again."""
+        return 1 if self.rows else 0
 
 
 TileModel = Callable[[int, Taps], int]
@@ -53,26 +60,26 @@ def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> i
 def _block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
     if pixels == TILE:
         run = 12 + values // 2 * 71 + values % 2 * 37
-        return 52 + 65 * limits + taps.rows * (10 + runs * run)
+        return 52 + taps.ends + 65 * limits + taps.rows * (10 + runs * run)
     run = 9 + values // 4 * 37 + values % 4 * 12
-    return 24 + 17 * limits + taps.rows * (7 + runs * run)
+    return 24 + taps.ends + 17 * limits + taps.rows * (7 + runs * run)
 
 
 def _vector_block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
     if pixels == TILE:
         run = 14 + (values > 1) + values // 2 * 23 + values % 2 * 13
-        return 36 + 10 * limits + taps.rows * (10 + runs * run)
+        return 36 + taps.ends + 10 * limits + taps.rows * (10 + runs * run)
     run = 9 + (values > 3) + (values % 4 > 0) + values // 4 * 14 + values % 4 * 5
-    return 19 + 4 * limits + taps.rows * (7 + runs * run)
+    return 19 + taps.ends + 4 * limits + taps.rows * (7 + runs * run)
 
 
 def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
     """One channel of those that make no block."""
     if pixels == TILE:
         run = 12 + values // 4 * 39 + values % 4 * 15
-        return 34 + 17 * limits + taps.rows * (10 + runs * run)
+        return 34 + taps.ends + 17 * limits + taps.rows * (10 + runs * run)
     run = 9 + values // 4 * 12 + values % 4 * 6
-    return 20 + 5 * limits + taps.rows * (7 + runs * run)
+    return 20 + taps.ends + 5 * limits + taps.rows * (7 + runs * run)
 
 
 def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
@@ -81,18 +88,26 @@ def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool)
 
     def tile(pixels: int, taps: Taps) -> int:
         if is_vector and pixels == TILE:
-            block = 38 + 10 * limits + taps.rows * (11 + 18 * taps.columns)
+            block = 38 + taps.ends + 10 * limits + taps.rows * (11 + 18 * taps.columns)
         elif is_vector:
-            block = 21 + 4 * limits + taps.rows * (8 + 6 * taps.columns)
+            block = 21 + taps.ends + 4 * limits + taps.rows * (8 + 6 * taps.columns)
         elif pixels == TILE:
-            block = 54 + 65 * limits + taps.rows * (10 + 43 * taps.columns)
+            block = 54 + taps.ends + 65 * limits + taps.rows * (10 + 43 * taps.columns)
         else:
-            block = 26 + 17 * limits + taps.rows * (7 + 13 * taps.columns)
+            block = 26 + taps.ends + 17 * limits + taps.rows * (7 + 13 * taps.columns)
         call = 5 + 2 * is_vector
         last = LAST_CALL + call + block if rest else 0
         return TILE_CALL + BLOCKS_CALL + call + blocks * block + last
 
     return _layer(window, tile, DEPTHWISE_ROW, DEPTHWISE_EDGE)
+
+
+def in_place_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
+    """Of one inference of a depthwise convolution that replaces its image, as `conv_instructions`."""
+    batch, height, width, channels = window.image
+    block = replace(window, image=(1, height, width, BLOCK), result=(1, height, width, BLOCK))
+    each = depthwise_instructions(block, limits, is_vector=is_vector)
+    return batch * channels // BLOCK * (each + height * (LOAD_ROW + width * LOAD_PIXEL))
 
 
 def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:

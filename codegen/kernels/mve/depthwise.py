@@ -43,7 +43,7 @@ from codegen.kernels.window import WindowShape
 
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""
-PORTABLE_IN_PLACE = DepthwiseInPlace()
+PORTABLE_IN_PLACE = DepthwiseInPlace("s8", DType.INT8)
 """Its conditions hold for the kernel that replaces its image."""
 
 SMALL_SPAN = 10

@@ -17,40 +17,61 @@ from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
 from codegen.driver.cases import Case
 from codegen.driver.run import Measured, complaints, measure
+from codegen.ir import DType, Module
+from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import Activation, ConvAttrs, Padding2D
 from codegen.plan.bundle import together
-from codegen.search import Choices, search
+from codegen.search import Choices, Segment, search
+from codegen.search.binding import Binder
+from codegen.search.fuse import row_steps, segments
+from codegen.search.select import select
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer
 from tests.kernels.layers import Layer
+from tests.search.chains import random_chain, random_image
 
 pytestmark = pytest.mark.qemu
 LAYERS = 12
+CHAINS = 18
 RELU, RELU6, NONE = Activation.RELU, Activation.RELU6, Activation.NONE
 
 
 def run(board_name: str, layers: Sequence[Layer], folder: Path) -> list[tuple[Planned, Measured]]:
     """All in one program; every output must be that of the reference in every bit."""
-    board = boards.load_board(board_name)
-    choices = Choices(planner="greedy_by_size", optimize="speed")
     made: list[Planned] = []
+    inputs: list[np.ndarray] = []
     for number, layer in enumerate(layers):
-        module = module_of(layer)
-        program = search(module, board, choices, name=f"layer{number}", blocks=())
-        made.append(Planned(module=module, program=program, macs=0))
+        assert layer.values[0] is not None
+        inputs.append(layer.values[0])
+        made.append(planned_module(module_of(layer), board_name, f"layer{number}", ()))
+    return run_all(board_name, made, inputs, folder)
+
+
+def planned_module(module: Module, board_name: str, name: str, blocks: Sequence[Segment]) -> Planned:
+    """The network with these blocks."""
+    choices = Choices(planner="greedy_by_size", optimize="speed")
+    program = search(module, boards.load_board(board_name), choices, name=name, blocks=blocks)
+    return Planned(module=module, program=program, macs=0)
+
+
+def run_all(
+    board_name: str, made: Sequence[Planned], inputs: Sequence[np.ndarray], folder: Path
+) -> list[tuple[Planned, Measured]]:
+    """All networks in one program, each on its input; outputs must be the reference's in every bit."""
+    board = boards.load_board(board_name)
     sources = emit.render(together([planned.program for planned in made]))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     found: list[tuple[Planned, Measured]] = []
     with boards.session(image, board) as target:
-        for number, (planned, layer) in enumerate(zip(made, layers, strict=True)):
-            assert layer.values[0] is not None
-            case = Case(name=f"layer{number}", inputs=(layer.values[0],))
+        for number, (planned, image_data) in enumerate(zip(made, inputs, strict=True)):
+            case = Case(name=planned.program.name, inputs=(image_data,))
             request = driver_run.request(planned.program, [case], model=number)
             measured = measure(planned, [case], target.run(request))
             assert not complaints(planned, [case], measured, image.sizes.stack_bound_bytes)
+            [expected] = evaluate(planned.module, planned.module.main, case.inputs)
             got = np.frombuffer(measured.result.cases[0].outputs[0], np.float32)
-            np.testing.assert_array_equal(got.reshape(layer.expected.shape), layer.expected)
+            np.testing.assert_array_equal(got.reshape(expected.shape), expected, planned.program.name)
             found.append((planned, measured))
     return found
 
@@ -66,6 +87,29 @@ def test_random_layers(board_name: str, tmp_path: Path) -> None:
     assert all(planned.program.prim_funcs[0].kernel.endswith((ending, "_portable")) for planned, _ in found)
     assert used["cg_conv2d_f32_fpu"] >= LAYERS // 3, used
     assert used["cg_depthwise_conv2d_f32_fpu"] >= LAYERS // 9, used
+
+
+@pytest.mark.parametrize("board_name", ["mps2-an386", "mps3-an547"])
+def test_rows_in_blocks(board_name: str, tmp_path: Path) -> None:
+    """Floats went row by row nowhere: blocks were for int8. Random networks, each in as long a block as can
+    be, some of them in stripes; row kernels read rows from rings that begin again within a window."""
+    target, rng = boards.load_board(board_name).target, np.random.default_rng(5)
+    made: list[Planned] = []
+    for seed in range(CHAINS):
+        module = random_chain(seed, 3 + seed % 6, joins=seed % 3 > 0, dtype=DType.FLOAT32)
+        data = {id_: constant.data for id_, constant in module.constants.items()}
+        binder = Binder(data, target)
+        steps = row_steps(select(module.main, binder), binder)
+        start, stop = max(segments(module.main, steps), key=lambda pair: pair[1] - pair[0])
+        stripes = min(1 + seed % 3, module.main.body[stop - 1].var.type.shape[2])
+        block = Segment(start=start, stop=stop, stripes=stripes)
+        made.append(planned_module(module, board_name, f"chain{seed}", [block]))
+    blocks = [prim.block for each in made for prim in each.program.prim_funcs if prim.block]
+    text = " ".join(map(str, blocks))
+    assert len(blocks) == CHAINS
+    for symbol in ("cg_conv2d_f32_fpu_row", "cg_depthwise_conv2d_f32_fpu_row", "cg_max_pool2d_f32_row"):
+        assert text.count(symbol) > 2, symbol
+    run_all(board_name, made, [random_image(planned.module, rng) for planned in made], tmp_path)
 
 
 @pytest.mark.parametrize("board_name", ["mps2-an386", "mps3-an547"])

@@ -47,7 +47,7 @@ cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs)
     /* 1: RELU6 reshape0 2x2 -> clamp1 2x2; at outputs->y */
     cg_f32 *const clamp1 = outputs->y;
     CG_STEP_BEGIN(1u);
-    cg_clamp_f32(reshape0, clamp1, 4, 0.0f, 6.0f);
+    cg_clamp_f32(0.0f, 6.0f, reshape0, clamp1, 4);
     CG_STEP_END(1u);
 
     return CG_OK;

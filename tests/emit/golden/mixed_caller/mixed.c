@@ -95,7 +95,7 @@ cg_status mixed_run(const mixed_inputs *inputs, const mixed_outputs *outputs)
     /* 1: RELU add0 2x3 -> clamp1 2x3; sram 0x024, 24 bytes, steps 1..2, over add0 */
     cg_f32 *const clamp1 = (cg_f32 *)(void *)&mixed_sram_pool[0x024];
     CG_STEP_BEGIN(1u);
-    cg_clamp_f32(add0, clamp1, 6, -1.5f, 1e+06f);
+    cg_clamp_f32(-1.5f, 1e+06f, add0, clamp1, 6);
     CG_STEP_END(1u);
 
     /* 2: MUL clamp1 2x3 -> scale2 2x3; at outputs->class_ */

@@ -103,7 +103,7 @@ static void step_1_clamp1(void)
     cg_f32 *const add0 = (cg_f32 *)(void *)&mixed_sram_pool[0x024];
     cg_f32 *const clamp1 = (cg_f32 *)(void *)&mixed_sram_pool[0x024];
     CG_STEP_BEGIN(1u);
-    cg_clamp_f32(add0, clamp1, 6, -1.5f, 1e+06f);
+    cg_clamp_f32(-1.5f, 1e+06f, add0, clamp1, 6);
     CG_STEP_END(1u);
 }
 
