@@ -7,8 +7,8 @@ from codegen.search.choices import Choices
 
 _WHOLE = "leave out --stream-input: the input then lies in RAM whole"
 _KINDS = (
-    "an image of int8 or float32 that convolutions or pools read first can be streamed; a float image that the "
-    "model quantises first can with --io-types int8"
+    "an image of int8 or float32 that convolutions or pools read first can be streamed; a float image that "
+    "the model quantises first can with --io-types int8"
 )
 
 
