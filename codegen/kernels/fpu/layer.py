@@ -83,7 +83,7 @@ class DepthwiseSource(Source):
     """DEPTHWISE_CONV_2D of four channels or more, one output channel an input channel."""
 
     op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_f32"
-    portable: DepthwiseConv2D | DepthwiseInPlace = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
+    portable = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
 
     def other_reason(self, let: Let) -> str | None:
         """A multiplier, or few channels."""
