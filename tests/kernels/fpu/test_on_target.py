@@ -17,9 +17,10 @@ from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
 from codegen.driver.cases import Case
 from codegen.driver.run import Measured, complaints, measure
-from codegen.ir import DType, Module
+from codegen.ir import ConstRef, DType, Module, TensorType
+from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
-from codegen.ir.ops import Activation, ConvAttrs, Padding2D
+from codegen.ir.ops import OPS, Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
 from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
@@ -28,7 +29,7 @@ from codegen.search.select import select
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer
 from tests.kernels.layers import Layer
-from tests.search.chains import random_chain, random_image
+from tests.search.chains import METADATA, random_chain, random_image
 
 pytestmark = pytest.mark.qemu
 LAYERS = 12
@@ -136,9 +137,38 @@ def test_predictions_hold(board_name: str, tmp_path: Path) -> None:
         connected(rng, 1, 64, 10, RELU),
         connected(rng, 7, 50, 12, NONE),
     ]
-    for number, (planned, measured) in enumerate(run(board_name, layers, tmp_path)):
+    images = [layer.values[0] for layer in layers if layer.values[0] is not None]
+    made = [
+        planned_module(module_of(layer), board_name, f"layer{number}", ())
+        for number, layer in enumerate(layers)
+    ]
+    made.append(_with_a_layer_in_place(board_name, rng))
+    images.append(random_image(made[-1].module, rng))
+    for planned, measured in run_all(board_name, made, images, tmp_path):
         instructions = measured.result.cases[0].instructions
-        predicted = planned.program.prim_funcs[0].instructions
+        predicted = sum(prim.instructions or 0 for prim in planned.program.prim_funcs)
         assert instructions
-        assert predicted
-        assert abs(predicted / instructions - 1) < 0.05, number
+        assert abs(predicted / instructions - 1) < 0.05, planned.program.name
+
+
+def _with_a_layer_in_place(board_name: str, rng: np.random.Generator) -> Planned:
+    """Three layers, the one in the middle depthwise: in its bytes it needs fewer than over them."""
+    image = TensorType(shape=(1, 12, 12, 64), dtype=DType.FLOAT32)
+    net = Builder()
+
+    def weights(*shape: int) -> list[ConstRef]:
+        drawn = (rng.normal(0, 0.3, extents).astype(np.float32) for extents in (shape, (64,)))
+        return [net.constant(data) for data in drawn]
+
+    around = Padding2D(top=1, bottom=1, left=1, right=1)
+    x = net.param("image", image)
+    x = net.call(OPS["CONV_2D"], [x, *weights(64, 1, 1, 64)], ConvAttrs(), image)
+    attrs = DepthwiseConvAttrs(multiplier=1, padding=around, activation=RELU6)
+    x = net.call(OPS["DEPTHWISE_CONV_2D"], [x, *weights(1, 3, 3, 64)], attrs, image)
+    x = net.call(OPS["CONV_2D"], [x, *weights(64, 1, 1, 64)], ConvAttrs(), image)
+    module = net.build([x], METADATA)
+    choices = Choices(planner="optimal")
+    program = search(module, boards.load_board(board_name), choices, name="in_place", blocks=())
+    assert [prim.in_place for prim in program.prim_funcs] == [None, 0, None]
+    assert program.prim_funcs[1].symbol == "cg_depthwise_in_place_f32_fpu"
+    return Planned(module=module, program=program, macs=0)
