@@ -7,7 +7,7 @@ from codegen.emit.environment import fill
 from codegen.emit.literals import POOL_TYPES, scalar
 from codegen.emit.names import Taken, local_names, reader_name
 from codegen.emit.structs import Addresses, StructNames, local_structs, struct_name, struct_text
-from codegen.emit.text import block_comment, call_assignment, comment_text, wrapped
+from codegen.emit.text import block_comment, comment_text, wrapped
 from codegen.ir import DType
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import (
@@ -226,9 +226,9 @@ class _Block:
 
     def _delivery(self, address: str) -> str:
         indent = f"{self._indent}        "
-        delivery = call_assignment(
-            f"{indent}failed", reader_name(self._model), ["context", address, "(uint32_t)y"]
-        )
+        # All of the loop is formatted here already, by a pair of marks around it.
+        call = f"{indent}failed = {reader_name(self._model)}("
+        delivery = wrapped(call, ["context", address, "(uint32_t)y"], ");")
         return f"{delivery}\n{indent}if (failed != 0) {{\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
 
     def _leading(self, arg: CallArg) -> str:
