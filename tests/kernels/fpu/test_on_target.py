@@ -24,12 +24,12 @@ from codegen.ir.ops import OPS, Activation, ConvAttrs, DepthwiseConvAttrs, Paddi
 from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps, segments
+from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer
 from tests.kernels.layers import Layer
-from tests.search.chains import METADATA, random_chain, random_image
+from tests.search.chains import METADATA, random_chain, random_image, segments
 
 pytestmark = pytest.mark.qemu
 LAYERS = 12
