@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * depthwise_conv2d_in_place_f32.c -- depthwise convolution, float32, multiplier 1, stride 1, result
  * as large as the image and in its very bytes: channel by channel, the rows a window still needs in
