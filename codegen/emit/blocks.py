@@ -214,7 +214,8 @@ class _Block:
             images = [f"&{self._rows[source]}" for source in stage.sources]
             arguments = [*leading, *images, result, "y", start, stop]
         else:
-            channels = self._block.lines[index].channels
+            line = self._block.lines[index]
+            channels = line.pixel_bytes // line.dtype.size_bytes
             count = (
                 f"({stop} - {start}) * {channels}"
                 if self._striped

@@ -304,7 +304,7 @@ def _image_lines(var: Var, place: ValueArg | ResultArg | WorkspaceArg, columns: 
         place=place,
         columns=columns,
         dtype=var.type.dtype,
-        channels=nhwc(var.type.shape)[3],
+        pixel_bytes=_pixel_bytes(var),
         ring_rows=ring_rows,
     )
 

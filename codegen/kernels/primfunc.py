@@ -209,13 +209,8 @@ class Lines:
     columns: int
     """Columns held: the whole image's, or those of the widest stripe."""
     dtype: DType
-    channels: int
+    pixel_bytes: int
     ring_rows: int
-
-    @property
-    def pixel_bytes(self) -> int:
-        """Bytes of all channels of a pixel."""
-        return self.channels * self.dtype.size_bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
