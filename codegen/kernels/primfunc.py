@@ -395,7 +395,4 @@ class PrimFunc:
 
     def constant(self, role: str) -> LinkedConstant:
         """The linked constant called `role`; raises KeyError."""
-        for constant in self.constants:
-            if constant.role == role:
-                return constant
-        raise KeyError(role)
+        return {constant.role: constant for constant in self.constants}[role]
