@@ -15,6 +15,7 @@ from codegen.emit.figures import entry_function, figures, other_functions
 from codegen.emit.firmware import firmware_files
 from codegen.emit.header import header_view
 from codegen.emit.literals import needs_math
+from codegen.emit.marks import marked
 from codegen.emit.names import pool_array, pool_macro, reader_name
 from codegen.emit.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
 from codegen.emit.places import Places
@@ -64,7 +65,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
     headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
     sources = (".c", ".S")
-    files = {**files, **headers, **kernels, **firmware}
+    files = marked({**files, **headers, **kernels}, digest_of) | firmware
     # The identity is no part of itself: the files that say it are made last.
     identity = build_identity(files, (level, tools))
     firmware[BUILD_FILE] = files[BUILD_FILE] = fill("c/bench_build.c.j2", rows=byte_rows(identity))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.emit.core1 import CORE1_HEADER, CORE1_SOURCE
+from codegen.emit.environment import fill
 from codegen.emit.ownership import CHECK_SOURCE
 from codegen.emit.staging import STAGE_HEADER, STAGE_SOURCE
 from codegen.emit.unpacking import UNPACK_HEADER, UNPACK_SOURCE
@@ -15,12 +16,14 @@ from codegen.plan.program import Program
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LICENCE_FILE = "runtime/LICENSE"
 """Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
+VERSION_FILE = "runtime/cg_version.c"
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 
 def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
-    """Emitted path -> text of every kernel source that a step of any program needs, sorted: ours below
-    `runtime`, then those that users wrote. Raises ValueError for two users' files of one path."""
+    """Emitted path -> text of every source of the runtime that a step of any program needs, sorted: which
+    version it is, ours below `runtime`, then those that users wrote. Raises ValueError for two users' files
+    of one path."""
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
@@ -28,7 +31,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     names |= {UNPACK_SOURCE for program in programs if program.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
-    return {**ours, **_user_files(programs)}
+    return {VERSION_FILE: fill("c/version.c.j2"), **ours, **_user_files(programs)}
 
 
 def kernel_headers(program: Program) -> tuple[str, ...]:

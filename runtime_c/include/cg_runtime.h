@@ -39,6 +39,7 @@ typedef enum {
 #define CG_SECTION(name)  __attribute__((section(name)))
 #define CG_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define CG_MAY_ALIAS      __attribute__((may_alias))
+#define CG_USED           __attribute__((used))
 #else
 #error "cg_runtime.h knows gcc and clang; add your compiler's attributes here"
 #endif
@@ -47,6 +48,19 @@ typedef enum {
 #define CG_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else
 #define CG_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+/*
+ * Asks the linker for the library with `symbol`, so that it sees what does not belong together.
+ * Costs nothing where it drops what nobody reads (-fdata-sections and --gc-sections), else an
+ * address. CG_NO_LINK_CHECKS leaves it out: for a unit test with a <model>_run of its own.
+ */
+#ifdef CG_NO_LINK_CHECKS
+#define CG_REQUIRE(symbol) extern const uint8_t symbol
+#else
+#define CG_REQUIRE(symbol)                                                                         \
+    extern const uint8_t symbol;                                                                   \
+    CG_USED static const uint8_t *const symbol##_is_there = &(symbol)
 #endif
 
 /* Values of several types share the bytes of a pool, so wide ones are accessed through these. */

@@ -52,7 +52,7 @@ def test_only_used_kernels_and_the_headers_they_need_are_copied() -> None:
         "runtime/include/cg_bench.h",
     } <= set(sources.files)
     assert "runtime/include/cg_exp_f32.h" not in sources.files
-    assert sources.model_files == ("counter.c", "counter_data.c", *kernels)
+    assert sources.model_files == ("counter.c", "counter_data.c", "runtime/cg_version.c", *kernels)
     assert set(sources.c_files) - set(sources.model_files) == {
         *("firmware/counter_bench.c", "firmware/bench_build.c", "firmware/bench_models.c")
     }

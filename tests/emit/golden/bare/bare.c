@@ -31,6 +31,15 @@ const cg_model bare_model = {
 /* clang-format on */
 #endif
 
+/* ---- what the linker compares --------------------------------------------------------- */
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t bare_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t bare_ERROR_built_twice__build_one_with_option_name;
+const uint8_t bare_ERROR_built_twice__build_one_with_option_name = 0;
+
 /* ---- entry function ------------------------------------------------------------------- */
 
 cg_status bare_run(const bare_inputs *inputs, const bare_outputs *outputs)

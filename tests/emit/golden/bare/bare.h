@@ -39,6 +39,9 @@ extern "C" {
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model bare_model;
 
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(bare_header_and_library_of_build_000102030405);
+
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
 /* input "x", float32, shape 4 */

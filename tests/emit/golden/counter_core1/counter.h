@@ -42,6 +42,9 @@ extern "C" {
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model counter_model;
 
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(counter_header_and_library_of_build_000102030405);
+
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
 /* input "x" (in the file "serving_default_x:0"), int8, shape 1x4, scale 0.5, zero point -3 */

@@ -41,6 +41,9 @@ extern "C" {
 /* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
 extern const cg_model mixed_model;
 
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(mixed_header_and_library_of_build_000102030405);
+
 /* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
 
 /* input "double_" (in the file "evil * / name / * / ?"), float32, shape 2x3 */

@@ -40,6 +40,15 @@ const cg_model mixed_model = {
 /* clang-format on */
 #endif
 
+/* ---- what the linker compares --------------------------------------------------------- */
+
+CG_REQUIRE(cg_runtime_of_version_000102030405);
+const uint8_t mixed_header_and_library_of_build_000102030405 = 0;
+
+/* The linker finds it twice where an image would have two builds of this name. */
+extern const uint8_t mixed_ERROR_built_twice__build_one_with_option_name;
+const uint8_t mixed_ERROR_built_twice__build_one_with_option_name = 0;
+
 /* ---- layer parameters ----------------------------------------------------------------- */
 
 static const cg_binary_params_f32 add0_params = {

@@ -1,0 +1,33 @@
+"""Names by which the linker tells builds and runtimes apart: they end in a hash, known once all is rendered.
+
+Templates write the marks below in place of the hashes, so that neither is a part of itself.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from codegen import resources
+
+BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
+_DIGITS = 12
+"""Hexadecimal digits of a hash in a name."""
+_RUNTIME_FOLDERS = ("include", "kernels", "support")
+"""Below runtime_c: what products are made of."""
+
+Digest = Callable[[Iterable[tuple[str, str]]], bytes]
+
+
+def marked(files: Mapping[str, str], digest_of: Digest) -> dict[str, str]:
+    """`files`, the sources of a product, with hashes in place of the marks: of all of them, and of the whole
+    runtime that this program copies from, which all its folders agree on."""
+    build, runtime = (digest_of(texts).hex()[:_DIGITS] for texts in (files.items(), _runtime().items()))
+    return {
+        path: text.replace(BUILD_MARK, build).replace(RUNTIME_MARK, runtime) for path, text in files.items()
+    }
+
+
+@cache
+def _runtime() -> Mapping[str, str]:
+    root = resources.folder("runtime_c")
+    paths = (path for name in _RUNTIME_FOLDERS for path in sorted((root / name).iterdir()))
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
