@@ -26,6 +26,7 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
 {
     const cg_window *const window = &params->window;
     const cg_s16 *x = &input[cg_view_start(view, window)];
+    /* At least 1: an AVERAGE_POOL_2D of which a window meets no element of the image is refused. */
     const int32_t count =
         (view->rows.stop - view->rows.first) * (view->cols.stop - view->cols.first);
     for (int32_t c = 0; c < window->out.c; c++) {

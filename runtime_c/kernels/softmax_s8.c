@@ -92,7 +92,8 @@ static void softmax_row(const cg_softmax_params *params, const int8_t *input, in
             sum += cg_rounding_shift_right(exp_of_difference(params, difference), SUM_INTEGER_BITS);
         }
     }
-    const int32_t headroom = cg_leading_zeros((uint32_t)sum);
+    /* The largest element adds 2^19 and there are fewer than 4096: 2^19 <= sum < 2^31. */
+    const int32_t headroom = cg_leading_zeros((uint32_t)sum); /* 1 to 12 */
     const int32_t mantissa = (int32_t)(((uint32_t)sum << headroom) - 0x80000000u);
     const int32_t scale = reciprocal_of_one_plus(mantissa);
     const int32_t exponent = SUM_INTEGER_BITS - headroom + 31 - 8;

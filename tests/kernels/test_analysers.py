@@ -1,0 +1,141 @@
+"""MISRA deviations are those of docs/misra.md, and the bounds that clang-tidy cannot see hold.
+
+Static analysers found a division whose zero they could not exclude and a shift by 32, and nobody had written
+down which MISRA rules the C breaks and why.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.ir import DType, Quantization, TensorType
+from codegen.ir.ops import OPS, Padding2D, PoolAttrs
+from codegen.ir.ops.parameters import softmax_params
+from codegen.kernels.pointwise import SOFTMAX_DEPTH_LIMIT
+from tests.kernels.calling import RUNTIME
+
+CHECKOUT = Path(__file__).parents[2]
+GENERATED = ("bare/bare", "counter_external/counter", "lasting/lasting", "mixed_steps/mixed")
+"""Generated folders of four kinds, of tests/emit/golden."""
+
+_LINE = re.compile(r"^(\S+):(\d+) misra-c2012-([\d.]+)$", re.M)
+
+
+def _files() -> list[Path]:
+    golden = CHECKOUT / "tests" / "emit" / "golden"
+    runtime = [path for part in ("kernels", "support") for path in sorted((RUNTIME / part).glob("*.c"))]
+    return [*runtime, *(golden / f"{name}{tail}.c" for name in GENERATED for tail in ("", "_data"))]
+
+
+def _groups(files: Sequence[Path]) -> list[list[Path]]:
+    """Files without a static function of one name: such can be analysed as one, ten times as fast."""
+    groups: list[tuple[list[Path], set[str]]] = []
+    for path in files:
+        names = set(re.findall(r"^static[^=;{(]*\b(\w+)\(", path.read_text(), flags=re.M))
+        for members, taken in groups:
+            if not names & taken:
+                members.append(path)
+                taken |= names
+                break
+        else:
+            groups.append(([path], names))
+    return [members for members, _ in groups]
+
+
+def _broken(folder: Path, files: Sequence[Path]) -> dict[str, set[str]]:
+    """Places by the MISRA rule that cppcheck's addon finds broken there."""
+    for number, group in enumerate(_groups(files)):
+        lines = "".join(f'#include "{path}"\n' for path in group)
+        (folder / f"part{number}.c").write_text(lines)
+    include = [f"-I{RUNTIME / 'include'}", *(f"-I{parent}" for parent in {path.parent for path in files})]
+    command = ["cppcheck", "--std=c11", "--max-configs=1", "--addon=misra", "--quiet", *include]
+    template = "--template={file}:{line} {id}"
+    done = subprocess.run([*command, template, str(folder)], capture_output=True, text=True, check=False)
+    found: dict[str, set[str]] = {}
+    for file, line, rule in _LINE.findall(done.stdout + done.stderr):
+        found.setdefault(rule, set()).add(f"{Path(file).name}:{line}")
+    return found
+
+
+def _listed() -> dict[str, str]:
+    """The rules of docs/misra.md with the versions that find them."""
+    rows = re.findall(r"^\| ([\d.]+) \| (\S+) \|", (CHECKOUT / "docs" / "misra.md").read_text(), flags=re.M)
+    assert len(dict(rows)) == len(rows) > 25
+    return dict(rows)
+
+
+@pytest.fixture(scope="module")
+def addon(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The version of a cppcheck whose addon works: it finds a jump, which is a new kind here."""
+    if shutil.which("cppcheck") is None:
+        pytest.skip("cppcheck is not installed")
+    folder = tmp_path_factory.mktemp("probe")
+    probe = folder / "probe.c"
+    probe.write_text("int f(int a);\nint f(int a)\n{\n    goto end;\nend:\n    return a;\n}\n")
+    (folder / "parts").mkdir()
+    if "15.1" not in _broken(folder / "parts", [probe]):
+        pytest.skip("this cppcheck cannot run its MISRA addon (misra.py, which some packages leave out)")
+    assert "15.1" not in _listed()
+    return subprocess.run(["cppcheck", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def test_every_kind_of_misra_deviation_is_listed_with_its_reason(addon: str, tmp_path: Path) -> None:
+    broken, listed = _broken(tmp_path, _files()), _listed()
+    new = {rule: sorted(places)[:3] for rule, places in broken.items() if rule not in listed}
+    assert new == {}, "rules that docs/misra.md does not list: mend the code, or list them with a reason"
+    if addon.split()[1] == "2.10":
+        stale = {rule for rule, versions in listed.items() if versions in ("both", "2.10")} - set(broken)
+        assert stale == set(), "rules that nothing breaks any more"
+
+
+def _empty_windows() -> Iterator[tuple[PoolAttrs, tuple[int, ...]]]:
+    for padding, shape in (
+        (Padding2D(top=2), (1, 5, 3, 1)),
+        (Padding2D(right=1), (1, 3, 4, 1)),
+        (Padding2D(bottom=3, left=3), (1, 6, 6, 1)),
+    ):
+        yield PoolAttrs(window=(1, 1), padding=padding), shape
+
+
+@pytest.mark.parametrize(("attrs", "shape"), list(_empty_windows()))
+def test_an_average_over_nothing_is_refused(attrs: PoolAttrs, shape: tuple[int, ...]) -> None:
+    """The division in avg_pool2d_s8.c: its divisor is the number of elements in a window."""
+    quantization = Quantization(scales=(0.5,), zero_points=(0,))
+    image = TensorType(shape=(1, 3, 3, 1), dtype=DType.INT8, quantization=quantization)
+    result = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    with pytest.raises(ValueError, match="without any element"):
+        OPS["AVERAGE_POOL_2D"].check(attrs, [image], result)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3])
+def test_a_sum_of_exponentials_is_positive_and_an_int32(scale: float) -> None:
+    """The shift in softmax_s8.c: by the leading zeros of the sum, to which the largest element adds 2^19."""
+    quantization = Quantization(scales=(float(np.float32(scale)),), zero_points=(0,))
+    argument = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=quantization)
+    assert softmax_params(1.0, argument).least_difference <= 0
+    of_the_largest = ((2**31 - 1) + 2**11) >> 12
+    assert of_the_largest == 2**19
+    assert (SOFTMAX_DEPTH_LIMIT - 1) * of_the_largest < 2**31
+
+
+ANSWERED = {
+    ("avg_pool2d_s8.c", "core.DivideZero"),
+    ("avg_pool2d_s16.c", "core.DivideZero"),
+    ("softmax_s8.c", "core.UndefinedBinaryOperatorResult"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="clang-tidy is not installed")
+def test_the_findings_of_clang_tidy_are_those_that_comments_answer() -> None:
+    files = [path for path in _files() if "v6m" not in path.name and "mve" not in path.name]
+    command = ["clang-tidy", "--quiet", "--checks=-*,clang-analyzer-core*", *map(str, files), "--"]
+    includes = [f"-I{path}" for path in {RUNTIME / "include", *(path.parent for path in files)}]
+    done = subprocess.run([*command, "-std=c11", *includes], capture_output=True, text=True, check=False)
+    found = re.findall(r"/([^/\s:]+):\d+:\d+: warning: .*\[clang-analyzer-([\w.]+)\]$", done.stdout, re.M)
+    assert set(found) == ANSWERED, done.stdout + done.stderr
