@@ -1,7 +1,6 @@
 """The boards that ship (boards/*.toml), and a user's own board file."""
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from codegen.board.checks import check
 from codegen.board.decode import decode
 from codegen.board.lines import lines_of, placed
 from codegen.board.second_look import is_silent, repaired
+from codegen.documents import read_toml
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board
 
@@ -47,11 +47,10 @@ def load_board(name_or_path: str) -> Board:
 
 def _read(path: Path) -> Board:
     try:
-        text = path.read_text(encoding="utf-8")
-        table: dict[str, Any] = tomllib.loads(text)
+        table, text = read_toml(path)
     except OSError as error:
         raise _unreadable(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:  # TOML or UTF-8
+    except ValueError as error:  # TOML, UTF-8 or a limit
         raise _unreadable(path, f"is no TOML: {error}") from error
     messages = Messages()
     board = decode(Board, table, path.name, messages)

@@ -15,6 +15,12 @@ from codegen.ir.sizes import with_sizes
 
 CODE = "E252"
 _T = TypeVar("_T")
+_SHOWN = 200
+"""Characters of a value or name that a message shows."""
+
+_MOST_NAMED = 20
+"""Unknown names of one table that get a message each."""
+
 _PLACE = re.compile(r" - at `\$[^`]*`")
 
 
@@ -47,16 +53,24 @@ def decode(cls: type[_T], table: Mapping[str, Any], where: str, messages: Messag
         return None
 
 
+def _cut(text: str) -> str:
+    """A text of the file's as messages show it."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
 def _join(where: str, name: str) -> str:
     return f"{where}.{name}" if where.startswith("[") else f"{where}: {name}"
 
 
 def _check_names(table: Mapping[str, Any], known: list[str], where: str, messages: Messages) -> None:
-    for name in table:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            text = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-            messages.add(CODE, "is no field of such a file", where=_join(where, name), help=text)
+    unknown = [name for name in table if name not in known]
+    for name in unknown[:_MOST_NAMED]:
+        near = difflib.get_close_matches(name, known, n=1)
+        text = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        messages.add(CODE, "is no field of such a file", where=_join(where, _cut(name)), help=text)
+    if len(unknown) > _MOST_NAMED:
+        text = f"{len(unknown) - _MOST_NAMED:,} more names are no fields of such a file"
+        messages.add(CODE, text, where=where, help=f"known are {', '.join(known)}")
 
 
 def _value(hint: Any, value: Any, where: str, messages: Messages) -> Any:
@@ -66,7 +80,7 @@ def _value(hint: Any, value: Any, where: str, messages: Messages) -> Any:
     try:
         return msgspec.convert(value, hint, strict=True)
     except msgspec.ValidationError as error:
-        messages.add(CODE, f"{_PLACE.sub('', str(error))}, got {value!r}", where=where)
+        messages.add(CODE, f"{_PLACE.sub('', str(error))}, got {_cut(repr(value))}", where=where)
         return None
 
 
@@ -82,7 +96,7 @@ def _nested(hint: Any) -> type[Any] | None:
 def _nested_value(cls: type[Any], many: bool, value: Any, where: str, messages: Messages) -> Any:
     if many:
         if not isinstance(value, list):
-            messages.add(CODE, f"must be an array of tables, got {value!r}", where=where)
+            messages.add(CODE, f"must be an array of tables, got {_cut(repr(value))}", where=where)
             return None
         items = typing.cast(list[Any], value)
         return tuple(_table(cls, item, f"{where}[{index}]", messages) for index, item in enumerate(items))
@@ -91,6 +105,6 @@ def _nested_value(cls: type[Any], many: bool, value: Any, where: str, messages: 
 
 def _table(cls: type[Any], value: Any, where: str, messages: Messages) -> Any:
     if not isinstance(value, dict):
-        messages.add(CODE, f"must be a table, got {value!r}", where=where)
+        messages.add(CODE, f"must be a table, got {_cut(repr(value))}", where=where)
         return None
     return decode(cls, typing.cast(dict[str, Any], value), where, messages)

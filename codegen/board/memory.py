@@ -1,11 +1,10 @@
 """The memory models that ship (boards/memory/*.toml), and a user's own file."""
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 from codegen import resources
 from codegen.board.decode import decode
+from codegen.documents import read_toml
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import MemoryModel
 
@@ -30,10 +29,10 @@ def load_memory_model(name_or_path: str) -> MemoryModel:
 
 def _read(path: Path) -> MemoryModel:
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        table, _ = read_toml(path)
     except OSError as error:
         raise _unreadable(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:  # TOML or UTF-8
+    except ValueError as error:  # TOML, UTF-8 or a limit
         raise _unreadable(path, f"is no TOML: {error}") from error
     messages = Messages()
     model = decode(MemoryModel, table, path.name, messages)

@@ -1,7 +1,6 @@
 """codegen.toml of the project: defaults for flags, under the command line and the environment."""
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from codegen.cli.option_table import ROWS, Row
 from codegen.cli.places import declared_places
 from codegen.cli.states import declared_states
 from codegen.cli.toml_lines import key_line
+from codegen.documents import read_toml
 from codegen.driver.inputs import existing
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
@@ -87,9 +87,9 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
         return Settings()
     path = path.absolute()
     try:
-        text = path.read_text(encoding="utf-8")
-        document = cast(dict[str, object], tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table, text = read_toml(path)
+        document: dict[str, object] = table
+    except ValueError as error:  # TOML, UTF-8 or a limit
         help_ = "correct the file or move it away"
         raise CodegenError(
             Message(code="E202", where=_shown(path), text=f"not TOML: {error}", help=help_)

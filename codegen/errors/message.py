@@ -82,26 +82,39 @@ class CodegenError(Exception):
 
 
 class Messages:
-    """Collects messages while work goes on, so that a user sees all problems at once."""
+    """Collects messages while work goes on, so that a user sees all problems at once.
+
+    Beyond `MAX_MESSAGES` they are only counted: nobody reads thousands of them.
+    """
+
+    MAX_MESSAGES = 500
 
     def __init__(self) -> None:
-        self._items: list[Message] = []
+        self._items: dict[Message, None] = {}
+        self._dropped = 0
 
     def add(self, code: str, text: str, *, where: str | None = None, help: str | None = None) -> None:
         """Record a problem and go on; the same message twice is kept once."""
         message = Message(code=code, text=text, where=where, help=help)
-        if message not in self._items:
-            self._items.append(message)
+        if message in self._items:
+            return
+        if len(self._items) < self.MAX_MESSAGES:
+            self._items[message] = None
+        else:
+            self._dropped += 1
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._items) + self._dropped
 
     @property
     def all(self) -> tuple[Message, ...]:
-        """What was recorded so far, in order."""
-        return tuple(self._items)
+        """What was recorded so far, in order; what was only counted is one message more."""
+        found = tuple(self._items)
+        if not self._dropped:
+            return found
+        return (*found, Message(code=found[-1].code, text=f"and {self._dropped:,} more problems"))
 
     def raise_if_any(self) -> None:
         """Raise `CodegenError` with everything recorded so far, if anything was."""
         if self._items:
-            raise CodegenError(self._items)
+            raise CodegenError(self.all)

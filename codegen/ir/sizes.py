@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-NUMBER = r"0[xX][0-9a-fA-F]+|[0-9]+"
-"""A whole number, decimal or hexadecimal, as a regular expression."""
+NUMBER = r"0[xX][0-9a-fA-F]{1,20}|[0-9]{1,20}"
+"""A whole number, decimal or hexadecimal, as a regular expression: as many digits as 64 bits can have."""
 
 _SIZE = re.compile(rf"(?P<number>{NUMBER})(?:(?P<unit>[kKmM])(?:[iI][bB])?)?")
 _BYTES = {"k": 1024, "m": 1024 * 1024}

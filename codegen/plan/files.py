@@ -9,13 +9,23 @@ from typing import cast
 
 import msgspec
 
-from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.conflicts import intersecting, interval_conflicts
+from codegen.documents import read_text
+from codegen.errors import CodegenError, Message, Messages, listed
+from codegen.plan.conflicts import count_intersecting, intersecting, interval_conflicts
 from codegen.plan.problem import Buffer, Conflict, Limits, Pool, Problem
 
 SCHEMA = 1
 DEFAULT_POOL = Pool(name="pool", region="", limit_bytes=1 << 32)
 """Where the buffers of a CSV file go when no pool is given: the whole of a 32-bit address space."""
+
+MAX_FILE_BYTES = 16 << 20
+"""Bytes of a problem file."""
+
+MAX_BUFFERS = 20_000
+"""Buffers of a problem file."""
+
+MAX_PAIRS = 2_000_000
+"""Pairs of buffers alive at the same time; each is a conflict to keep."""
 
 _COLUMNS = ("id", "lower", "upper", "size")
 _OPTIONAL = ("alignment",)
@@ -30,11 +40,11 @@ def read_problem(
     read or is malformed, with every line that is wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, MAX_FILE_BYTES)
     except OSError as error:
         raise _malformed(path.name, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise _malformed(path.name, f"is not text: byte {error.start} is not UTF-8") from error
+    except ValueError as error:
+        raise _malformed(path.name, str(error)) from error
     if path.suffix.lower() == ".json":
         return from_json(text, path.name, limits)
     return from_csv(text, pools, path.name, limits)
@@ -67,9 +77,12 @@ def from_csv(
                 elif buffer is not None:
                     lines[buffer.id] = rows.line_num
                     buffers.append(buffer)
+            if len(buffers) > MAX_BUFFERS:
+                break
     except csv.Error as error:
         raise _malformed(f"{name} line {rows.line_num}", str(error)) from error
     messages.raise_if_any()
+    _need_few(buffers, name)
     return Problem(
         buffers=tuple(buffers),
         conflicts=interval_conflicts(buffers),
@@ -78,11 +91,21 @@ def from_csv(
     )
 
 
+def _need_few(buffers: Sequence[Buffer], name: str) -> None:
+    """Raise CodegenError E212 for more buffers, or more pairs of them alive together, than are read."""
+    if len(buffers) > MAX_BUFFERS:
+        raise _malformed(name, f"has more than {MAX_BUFFERS:,} buffers")
+    pairs = count_intersecting(buffers)
+    if pairs > MAX_PAIRS:
+        raise _malformed(name, f"{pairs:,} pairs of buffers are alive together, up to {MAX_PAIRS:,} are read")
+
+
 def _check_header(header: Sequence[str], name: str) -> None:
     missing = [column for column in _COLUMNS if column not in header]
     unknown = [column for column in header if column not in _COLUMNS + _OPTIONAL]
     if missing or unknown or len(set(header)) != len(header):
-        raise _malformed(f"{name} line 1", f"the columns are {','.join(header) or 'missing'}")
+        found = "".join(each if each.isprintable() else "?" for each in ",".join(header)[:200])
+        raise _malformed(f"{name} line 1", f"the columns are {found or 'missing'}")
 
 
 def _buffer(
@@ -177,7 +200,8 @@ def from_json(text: str, name: str = "problem.json", limits: Limits | None = Non
         raise _malformed(name, f"schema is {document.schema}, this version reads {SCHEMA}")
     unknown = list(_unknown_fields(raw))
     if unknown:
-        raise _malformed(name, f"unknown fields: {', '.join(unknown)}")
+        raise _malformed(name, f"unknown fields: {listed(unknown)}")
+    _need_few(document.buffers, name)
     try:
         problem = Problem(
             buffers=document.buffers,

@@ -142,7 +142,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match=r"E212.*none.csv: cannot be read: No such file"):
         read_problem(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"id,\xff\n")
-    with pytest.raises(CodegenError, match=r"E212.*bytes.csv: is not text: byte 3 is not UTF-8"):
+    with pytest.raises(CodegenError, match=r"E212.*bytes.csv: it is not text: byte 3 is not UTF-8"):
         read_problem(tmp_path / "bytes.csv")
     (tmp_path / "wide.csv").write_text("id,lower,upper,size\n" + "a" * 200_000)
     with pytest.raises(CodegenError, match=r"E212.*wide.csv line \d: field larger than field limit"):
