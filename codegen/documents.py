@@ -24,7 +24,7 @@ MAX_PARTS = 16
 MAX_ENTRIES = 8192
 """Keys, tables and arrays of a file together."""
 
-_TOKEN = re.compile(
+TOML_TOKEN = re.compile(
     r"""
     "{3}(?:[^"\\]|\\.|"(?!""))*(?:"{3,5}|\Z)
     | \'{3}(?:[^\']|\'(?!\'\'))*(?:\'{3,5}|\Z)
@@ -37,7 +37,8 @@ _TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""A string that is never closed goes to the end of its line, or of the file: nothing is looked at twice."""
+"""What TOML is made of: words, blanks, marks of one character, strings and comments. A string that is never
+closed goes to the end of its line, or of the file: nothing is looked at twice."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:
@@ -69,7 +70,7 @@ def _check(text: str) -> None:
     """Raise ValueError for a text that is larger in some way than any that is meant. One walk over tokens:
     what is no TOML is left to the parser."""
     depth = entries = parts = 0
-    for token in _TOKEN.finditer(text):
+    for token in TOML_TOKEN.finditer(text):
         mark, word = token["mark"], token["word"]
         if word is not None and len(word) > MAX_WORD:
             raise _beyond(text, token.start(), f"a word of {len(word):,} characters, more", MAX_WORD)

@@ -1,28 +1,32 @@
 """Where in a TOML text a key stands: the parser of the standard library does not tell."""
 
-import tomllib
+from functools import lru_cache
 
-_MOST_LINES = 2_000
-"""Of longer files no line is told: each line is parsed with all above it."""
+from codegen.documents import TOML_TOKEN
 
 
 def key_line(text: str, key: str) -> int | None:
-    """Line, counted from 1, of the statement that begins the top-level key or table `key`.
-
-    None if there is none, or if the text is no TOML above it.
-    """
-    lines = text.splitlines(keepends=True)
-    start = 0
-    for end in range(1, min(len(lines), _MOST_LINES) + 1):
-        try:
-            found = tomllib.loads("".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
-            continue  # in the middle of a statement of several lines
-        if key in found:
-            return next(n for n in range(start, end) if _says_something(lines[n])) + 1
-        start = end
-    return None
+    """Line, counted from 1, of the statement that begins the top-level key or table `key`; None if there is
+    none. `text` is TOML."""
+    return _lines(text).get(key)
 
 
-def _says_something(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
+@lru_cache(maxsize=2)
+def _lines(text: str) -> dict[str, int]:
+    """Every top-level key and table, in one walk over the text."""
+    found: dict[str, int] = {}
+    line, depth = 1, 0
+    is_first, in_table, in_header = True, False, False
+    for token in TOML_TOKEN.finditer(text):
+        mark, shown = token["mark"], token[0]
+        if mark == "[" and (is_first or in_header):
+            is_first, in_table, in_header = False, True, True
+        elif mark is None and token["blank"] is None and not shown.startswith("#"):
+            if in_header or (is_first and not in_table):
+                found.setdefault(shown.strip("\"'"), line)
+            is_first = in_header = False
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark or "", 0)
+        if mark == "\n" and depth == 0:
+            is_first, in_header = True, False
+        line += shown.count("\n")
+    return found
