@@ -45,8 +45,8 @@ class ConstantPoolView:
 
 def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
     """Every constant pool of a bundle; raises ValueError where the plan is none a struct can have."""
-    packed = _packed(bundle)
-    return tuple(_pool(bundle, pool, packed) for pool in bundle.constants)
+    packed, layouts = _packed(bundle), _layouts(bundle)
+    return tuple(_pool(bundle, pool, packed, layouts) for pool in bundle.constants)
 
 
 def _packed(bundle: Bundle) -> _Packed:
@@ -59,13 +59,32 @@ def _packed(bundle: Bundle) -> _Packed:
     }
 
 
+def _layouts(bundle: Bundle) -> Mapping[tuple[str, str], str]:
+    """(user of the bundle's constants, role) -> what follows what in it."""
+    return {
+        (bundle.users[program.name, prim.name], each.role): each.layout
+        for program in bundle.programs
+        for prim in program.prim_funcs
+        for each in prim.constants
+    }
+
+
+def _note(member: ConstantMember, packed: _Packed, layouts: Mapping[tuple[str, str], str]) -> str:
+    """What stands above a table: the layout, as it is first read whole, or that it is stored compressed."""
+    whole = [part.user for part in member.parts if part.size_bytes == member.data.nbytes]
+    layout = next((layouts[user] for user in whole if layouts.get(user)), "")
+    return _packed_text(member, packed) or layout
+
+
 def _packed_text(member: ConstantMember, packed: _Packed) -> str:
     """What a member that is stored compressed is; empty for others."""
     found = next((packed[part.user] for part in member.parts if part.user in packed), None)
     return "" if found is None else f"packed: decodes to {found.original_bytes} bytes"
 
 
-def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed) -> ConstantPoolView:
+def _pool(
+    bundle: Bundle, pool: ConstantPool, packed: _Packed, layouts: Mapping[tuple[str, str], str]
+) -> ConstantPoolView:
     name = pool_array(bundle, constant_pool(bundle, pool))
     layout = f"{name}_layout"
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
@@ -84,7 +103,7 @@ def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed) -> ConstantPoolVi
         size_check=size,
         declaration=declaration(f"extern const {layout} {name};"),
         opening=_opening(layout, name, f'CG_SECTION("{pool.section}") CG_ALIGNED({pool.alignment}) = {{'),
-        tables=tuple(_table(member, _packed_text(member, packed)) for member in pool.members),
+        tables=tuple(_table(member, _note(member, packed, layouts)) for member in pool.members),
     )
 
 

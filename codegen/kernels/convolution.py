@@ -67,11 +67,12 @@ class _Weighted(PortableKernel):
         channels = let.var.type.shape[-1]
         bias = constant_data(let, 2, constants)
         weight_data = np.array(weights).reshape(-1)
+        layout = f"{'x'.join(map(str, np.shape(weights)))} as in the file, the last axis fastest"
         if self.argument is DType.FLOAT32:
             bias_data = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
             return (
-                LinkedConstant(role="weight", data=weight_data, alignment=4),
-                LinkedConstant(role="bias", data=bias_data, alignment=4),
+                LinkedConstant(role="weight", data=weight_data, alignment=4, layout=layout),
+                LinkedConstant(role="bias", data=bias_data, alignment=4, layout="one a channel"),
             )
         total = np.zeros(channels, np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
         if fold:
@@ -80,16 +81,20 @@ class _Weighted(PortableKernel):
             )
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
-            biases = LinkedConstant(role="bias", data=total, alignment=8)
+            biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
             if has_wide_accumulator(arg_types(let)):
                 multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
         else:
-            biases = LinkedConstant(role="bias", data=wrap_int32(total).astype(np.int32), alignment=4)
+            biases = LinkedConstant(
+                role="bias", data=wrap_int32(total).astype(np.int32), alignment=4, layout="one a channel"
+            )
         return (
-            LinkedConstant(role="weight", data=weight_data, alignment=1),
+            LinkedConstant(role="weight", data=weight_data, alignment=1, layout=layout),
             biases,
-            LinkedConstant(role="multiplier", data=multipliers.astype(np.int32), alignment=4),
-            LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1),
+            LinkedConstant(
+                role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"
+            ),
+            LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel"),
         )
 
     def assemble(

@@ -40,7 +40,14 @@ class Concatenation(PortableKernel):
             linked.extend(extra)
             type_ = arg_type(let, index)
             row_bytes.append(math.prod(type_.shape[axis:]) * type_.dtype.size_bytes)
-        linked.append(LinkedConstant(role="row_bytes", data=np.array(row_bytes, np.int32), alignment=4))
+        linked.append(
+            LinkedConstant(
+                role="row_bytes",
+                data=np.array(row_bytes, np.int32),
+                alignment=4,
+                layout="bytes of a row of each argument",
+            )
+        )
         numbers = params(
             "cg_concat_params",
             ("rows", math.prod(let.var.type.shape[:axis])),

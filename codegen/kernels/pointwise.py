@@ -68,7 +68,11 @@ class Table(PortableKernel):
         """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         table = LinkedConstant(
-            role="table", data=self.table(let), alignment=1, reads=let.var.type.elements / TABLE_LEN
+            role="table",
+            data=self.table(let),
+            alignment=1,
+            reads=let.var.type.elements / TABLE_LEN,
+            layout="results for arguments from -128 to 127",
         )
         count = LiteralArg(value=let.var.type.elements)
         return Parts(

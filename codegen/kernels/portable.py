@@ -177,6 +177,9 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
     return RowKernel(symbol=symbol, window=axes)
 
 
+_AS_IN_FILE = "as in the file"
+
+
 def value_argument(
     let: Let, index: int, role: str, constants: ConstantData
 ) -> tuple[ValueArg | ConstantArg, tuple[LinkedConstant, ...]]:
@@ -185,7 +188,9 @@ def value_argument(
     if arg is None or isinstance(arg, Var):
         return ValueArg(index=index), ()
     data = np.array(constants[arg.id]).reshape(-1)
-    linked = LinkedConstant(role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes))
+    linked = LinkedConstant(
+        role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes), layout=_AS_IN_FILE
+    )
     return ConstantArg(role=role), (linked,)
 
 

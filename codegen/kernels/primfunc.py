@@ -22,9 +22,8 @@ class Workspace:
     is_activation: bool = False
     """It holds (part of) a value of the model, as the lines of a block do: no workspace in reports."""
     reads: float = 1.0
-    """How often each byte is read in one run, on average."""
     writes: float = 1.0
-    """How often each byte is written."""
+    """How often each byte is read and written in one run, on average."""
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
@@ -45,9 +44,10 @@ class LinkedConstant:
     reads: float | None = None
     """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
     op: str = ""
-    """The operator it belongs to, inside a block; empty: the PrimFunc's own."""
     steps: tuple[str, ...] = ()
-    """Likewise its step's names: the kernel's call, the file's tensor."""
+    """Inside a block its operator, and the names of its step (kernel's call, file's tensor); else empty."""
+    layout: str = ""
+    """What follows what, in one line for whoever reads the generated table."""
 
     def __post_init__(self) -> None:
         if self.data.ndim != 1:

@@ -150,7 +150,7 @@ def _data(let: Let, constants: Mapping[str, np.ndarray], alignment: int) -> Iter
     for index, arg in enumerate(let.call.args):
         if arg is not None and not isinstance(arg, Var):
             data = np.array(constants[arg.id]).reshape(-1)
-            yield LinkedConstant(role=_role(index), data=data, alignment=alignment)
+            yield LinkedConstant(role=_role(index), data=data, alignment=alignment, layout="as in the file")
 
 
 def _scales(let: Let) -> Iterator[LinkedConstant]:

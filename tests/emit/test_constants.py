@@ -1,11 +1,15 @@
 """Constants that share bytes, in C: parts of others, and equal bytes of several types."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from codegen.board import load_board
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.structs import constant_addresses
 from codegen.kernels.primfunc import LinkedConstant
@@ -14,6 +18,7 @@ from codegen.plan.constants import link
 from codegen.plan.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main
+from tests.testdata import model_path
 
 FLASH = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
 
@@ -68,3 +73,14 @@ def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) 
     printed = run_main(sources, tmp_path, main, level, aliasing)
     expected = [" ".join(f"{float(value):g}" for value in data.tolist()) for data, _ in GIVEN.values()]
     assert [line.strip() for line in printed.splitlines()] == expected
+
+
+@pytest.mark.parametrize("board", ["host", "microbit", "mps2-an385", "mps2-an386", "mps3-an547"])
+def test_every_table_of_weights_says_its_layout(board: str) -> None:
+    """Whoever opened <model>_data.c saw numbers, and not which weight was where."""
+    options = Options(board=board, planner="greedy_by_size", schedule="file", compress="off", stage="off")
+    program = plan_model(model_path("mlperf_tiny/kws_ref_model"), load_board(board), options).program
+    text = render(together([program])).files["kws_ref_model_data.c"]
+    tables = re.findall(r"(.*)\n    \.(\w+) = \{\n", text)
+    assert len(tables) >= 10
+    assert not [name for before, name in tables if not re.fullmatch(r"    /\* \S.*\S \*/", before)]

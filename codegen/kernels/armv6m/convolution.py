@@ -133,10 +133,21 @@ class TiledConv(V6mKernel):
         conv = self.conv(let, constants)
         window = conv.window
         channels = packed(conv.channels(let), lanes=True)
-        linked = [LinkedConstant(role="stream", data=stream(channels), alignment=4)]
+        linked = [
+            LinkedConstant(
+                role="stream",
+                data=stream(channels),
+                alignment=4,
+                layout="channel by channel: bias, weights, requantisation",
+            )
+        ]
         if window.is_padded:
             pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
-            linked.append(LinkedConstant(role="padding", data=pixel, alignment=1))
+            linked.append(
+                LinkedConstant(
+                    role="padding", data=pixel, alignment=1, layout="a pixel in the padding: zero points"
+                )
+            )
         rows, pixels = rows_of(window)
         turns = rows * -(-pixels // self.most)
         space = Workspace(

@@ -91,8 +91,18 @@ class V6mDepthwiseLines(V6mKernel):
             reads=(_image_reads(window), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=(
-                LinkedConstant(role="stream", data=stream(channels), alignment=4),
-                LinkedConstant(role="padding", data=zero_points, alignment=1),
+                LinkedConstant(
+                    role="stream",
+                    data=stream(channels),
+                    alignment=4,
+                    layout="channel by channel: bias, weights column by column, requantisation",
+                ),
+                LinkedConstant(
+                    role="padding",
+                    data=zero_points,
+                    alignment=1,
+                    layout="a pixel in the padding: zero points",
+                ),
             ),
             sharing=forward_sharing(let, 0, banded_below(window, BAND_ROWS)),
             structs=(numbers,),

@@ -132,7 +132,14 @@ class V6mFullyConnected(V6mKernel):
             sources=SOURCES,
             headers=(HEADER,),
             reads=(float(-(-outputs // GROUP)), *(1.0 for _ in let.call.args[1:])),
-            constants=(LinkedConstant(role="stream", data=groups(channels, inputs, GROUP), alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=groups(channels, inputs, GROUP),
+                    alignment=4,
+                    layout="by four outputs: biases, input by input a weight of each, requantisation",
+                ),
+            ),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
             structs=(numbers, weights),
             call_args=call_args,

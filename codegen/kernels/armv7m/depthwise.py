@@ -173,9 +173,19 @@ def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, .
     image = arg_type(let, 0)
     pad = np.full(min(group, image.shape[3]), image.zero_point, np.int8)
     return (
-        LinkedConstant(role="weights", data=found.weights.reshape(-1), alignment=1),
-        LinkedConstant(role="channels", data=channel_words(found, multiplier, group), alignment=4),
-        LinkedConstant(role="pad", data=pad, alignment=1),
+        LinkedConstant(
+            role="weights",
+            data=found.weights.reshape(-1),
+            alignment=1,
+            layout="channel by channel, the taps of each row by row",
+        ),
+        LinkedConstant(
+            role="channels",
+            data=channel_words(found, multiplier, group),
+            alignment=4,
+            layout="the first bias, then of each channel its requantisation and the next bias",
+        ),
+        LinkedConstant(role="pad", data=pad, alignment=1, layout="a pixel in the padding: zero points"),
     )
 
 

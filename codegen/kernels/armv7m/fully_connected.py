@@ -116,8 +116,18 @@ class V7mFullyConnected(V7mKernel):
             headers=(HEADER,),
             reads=(float(len(groups)), *(1.0 for _ in let.call.args[1:])),
             constants=(
-                LinkedConstant(role="weights", data=interleaved(conv.channels.weights), alignment=1),
-                LinkedConstant(role="channels", data=group_words(conv.channels), alignment=4),
+                LinkedConstant(
+                    role="weights",
+                    data=interleaved(conv.channels.weights),
+                    alignment=1,
+                    layout="by groups of outputs: input after input, one weight of each output",
+                ),
+                LinkedConstant(
+                    role="channels",
+                    data=group_words(conv.channels),
+                    alignment=4,
+                    layout="by groups of outputs: biases, then three words of requantisation of each",
+                ),
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(numbers,),

@@ -80,6 +80,16 @@ def channel_words(channels: Channels, runs: Runs) -> NDArray[np.int32]:
 def linked(channels: Channels, runs: Runs) -> tuple[LinkedConstant, LinkedConstant]:
     """Both constants of a convolution."""
     return (
-        LinkedConstant(role="weights", data=weight_bytes(runs), alignment=1),
-        LinkedConstant(role="channels", data=channel_words(channels, runs), alignment=4),
+        LinkedConstant(
+            role="weights",
+            data=weight_bytes(runs),
+            alignment=1,
+            layout="channel by channel in pairs of weights, a run length behind the first pair of a run",
+        ),
+        LinkedConstant(
+            role="channels",
+            data=channel_words(channels, runs),
+            alignment=4,
+            layout="channel by channel: two words of bias, then requantisation",
+        ),
     )

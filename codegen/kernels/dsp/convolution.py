@@ -148,15 +148,40 @@ class TiledConv(DspKernel):
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
         channels = conv.channels(let)
-        linked = [LinkedConstant(role="stream", data=stream(channels), alignment=4)]
+        linked = [
+            LinkedConstant(
+                role="stream",
+                data=stream(channels),
+                alignment=4,
+                layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantisation",
+            )
+        ]
         if is_padded and by_words:
             pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
-            linked.append(LinkedConstant(role="padding", data=pixel, alignment=4))
+            linked.append(
+                LinkedConstant(
+                    role="padding", data=pixel, alignment=4, layout="a pixel in the padding: zero points"
+                )
+            )
         elif is_padded:
             table = patch_offsets(window, self.most)
-            linked.append(LinkedConstant(role="patch_offsets", data=table, alignment=2))
+            linked.append(
+                LinkedConstant(
+                    role="patch_offsets",
+                    data=table,
+                    alignment=2,
+                    layout="of each value of a window, in a patch of pixels",
+                )
+            )
         if not by_words:
-            linked.append(LinkedConstant(role="image_offsets", data=image_offsets(window), alignment=2))
+            linked.append(
+                LinkedConstant(
+                    role="image_offsets",
+                    data=image_offsets(window),
+                    alignment=2,
+                    layout="of each value of a window, in the image",
+                )
+            )
         roles = {constant.role for constant in linked}
         turns = tile_count(window, self.most)
         space = Workspace(

@@ -186,7 +186,12 @@ def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | No
     pairs = np.stack((int16_pairs(doubled[:, :, :2]), int16_pairs(doubled[:, :, 1:])), axis=2)
     columns = (pairs.reshape(-1, 6), 2 * numbers.bias[:, None], numbers.multipliers[:, None])
     table = np.concatenate((*columns, numbers.right_shifts[:, None]), axis=1).astype(np.int32)
-    return LinkedConstant(role="channels", data=table.reshape(-1), alignment=4)
+    return LinkedConstant(
+        role="channels",
+        data=table.reshape(-1),
+        alignment=4,
+        layout="channel by channel: weights in pairs of 16 bits, bias, requantisation",
+    )
 
 
 def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:

@@ -77,8 +77,15 @@ class DepthwiseTaps(Kernel):
             headers=(HEADER,),
             argument_alignment=alignment(window),
             constants=(
-                LinkedConstant(role="weights", data=self.packed(numbers), alignment=4),
-                LinkedConstant(role="pad", data=pad, alignment=4),
+                LinkedConstant(
+                    role="weights",
+                    data=self.packed(numbers),
+                    alignment=4,
+                    layout="by four channels: biases, weights tap by tap, requantisation",
+                ),
+                LinkedConstant(
+                    role="pad", data=pad, alignment=4, layout="a pixel in the padding: zero points"
+                ),
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),

@@ -138,7 +138,14 @@ class DspFullyConnected(DspKernel):
             argument_alignment=4 if inputs % GROUP == 0 else 1,
             reads=(pairs if self.is_narrow else 1.0, *(1.0 for _ in let.call.args[1:])),
             workspaces=() if self.is_narrow else (space,),
-            constants=(LinkedConstant(role="stream", data=stream(channels), alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=stream(channels),
+                    alignment=4,
+                    layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantisation",
+                ),
+            ),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
             structs=(numbers,),
             call_args=(

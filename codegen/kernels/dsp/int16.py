@@ -161,7 +161,14 @@ class TiledConv(_Int16):
             argument_alignment=4 if window.image[3] % 2 == 0 else 2,
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
-            constants=(LinkedConstant(role="stream", data=channels.stream(), alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=channels.stream(),
+                    alignment=4,
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                ),
+            ),
             sharing=forward_sharing(let, 0, tiled_below(window)),
             structs=(numbers,),
             call_args=(
@@ -292,7 +299,14 @@ class DspFullyConnected(_Int16):
             headers=(HEADER,),
             argument_alignment=4,
             reads=(float((outputs + 1) // 2), *(1.0 for _ in let.call.args[1:])),
-            constants=(LinkedConstant(role="stream", data=channels.stream(), alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=channels.stream(),
+                    alignment=4,
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                ),
+            ),
             sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),
             structs=(numbers,),
             call_args=(

@@ -72,7 +72,14 @@ class FpuProduct(Kernel):
             headers=(HEADER,),
             argument_alignment=4,
             reads=(reads, *(1.0 for _ in let.call.args[1:])),
-            constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=stream,
+                    alignment=4,
+                    layout="by four channels: value by value a weight of each, then their biases",
+                ),
+            ),
             sharing=forward_sharing(let, 0, product_below(window)),
             structs=(conv_params(window, activation),),
             call_args=(

@@ -60,7 +60,14 @@ class FpuDepthwise(Kernel):
             headers=(HEADER,),
             argument_alignment=4,
             reads=(reads, *(1.0 for _ in let.call.args[1:])),
-            constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=stream,
+                    alignment=4,
+                    layout="by four channels: tap by tap a weight of each, then their biases",
+                ),
+            ),
             sharing=forward_sharing(let, 0, depthwise_below(window)),
             structs=(conv_params(window, activation),),
             call_args=(

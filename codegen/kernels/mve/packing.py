@@ -79,7 +79,12 @@ def product_weights(channels: Channels, group: int) -> LinkedConstant:
             weights = weights.reshape(len(weights), -1, LANES).swapaxes(0, 1)
         found.append(weights.reshape(-1))
         found.append(np.zeros(-found[-1].size % 4, np.int8))
-    return LinkedConstant(role="weight", data=np.concatenate(found), alignment=4)
+    return LinkedConstant(
+        role="weight",
+        data=np.concatenate(found),
+        alignment=4,
+        layout="by groups of channels: biases (32 bits), then their weights, zeros up to a word",
+    )
 
 
 SCALE_BYTES = 20
@@ -95,7 +100,9 @@ def product_scales(channels: Channels) -> LinkedConstant:
     scales = np.pad(multipliers, missing).reshape(-1, 4).astype("<i4").view(np.int8)
     places = np.pad(shifts, missing).reshape(-1, 4).astype(np.int8)
     data = np.concatenate((scales, places), axis=1).reshape(-1)
-    return LinkedConstant(role="scale", data=data, alignment=4)
+    return LinkedConstant(
+        role="scale", data=data, alignment=4, layout="by four channels: multipliers (32 bits), then shifts"
+    )
 
 
 def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
@@ -142,7 +149,12 @@ def depthwise_stream(channels: Channels) -> LinkedConstant:
     for start in range(0, count, CHUNK):
         rest = count - start
         found.append(_block(channels, start, min(rest, CHUNK), CHUNK if rest > CHUNK // 2 else CHUNK // 2))
-    return LinkedConstant(role="stream", data=np.concatenate(found), alignment=4)
+    return LinkedConstant(
+        role="stream",
+        data=np.concatenate(found),
+        alignment=4,
+        layout="by 16 or 8 channels, as stream of cg_depthwise_mve (cg_kernels_mve.h)",
+    )
 
 
 def _block(channels: Channels, start: int, count: int, size: int) -> NDArray[np.int8]:
@@ -200,7 +212,12 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
     )
     quads = (count + missing[1]) // _QUAD
     data = np.concatenate([part.reshape(quads, -1) for part in parts], axis=1)
-    return LinkedConstant(role="stream", data=data.reshape(-1), alignment=4)
+    return LinkedConstant(
+        role="stream",
+        data=data.reshape(-1),
+        alignment=4,
+        layout="by four channels: biases, weights column by column, multipliers, shifts",
+    )
 
 
 def small_struct(channels: Channels, out_zero: int, limits: tuple[int, int], stripe: int) -> CStruct:
