@@ -8,6 +8,7 @@ Sources: tensorflow/lite/kernels/internal/quantization_util.cc, common.h; gemmlo
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,8 @@ def round_half_away_array(values: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.where(np.abs(values - whole) >= 0.5, whole + np.sign(values), whole)
 
 
+# Every pass and every kernel that is weighed asks again for the same channels.
+@lru_cache(maxsize=1 << 16)
 def quantize_multiplier(factor: float) -> tuple[int, int]:
     """`factor` (a double, may be negative) as (multiplier, shift). Source: QuantizeMultiplier.
 

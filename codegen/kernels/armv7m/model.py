@@ -6,6 +6,7 @@ measured on QEMU, gcc 12 -O3.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most:
     """Of one inference of a convolution in tiles of `most` pixels."""
     rows, pixels = rows_of(window)
     row = list(tiles(pixels, most))
-    total = LAYER + rows * sum(_tile(channels, runs, count) for count in row)
+    total = LAYER + rows * sum(_tile(channels, runs, count) * times for count, times in Counter(row).items())
     if is_one_row(window):
         return total + sum(POINTWISE_TILE + _packed(count, window.image[3]) for count in row)
     vertical, horizontal = (_inside(axis) for axis in window.axes)

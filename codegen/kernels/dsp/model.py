@@ -5,6 +5,8 @@ Assembly runs a known number of instructions for each tile, pair of channels and
 single layers measured on QEMU, gcc 12 -O3.
 """
 
+from collections import Counter
+
 from codegen.kernels.dsp.packing import Channels, groups, long_channels
 from codegen.kernels.dsp.tiles import is_one_row, patch_line_bytes, reads_words, rows_of, tiles
 from codegen.kernels.rows import Axis
@@ -26,7 +28,9 @@ def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int
     """Of one inference of a convolution in tiles of `most` pixels."""
     rows, pixels = rows_of(window)
     row = list(tiles(pixels, most))
-    total = LAYER + rows * sum(_tile(channels, len(channels.weights), count) for count in row)
+    total = LAYER + rows * sum(
+        _tile(channels, len(channels.weights), count) * times for count, times in Counter(row).items()
+    )
     if is_one_row(window):
         length = groups(window.image[3])
         return total + sum(POINTWISE_TILE + _widened(count, length) for count in row)
