@@ -20,7 +20,8 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.passes.reduce.ranges import Range, channels, is_foldable, sums_of_products
+from codegen.ir.ops.effort import effort
+from codegen.passes.reduce.ranges import MAX_EFFORT, Range, channels, is_foldable, sums_of_products
 
 Mask = NDArray[np.bool_]
 
@@ -86,7 +87,11 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     reads = (_by_channel(values, extent) != 0).any(axis=0)
     folds = np.zeros(reads.shape, np.int64)
     given = known[image.name]
-    for channel in np.flatnonzero(given.constant):
+    constant = np.flatnonzero(given.constant)
+    types = [None if arg is None else arg.type for arg in let.call.args]
+    if len(constant) * effort(let.call.op, let.call.attrs, types, let.var.type) > MAX_EFFORT:
+        constant = constant[:0]  # they count as read, which costs bytes, not minutes
+    for channel in constant:
         only = _column(values, int(channel), extent)
         level = np.zeros(image.type.shape)
         level[..., channel] = given.low[..., channel].astype(np.float64) - image.type.zero_point
