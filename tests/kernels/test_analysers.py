@@ -133,7 +133,9 @@ ANSWERED = {
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="clang-tidy is not installed")
 def test_the_findings_of_clang_tidy_are_those_that_comments_answer() -> None:
-    files = [path for path in _files() if "v6m" not in path.name and "mve" not in path.name]
+    """Of the portable kernels and the support code, a file at a time: about a minute of processor time."""
+    portable = ("_s8.c", "_s16.c", "f32.c")
+    files = [path for path in _files() if path.name.endswith(portable) or path.parent.name == "support"]
     command = ["clang-tidy", "--quiet", "--checks=-*,clang-analyzer-core*", *map(str, files), "--"]
     includes = [f"-I{path}" for path in {RUNTIME / "include", *(path.parent for path in files)}]
     done = subprocess.run([*command, "-std=c11", *includes], capture_output=True, text=True, check=False)
