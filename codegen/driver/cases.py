@@ -22,9 +22,10 @@ class Case:
     """By output; of a sequence None where the file has no array of a state's output."""
 
     @property
-    def is_known(self) -> bool:
-        """Whether every output is known from elsewhere."""
-        return self.expected is not None and all(each is not None for each in self.expected)
+    def known_outputs(self) -> tuple[np.ndarray, ...] | None:
+        """Every expected output; None where one is not known from elsewhere."""
+        known = tuple(each for each in self.expected or () if each is not None)
+        return known if self.expected is not None and len(known) == len(self.expected) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -81,7 +81,7 @@ def sequence_references(planned: Planned, cases: Sequence[Case]) -> Iterator[tup
     program, reference = planned.program, planned.reference
     pairs = list(zip(state_inputs(program), state_outputs(program), strict=True))
     state: dict[int, np.ndarray] = {}
-    known = all(case.is_known for case in cases)
+    known = all(case.known_outputs is not None for case in cases)
     for case in cases:
         inputs = tuple(state.get(index, data) for index, data in enumerate(case.inputs))
         expected = case.expected or (None,) * len(program.outputs)

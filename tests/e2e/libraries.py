@@ -1,6 +1,7 @@
 """Emitted folders as static libraries, as several teams hand them over, and images that hold several."""
 
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,12 +112,11 @@ class Shop:
             (*words, *includes, "-c", path, "-o", object_)
             for path, object_ in zip(sources.model_files, objects, strict=True)
         ]
-        expected = (case.expected or (None,))[0]
-        assert expected is not None
+        assert case.known_outputs is not None
         text = _CHECK.format(
             name=name,
             x=", ".join(scalar(int(value)) for value in case.inputs[0].flat),
-            y=", ".join(scalar(int(value)) for value in expected.flat),
+            y=", ".join(scalar(int(value)) for value in case.known_outputs[0].flat),
             input=program.inputs[0].field,
             output=program.outputs[0].field,
         )
@@ -154,3 +154,8 @@ def run(image: Path) -> int:
     )
     assert not done.stderr, done.stderr
     return done.returncode
+
+
+def said(labels: Sequence[Library], error: subprocess.CalledProcessError) -> str:
+    """What the linker said of these libraries, on one line."""
+    return f"{[each.label for each in labels]}: {' '.join(str(error.stderr).split())}"

@@ -229,10 +229,10 @@ def test_two_instances_of_a_real_model_take_turns(board: str, tmp_path: Path) ->
     interface = Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER)
     whole = build_model(key, Options(board=board, interface=interface), tmp_path / "whole")
     first, second = golden_cases(key)[:2]
-    assert (first.inputs[0] != second.inputs[0]).any() and second.expected is not None
+    assert (first.inputs[0] != second.inputs[0]).any() and second.known_outputs is not None
     program = whole.models[0].program
     text = TWO.replace("{INPUT}", f"{{{', '.join(map(str, second.inputs[0].ravel()))}}}")
-    text = text.replace("{OUTPUT}", f"{{{', '.join(map(str, second.expected[0].ravel()))}}}")
+    text = text.replace("{OUTPUT}", f"{{{', '.join(map(str, second.known_outputs[0].ravel()))}}}")
     text = text.replace("FIRST", program.inputs[0].field).replace("LAST", program.outputs[0].field)
     text = text.replace("NAME", program.name.upper()).replace("name_", f"{program.name}_")
     pool = program.problem.pools[0].name.upper()

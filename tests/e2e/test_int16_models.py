@@ -33,7 +33,7 @@ def op_case(key: str) -> OpCase:
         engine=index()[key]["golden_engine"],
         model=model_path(key).read_bytes(),
         inputs=tuple(case.inputs for case in cases),
-        expected=tuple(case.expected or () for case in cases),
+        expected=tuple(case.known_outputs or () for case in cases),
     )
 
 

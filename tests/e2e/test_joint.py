@@ -158,8 +158,8 @@ def test_any_sequence_of_models_is_exact(shared: Product) -> None:
         followed |= set(pairwise(sequence))
         for index in sequence:
             case = rng.choice(cases[index])
-            assert case.expected is not None
-            for got, wanted in zip(shared.infer(index, case), case.expected, strict=True):
+            assert case.known_outputs is not None
+            for got, wanted in zip(shared.infer(index, case), case.known_outputs, strict=True):
                 np.testing.assert_array_equal(
                     got, wanted.reshape(got.shape), err_msg=f"{sequence} {case.name}"
                 )

@@ -206,11 +206,11 @@ def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
 
 
 def test_too_few_regions_are_an_error(bench: Bench) -> None:
+    """As many as the target says it has: the AN505 of QEMU 7 has 16, that of QEMU 9 and later 8, as real ones."""
     message = bench.error("in_pieces")
     assert (message.code, message.where) == ("E622", bench.place("in_pieces"))
-    assert message.text == (
-        "cannot be sandboxed: its buffers lie in more separate ranges than the MPU has regions (16) to open"
-    )
+    begin = "cannot be sandboxed: its buffers lie in more separate ranges than the MPU has regions"
+    assert message.text in (f"{begin} (16) to open", f"{begin} (8) to open")
     _runs_right(bench)
 
 
@@ -222,7 +222,7 @@ def test_buffers_must_start_where_a_region_can(bench: Bench) -> None:
 
 
 def _runs_right(bench: Bench) -> None:
-    expected = golden_cases(RESNET)[0].expected
+    expected = golden_cases(RESNET)[0].known_outputs
     assert expected is not None
     got = bench.run("right").cases[0]
     assert got.outputs == tuple(array.tobytes() for array in expected)

@@ -164,7 +164,7 @@ def test_poison(tmp_path: Path) -> None:
     program = plan_model(path, boards.load_board("host"), options).program
     found = _poisoned(program, tmp_path / "right")
     assert isinstance(found, RunResult), found
-    assert found.cases[0].outputs == tuple(array.tobytes() for array in _group_case().expected or ())
+    assert found.cases[0].outputs == tuple(array.tobytes() for array in _group_case().known_outputs or ())
     [kernel] = options.kernels
     greedy = replace(kernel, text=kernel.text.replace("memset(workspace, 1, 64)", "memset(workspace, 1, 65)"))
     program = plan_model(path, boards.load_board("host"), replace(options, kernels=(greedy,))).program

@@ -99,6 +99,14 @@ def test_header_compiles_as_cpp(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("cppcheck") is None, reason="cppcheck is not installed")
 def test_cppcheck() -> None:
     checks = "--enable=warning,performance,portability"
-    command = ["cppcheck", "--std=c11", checks, "--error-exitcode=1", "--quiet", f"-I{RUNTIME / 'include'}"]
+    command = [
+        "cppcheck",
+        "--std=c11",
+        checks,
+        "--error-exitcode=1",
+        "--quiet",
+        "--suppress=normalCheckLevelMaxBranches",
+        f"-I{RUNTIME / 'include'}",
+    ]
     done = subprocess.run([*command, str(RUNTIME / "kernels")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
