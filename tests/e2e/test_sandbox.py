@@ -206,7 +206,7 @@ def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
 
 
 def test_too_few_regions_are_an_error(bench: Bench) -> None:
-    """As many as the target says it has: the AN505 of QEMU 7 has 16, that of QEMU 9 and later 8, as real ones."""
+    """As many as the target says it has: the AN505 has 16 in QEMU 7, and 8 from QEMU 9 on, as a real one."""
     message = bench.error("in_pieces")
     assert (message.code, message.where) == ("E622", bench.place("in_pieces"))
     begin = "cannot be sandboxed: its buffers lie in more separate ranges than the MPU has regions"
