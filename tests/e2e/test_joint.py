@@ -50,7 +50,7 @@ class Product:
 
     def __init__(self, built: Built, folder: Path) -> None:
         library = folder / "product.so"
-        kernels = sorted((built.folder / "runtime" / "kernels").glob("*.c"))
+        kernels = sorted((built.folder / "runtime").rglob("*.c"))
         sources = [str(path) for path in (*sorted(built.folder.glob("*.c")), *kernels)]
         includes = [f"-I{built.folder}", f"-I{built.folder}/runtime/include"]
         flags = ["-std=c11", "-O2", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
