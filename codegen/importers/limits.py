@@ -16,7 +16,7 @@ MAX_SIDE = 1 << 16
 """Rows or columns of an image (a value of four dimensions), rows of a FULLY_CONNECTED."""
 
 MAX_PIXELS = 1 << 18
-"""Rows times columns of an image: kernels are chosen and blocks are laid out row by row and tile by tile."""
+"""Rows times columns of all images of a batch: kernels are chosen and blocks laid out by row and by tile."""
 
 MAX_FOLDED_EFFORT = 16 << 20
 """Effort (`codegen.ir.ops.effort`: about elements and multiply-accumulates) of all steps on constants alone:

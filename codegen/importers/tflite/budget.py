@@ -20,7 +20,7 @@ class Budget:
         file beyond `MAX_VALUES_BYTES`, but only there.
         """
         if len(kind.shape) == 4:
-            _need_small_image(kind.shape[1], kind.shape[2])
+            _need_small_image(*kind.shape[:3])
         before, self._value_bytes = self._value_bytes, self._value_bytes + kind.size_bytes
         if before <= MAX_VALUES_BYTES < self._value_bytes:
             raise Refused(
@@ -54,12 +54,12 @@ def need_few_rows(rows: int) -> None:
         raise Refused("E305", f"multiplies {rows:,} rows by its weights, up to {MAX_SIDE:,} are imported")
 
 
-def _need_small_image(rows: int, columns: int) -> None:
-    if max(rows, columns) > MAX_SIDE or rows * columns > MAX_PIXELS:
+def _need_small_image(batch: int, rows: int, columns: int) -> None:
+    if max(rows, columns) > MAX_SIDE or batch * rows * columns > MAX_PIXELS:
         raise Refused(
             "E305",
-            f"an image of {rows:,} x {columns:,} pixels, up to {MAX_PIXELS:,} pixels and {MAX_SIDE:,} "
-            "rows or columns are imported",
+            f"{batch:,} images of {rows:,} x {columns:,} pixels, up to {MAX_PIXELS:,} pixels and "
+            f"{MAX_SIDE:,} rows or columns are imported",
             "give a model of smaller images, or a longer signal in pieces",
             reason=f"images of more than {MAX_PIXELS:,} pixels, or {MAX_SIDE:,} rows or columns",
         )
