@@ -90,8 +90,10 @@ class WindowAxis:
 
         Where at most one tap meets the image, the others only have to stay outside.
         """
+        if self.window == 1:  # no distance to another tap
+            return replace(self, dilation=1).short_stride()
         lowest, stop = self._numbers()
-        if self.window == 1 or self.dilation == 1 or stop - lowest > 1:
+        if self.dilation == 1 or stop - lowest > 1:
             return self.short_stride()
         if stop - lowest == 1:
             met = lowest * self.dilation - self.before

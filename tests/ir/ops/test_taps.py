@@ -67,7 +67,9 @@ def test_a_smaller_dilation_leaves_every_tap_what_it_meets(axis: WindowAxis) -> 
     assert walked(near) == walked(axis)
     assert min(near.before, near.after) >= 0
     assert near.window == axis.window
-    assert near.window == 1 or near.dilation <= axis.extent + (near.count - 1) * near.stride + 1
+    # Of one tap too: C multiplies the dilation by bytes of a row, which overflowed (found by the fuzzer).
+    most = 1 if near.window == 1 else axis.extent + (near.count - 1) * near.stride + 1
+    assert near.dilation <= most
 
 
 @pytest.mark.parametrize("extent", [1, 4, 33])
