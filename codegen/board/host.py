@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from cffi import FFI
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
+from codegen.progress import Progress, silent
 
 _DECLARATIONS = """
 typedef int cg_status;
@@ -53,7 +54,7 @@ void cg_host_marks(uint32_t model, uint8_t paint, uint32_t *peaks, uint8_t *guar
 """cg_bench.h and runtime_c/bench_host/bench_host.h for cffi, which takes a `const` object for a number."""
 
 
-def run_host(image: Image, board: Board, request: RunRequest) -> RunResult:
+def run_host(image: Image, board: Board, request: RunRequest, progress: Progress = silent) -> RunResult:
     """Run every case of `request` under every paint, in this process.
 
     Stack and instructions are None: nothing measures them here. Guards are bytes the host's linker
@@ -65,9 +66,7 @@ def run_host(image: Image, board: Board, request: RunRequest) -> RunResult:
     del board
     with _loaded(image.path) as (ffi, library):
         model = _Model(ffi, library, request)
-        cases = (
-            model.sequence() if request.sequence else tuple(model.case(inputs) for inputs in request.cases)
-        )
+        cases = model.sequence(progress) if request.sequence else tuple(model.cases(progress))
         trace = model.trace(request.cases[0]) if request.trace is Trace.RESULTS else ()
     return RunResult(runner="host", cases=cases, trace=trace, sequence=request.sequence)
 
@@ -132,14 +131,20 @@ class _Model:
         written = bytes(ffi.buffer(outputs))
         return PaintResult(split(written, sizes), tuple(peaks)[: len(self._pools)], bool(intact[0]))
 
-    def case(self, inputs: Sequence[bytes]) -> CaseResult:
-        """Run one case under every paint."""
-        results = [self._run(inputs, paint, self._ffi.NULL) for paint in self._request.paints]
-        return case_result(self._pools, results)
+    def cases(self, progress: Progress) -> Iterator[CaseResult]:
+        """Run every case under every paint."""
+        given = self._request.cases
+        for index, inputs in enumerate(given):
+            progress("run", index, len(given))
+            results = [self._run(inputs, paint, self._ffi.NULL) for paint in self._request.paints]
+            yield case_result(self._pools, results)
 
-    def sequence(self) -> tuple[CaseResult, ...]:
+    def sequence(self, progress: Progress) -> tuple[CaseResult, ...]:
         """Run all cases, one after another, under every paint."""
-        runs = [self._painted_sequence(paint) for paint in self._request.paints]
+        runs: list[list[PaintResult]] = []
+        for index, paint in enumerate(self._request.paints):
+            progress("run the sequence", index, len(self._request.paints))
+            runs.append(self._painted_sequence(paint))
         return tuple(case_result(self._pools, results) for results in zip(*runs, strict=True))
 
     def _painted_sequence(self, paint: int) -> list["PaintResult"]:

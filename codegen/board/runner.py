@@ -10,6 +10,7 @@ from codegen.board.target import target_session
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
 from codegen.plan.image import Image, RunRequest, RunResult
+from codegen.progress import Progress, silent
 
 _NEAREST = {"cortex-m0plus": "cortex-m0", "cortex-m85": "cortex-m55"}
 """Cores that QEMU has no board of, and one that runs the same instructions."""
@@ -64,29 +65,36 @@ class Session(Protocol):
 
 
 class _Host:
-    def __init__(self, image: Image, board: Board) -> None:
+    def __init__(self, image: Image, board: Board, progress: Progress) -> None:
         self._image = image
         self._board = board
+        self._progress = progress
 
     def run(self, request: RunRequest) -> RunResult:
-        return run_host(self._image, self._board, request)
+        return run_host(self._image, self._board, request, self._progress)
 
 
 @contextmanager
 def session(
-    image: Image, board: Board, *, port: str | None = None, plugin: str | None = None
+    image: Image,
+    board: Board,
+    *,
+    port: str | None = None,
+    plugin: str | None = None,
+    progress: Progress = silent,
 ) -> Generator[Session, None, None]:
     """A running target for many requests (models, cases); it is stopped at the end.
 
     `port`: a serial device or pyserial URL with the board behind it, the firmware in its flash.
-    `plugin`: a TCG plugin with its arguments, for QEMU.
+    `plugin`: a TCG plugin with its arguments, for QEMU. `progress` hears of every case, and on a target of
+    every step of a trace.
     Raises CodegenError E6xx, E501 without QEMU.
     """
     check_can_run(board, port)
     if board.runner is Runner.HOST:
-        yield _Host(image, board)
+        yield _Host(image, board, progress)
     else:
-        with target_session(image, board, port=port, plugin=plugin) as target:
+        with target_session(image, board, port=port, plugin=plugin, progress=progress) as target:
             yield target
 
 
@@ -97,7 +105,8 @@ def run(
     *,
     port: str | None = None,
     plugin: str | None = None,
+    progress: Progress = silent,
 ) -> RunResult:
     """One request in a session of its own. Raises CodegenError E6xx, E501 without QEMU."""
-    with session(image, board, port=port, plugin=plugin) as target:
+    with session(image, board, port=port, plugin=plugin, progress=progress) as target:
         return target.run(request)

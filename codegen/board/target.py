@@ -9,10 +9,11 @@ from codegen.board.link import PATIENT, Broken, Link, Patience
 from codegen.board.ports import SerialPort
 from codegen.board.protocol import VERSION, Identity, Malformed, Marks, version_of
 from codegen.board.qemu import running
-from codegen.board.target_model import Memory, TargetModel
+from codegen.board.target_model import Memory, PaintedSequence, TargetModel
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.plan.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
+from codegen.progress import Progress, silent
 
 RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
@@ -28,6 +29,7 @@ def target_session(
     port: str | None = None,
     patience: Patience = PATIENT,
     plugin: str | None = None,
+    progress: Progress = silent,
 ) -> Generator["Target", None, None]:
     """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
 
@@ -38,13 +40,14 @@ def target_session(
         with running(board, image.path, plugin) as qemu:
             greeted = replace(patience, greeting_seconds=0.0)
             link = Link(qemu.port, patience=greeted)
-            yield Target(link, image, board, runner="qemu", memory=qemu.memory)
+            yield Target(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
         return
     if board.uart is None:
         raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
     serial = SerialPort(port, board.uart.baud)
     try:
-        yield Target(Link(serial, patience=patience), image, board, runner="serial")
+        link = Link(serial, patience=patience)
+        yield Target(link, image, board, runner="serial", progress=progress)
     finally:
         serial.close()
 
@@ -53,10 +56,18 @@ class Target:
     """Executes requests. What it finds wrong is a CodegenError; a fault of one model leaves it usable."""
 
     def __init__(
-        self, link: Link, image: Image, board: Board, *, runner: str, memory: Memory | None = None
+        self,
+        link: Link,
+        image: Image,
+        board: Board,
+        *,
+        runner: str,
+        memory: Memory | None = None,
+        progress: Progress = silent,
     ) -> None:
         """Identify the target; raises CodegenError E602, E606, E607, E614, E615. `memory`: a shorter way than
-        the link for inputs that the target keeps."""
+        the link for inputs that the target keeps. `progress` hears of cases and of steps of a trace."""
+        self._progress = progress
         self._link, self._memory = link, memory
         self._image = image
         self._board = board
@@ -134,13 +145,15 @@ class Target:
                 if self._runner == "qemu":
                     raise ValueError(f"the request does not fit the image: {error}") from error
                 raise
-            if request.sequence:
-                cases = self._sequence(model)
-            else:
-                each = enumerate(request.cases)
-                cases = tuple(self._case(model, inputs, first=index == 0) for index, inputs in each)
+            cases = self._sequence(model) if request.sequence else tuple(self._cases(model))
             trace = () if request.trace is Trace.NONE else tuple(self._trace(model, request.cases[0]))
         return RunResult(runner=self._runner, cases=cases, trace=trace, sequence=request.sequence)
+
+    def _cases(self, model: TargetModel) -> Iterator[CaseResult]:
+        given = model.request.cases
+        for index, inputs in enumerate(given):
+            self._progress("run", index, len(given))
+            yield self._case(model, inputs, first=index == 0)
 
     def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
         """All paints, then what an inference costs: of one without painting before it for the first case, of
@@ -153,7 +166,10 @@ class Target:
 
     def _sequence(self, model: TargetModel) -> tuple[CaseResult, ...]:
         """Peaks, guards and stacks are those of the whole sequence; ticks those under the last paint."""
-        runs = [model.sequence(paint) for paint in model.request.paints]
+        runs: list[PaintedSequence] = []
+        for index, paint in enumerate(model.request.paints):
+            self._progress("run the sequence", index, len(model.request.paints))
+            runs.append(model.sequence(paint))
         marks, ticks = [run.marks for run in runs], runs[-1].ticks
         return tuple(
             self._result(model, [run.outputs[index] for run in runs], marks, ticks[index])
@@ -190,7 +206,10 @@ class Target:
     def _trace(self, model: TargetModel, inputs: Sequence[bytes]) -> Iterator[StepTrace]:
         # The inputs kept there are those of the last case.
         model.keep(inputs)
-        seen: dict[int, tuple[bytes | None, int]] = dict(model.traced(inputs))
+        seen: dict[int, tuple[bytes | None, int]] = {}
+        for step, found in model.traced(inputs):
+            self._progress("run step by step", step + 1, model.info.steps)
+            seen[step] = found
         for step in range(model.info.steps):
             result, ticks = seen.get(step, (None, None))
             ticks = None if model.request.sandboxed else ticks

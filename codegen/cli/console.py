@@ -8,13 +8,13 @@ from dataclasses import replace
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
+from rich.progress import Progress as Display
 from rich.table import Table
 
-from codegen.driver.build import Progress as Stage
 from codegen.errors import CodegenError, Message
 from codegen.plan.shortage import DoesNotFit, Shortage
-from codegen.search import CurveProgress
+from codegen.progress import Progress, silent
 
 
 def show_error(error: CodegenError) -> None:
@@ -65,25 +65,41 @@ def _shortage(item: Shortage) -> dict[str, object]:
 
 
 @contextmanager
-def progress(quiet: bool) -> Generator[Stage, None, None]:
-    """A spinner with the name of the current work, only on a terminal's stderr."""
-    console = Console(stderr=True)
+def progress(quiet: bool) -> Generator[Progress, None, None]:
+    """The current work and its counts, on a line that goes when it is over: only on a terminal's stderr."""
     if quiet or not sys.stderr.isatty():
-        yield lambda stage: None
+        yield silent
         return
-    with console.status("start") as status:
-        yield lambda stage: status.update(stage)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24))
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        yield _Shown(display).tell
 
 
-@contextmanager
-def progress_bar(stage: str, quiet: bool) -> Generator[CurveProgress, None, None]:
-    """A bar that fills as pieces of work are over, only on a terminal's stderr."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(stage, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+class _Shown:
+    """The one line of a display."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._task = display.add_task("start", total=None)
+        self._work: tuple[str, int | None] = "start", None
+
+    def tell(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        """A `Progress`. Without a total the bar moves to and fro."""
+        text = " ".join([stage, *_counts(done, total)])
+        if self._work == (stage, total):
+            self._display.update(self._task, description=text, completed=done)
+            return
+        # A task that has a total does not lose it again.
+        self._display.remove_task(self._task)
+        self._task = self._display.add_task(text, completed=done, total=total)
+        self._work = stage, total
+
+
+def _counts(done: int, total: int | None) -> list[str]:
+    """`3 of 12`, `41` where nobody knows of how many, nothing where nothing is counted."""
+    if total is not None:
+        return [f"{done:,} of {total:,}"]
+    return [f"{done:,}"] if done else []
 
 
 def table(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from codegen import board as catalogue
 from codegen.cli.cases import by_model, check_arrays, model_cases
-from codegen.cli.console import progress, progress_bar, show_warnings
+from codegen.cli.console import progress, show_warnings
 from codegen.cli.flags import groups, model_flags
 from codegen.cli.grouped import GroupedVerb, option
 from codegen.cli.inputs import check_problem, keep_inputs
@@ -188,9 +188,10 @@ def run(
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.warnings)
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
-        stage("run")
         trace = Trace.COST if as_json or steps or folder is not None else Trace.NONE
-        measured = execute_all(built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence)
+        measured = execute_all(
+            built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence, progress=stage
+        )
         if count_cycles:
             stage("estimate cycles")
             measured = [
@@ -247,11 +248,10 @@ def validate(
         show_warnings(built.warnings)
         source = dict(zip([built.models[0].program.name], given, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
-        stage("run step by step")
-        measured = execute(built, cases, port=port, trace=Trace.RESULTS)
+        measured = execute(built, cases, port=port, trace=Trace.RESULTS, progress=stage)
         if folder is not None:
             write_file(target / "report.json", _document(built, options, [measured]).encode())
-    checks = check_steps(built.models[0], cases[0], measured)
+        checks = check_steps(built.models[0], cases[0], measured, progress=stage)
     wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
     if as_json and not wrong:
         click.echo(_document(built, options, [measured]), nl=False)
@@ -296,12 +296,15 @@ def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: boo
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in _PROBLEMS:
-        problem, found = plan_problem(path, options)
+        with progress(quiet or as_json) as stage:
+            stage(f"plan {path.name}")
+            problem, found = plan_problem(path, options)
         document = problem_report(problem, found)
         written = outputs.of_problem(path, problem, found, options) + outputs.of_document(document)
         show = partial(show_problem, problem, found)
     else:
-        planned = plan_only(path, options)
+        with progress(quiet or as_json) as stage:
+            planned = plan_only(path, options, progress=stage)
         document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
         show = partial(show_plan, planned)
@@ -318,8 +321,9 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
     if path.suffix in _PROBLEMS:
         text = f"{path.name} is a bare problem: no work to trade for its bytes"
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
-    with progress_bar(f"plan {path.stem}", quiet or as_json) as progress:
-        found = plan_curve(path, options, model_name(path, options.names), progress)
+    name = model_name(path, options.names)
+    with progress(quiet or as_json) as stage:
+        found = plan_curve(path, options, name, partial(stage, f"plan {name}, ways weighed:"))
     document = curve_report(found, options.board)
     written = outputs.of_curve(found) + outputs.of_document(document)
     if as_json:

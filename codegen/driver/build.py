@@ -27,15 +27,8 @@ from codegen.ir.text import print_module
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import Image
 from codegen.plan.problem import Limits
+from codegen.progress import Progress, Tally, silent
 from codegen.search import Choices, board_pools, check_single, search
-
-Progress = Callable[[str], None]
-"""Told the name of each piece of work as it starts."""
-
-
-def quiet(stage: str) -> None:
-    """A Progress that shows nothing."""
-    del stage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +80,7 @@ def plan_model(
     beside: Mapping[str, int] | None = None,
     alone: bool = False,
     ready: "Prepared | None" = None,
+    progress: Progress = silent,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
 
@@ -97,15 +91,18 @@ def plan_model(
     """
     among_others = ready is not None
     name = name or model_name(path, options.names)
+    plans = Tally(progress, f"plan {name}, plans weighed:")
     if ready is None:
+        progress(f"import {name}")
         pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
         ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
-    choices = replace(choices, beside_code=beside or {})
+    choices = replace(choices, beside_code=beside or {}, plans=plans)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
+    progress(f"plan {name}")
     with explaining(options, alone=not among_others):
         program = search(ready.module, board, choices, name=name)
     metadata = {
@@ -182,7 +179,7 @@ def build(
     folder: Path,
     *,
     emulated: bool = False,
-    progress: Progress = quiet,
+    progress: Progress = silent,
 ) -> Built:
     """Models in, `folder` out: sources, firmware.elf, report.json. Nothing is left of a failed build.
 
@@ -198,10 +195,9 @@ def build(
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
     check_single(options.states, tuple(files))
-    ready = _all_prepared(files, board, options, emulated=emulated)
+    ready = _all_prepared(files, board, options, emulated=emulated, progress=progress)
 
     def planned(name: str, limits: Mapping[str, int], beside: Mapping[str, int]) -> Planned:
-        progress(f"plan {name}")
         with of_model(name if ready else None):
             return plan_model(
                 files[name],
@@ -213,6 +209,7 @@ def build(
                 beside=beside,
                 alone=not ready,
                 ready=ready.get(name),
+                progress=progress,
             )
 
     def built(beside: Mapping[str, int]) -> Built:
@@ -226,9 +223,8 @@ def build(
         sources = emit.render(bundle, level, tools)
         changed: list[Message] = []
         with emit.staged(sources, folder, _changed_meanwhile(folder, changed)) as staging:
-            progress("compile")
             try:
-                image = toolchain.build(sources, staging, board, optimize=options.optimize)
+                image = toolchain.build(sources, staging, board, optimize=options.optimize, progress=progress)
             except toolchain.RegionsTooSmall as missed:
                 raise LinkedTooLarge(missed, bundle) from None
             check_image(image, board, bundle)
@@ -268,7 +264,7 @@ def _changed_meanwhile(folder: Path, changed: list[Message]) -> Callable[[str, s
 
 
 def _all_prepared(
-    files: Mapping[str, Path], board: Board, options: Options, *, emulated: bool
+    files: Mapping[str, Path], board: Board, options: Options, *, emulated: bool, progress: Progress
 ) -> Mapping[str, Prepared]:
     """All models of a build of several, before search; none of a build of one.
 
@@ -278,7 +274,8 @@ def _all_prepared(
     ready: dict[str, Prepared] = {}
     if len(files) == 1:
         return ready
-    for name, path in files.items():
+    for index, (name, path) in enumerate(files.items()):
+        progress("import", index, len(files))
         with of_model(name):
             ready[name] = prepared(path, options, pools, name=name, among_others=True)
     check_missed({name: each.missed for name, each in ready.items()})

@@ -16,17 +16,18 @@ from codegen.plan.budget import Budgets, smallest_budgets
 from codegen.plan.planners import Planner
 from codegen.plan.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.plan.shortage import DoesNotFit, shortage
+from codegen.progress import Progress, silent
 
 _ROOM = 1 << 28
 """Bytes of the pool when no board was named: larger than any microcontroller's RAM."""
 
 
-def plan_only(path: Path, options: Options) -> Planned:
+def plan_only(path: Path, options: Options, *, progress: Progress = silent) -> Planned:
     """Plan a model for `options.board`, or for `stm32`'s kernels in one roomy pool if none was named.
 
     Raises CodegenError as import, search and the board's catalogue do.
     """
-    return plan_model(path, planning_board(options), options, alone=True)
+    return plan_model(path, planning_board(options), options, alone=True, progress=progress)
 
 
 def planning_board(options: Options) -> Board:

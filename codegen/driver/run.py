@@ -19,6 +19,7 @@ from codegen.ir.ops import DEVICE_COPY, UserAttrs
 from codegen.plan.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
+from codegen.progress import Progress, silent
 
 
 def request(
@@ -68,6 +69,16 @@ def references(
     return sequence_references(planned, cases) if sequence else (reference(planned, case) for case in cases)
 
 
+def _counted(
+    found: Iterable[tuple[np.ndarray, ...]], total: int, progress: Progress
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """`found`, of which `progress` hears before each is made."""
+    each = iter(found)
+    for index in range(total):
+        progress("compare with the reference", index, total)
+        yield next(each)
+
+
 def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
     """Raise CodegenError E226 if a case lacks expected outputs and the model calls kernels of the user's."""
     if all(case.known_outputs is not None for case in cases):
@@ -100,6 +111,7 @@ def execute(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     sequence: bool = False,
+    progress: Progress = silent,
 ) -> Measured:
     """Run every case on the target (QEMU, the host, or a board on `port`) and compare every output.
 
@@ -112,7 +124,8 @@ def execute(
     check_reference(planned, cases)
     check_port(built.bundle, port)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
-    return measure(planned, cases, boards.run(built.image, built.board, wanted, port=port))
+    result = boards.run(built.image, built.board, wanted, port=port, progress=progress)
+    return measure(planned, cases, result, progress)
 
 
 def execute_all(
@@ -123,6 +136,7 @@ def execute_all(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     sequence: bool = False,
+    progress: Progress = silent,
 ) -> list[Measured]:
     """`execute` of every model, one after the other in one boot; `cases` by model."""
     _check_linked(built)
@@ -130,22 +144,22 @@ def execute_all(
         check_reference(planned, own)
     check_port(built.bundle, port)
     found: list[Measured] = []
-    with boards.session(built.image, built.board, port=port) as target:
+    with boards.session(built.image, built.board, port=port, progress=progress) as target:
         for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
             wanted = request(
                 planned.program, own, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence
             )
-            found.append(measure(planned, own, target.run(wanted)))
+            found.append(measure(planned, own, target.run(wanted), progress))
     return found
 
 
-def measure(planned: Planned, cases: Sequence[Case], result: RunResult) -> Measured:
-    """Compare what a run gave with what was expected."""
+def measure(
+    planned: Planned, cases: Sequence[Case], result: RunResult, progress: Progress = silent
+) -> Measured:
+    """Compare what a run gave with what was expected; `progress` hears of every case."""
+    wanted = _counted(references(planned, cases, sequence=result.sequence), len(cases), progress)
     comparisons = [
-        _compare(planned.program, expected, got)
-        for expected, got in zip(
-            references(planned, cases, sequence=result.sequence), result.cases, strict=True
-        )
+        _compare(planned.program, expected, got) for expected, got in zip(wanted, result.cases, strict=True)
     ]
     return Measured(result=result, comparisons=tuple(comparisons))
 
@@ -257,7 +271,9 @@ def _reference_value(program: Program, let: Let) -> str:
     return name.partition("_again")[0]
 
 
-def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCheck]:
+def check_steps(
+    planned: Planned, case: Case, measured: Measured, *, progress: Progress = silent
+) -> list[StepCheck]:
     """Every step's result on the target against the reference, in order.
 
     The reference is not reduced: a reduced step is compared with the channels that it still has.
@@ -265,7 +281,10 @@ def check_steps(planned: Planned, case: Case, measured: Measured) -> list[StepCh
     reference = planned.reference
     params = (param.name for param in reference.main.params)
     expected = dict(zip(params, case.inputs, strict=True))
-    expected |= {let.var.name: data for let, data in steps(reference, reference.main, case.inputs)}
+    of_steps = steps(reference, reference.main, case.inputs)
+    for done, (let, data) in enumerate(of_steps, 1):
+        progress("evaluate the reference", done, len(reference.main.body))
+        expected[let.var.name] = data
     surviving: Mapping[str, tuple[int, ...]] = planned.reduction.surviving if planned.reduction else {}
     found: list[StepCheck] = []
     for trace in measured.result.trace:

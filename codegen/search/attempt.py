@@ -324,6 +324,8 @@ class Planning:
             plan = self.planner(problem)
         except DoesNotFit as error:
             raise error.with_steps(live.times, [prim.let.where for prim in prims]) from None
+        finally:
+            self.choices.plans.add()
         plan = replace(plan, seconds=time.monotonic() - started)
         return Attempt(
             ordered=self.ordered,

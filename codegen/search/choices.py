@@ -10,6 +10,7 @@ from codegen.plan.constant_rules import ConstantRule
 from codegen.plan.keeping import Keep
 from codegen.plan.problem import Limits
 from codegen.plan.program import IoMode
+from codegen.progress import Tally
 from codegen.search.compressing import CompressMode
 from codegen.search.schedule import ScheduleMode
 from codegen.search.sharing import SharingMode
@@ -32,6 +33,8 @@ class Choices:
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, compare=False)
     """That of one search, which starts it by the deadline of `limits`."""
+    plans: Tally = field(default_factory=Tally, compare=False)
+    """Of memory plans that the search has weighed."""
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
     """The application delivers the only input row by row; it never lies in memory whole."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from codegen.ir import Board, Runner
 from codegen.plan.image import ElfSizes, Image, Sources
+from codegen.progress import Progress, silent
 from codegen.toolchain import callgraph, elf, gcc, host, pools, stack
 
 Optimize = Literal["speed", "balanced", "size"]
@@ -40,20 +41,21 @@ def build(
     optimize: Optimize = "balanced",
     sanitize: bool = False,
     jobs: int = 2,
+    progress: Progress = silent,
 ) -> Image:
     """Compile and link the sources already written in `folder`; the image is written there too.
 
     For an ARM board the image is `firmware.elf`, for `host` the shared library `firmware.so` or,
     with `sanitize`, the executable `firmware.poisoned` (AddressSanitizer and UBSan, see
     runtime_c/bench_host). Objects live in a temporary folder. Equal sources, board and options give
-    equal bytes wherever `folder` is.
+    equal bytes wherever `folder` is. `progress` hears of every file.
 
     Raises CodegenError: E410 a region is too small (RegionsTooSmall), E501 compiler missing, E502 compile
     error, E503 link error, E504 recursion, E505 no stack bound, E506 heap, E507 pool outside its region;
     ValueError for `sanitize` on a board other than `host`.
     """
     with tempfile.TemporaryDirectory(prefix="codegen-build-") as objects:
-        place = gcc.Place(folder=folder.resolve(), objects=Path(objects), jobs=jobs)
+        place = gcc.Place(folder=folder.resolve(), objects=Path(objects), jobs=jobs, progress=progress)
         if board.runner is Runner.HOST:
             level = LEVELS[optimize]
             build_one = host.build_poisoned if sanitize else host.build_library

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codegen import disk
 from codegen.errors import CodegenError, Message, in_bytes
+from codegen.progress import Progress, silent
 
 ARM_PREFIX = "arm-none-eabi-"
 INSTALL_ARM_GCC = "sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -76,11 +77,13 @@ def _version(path: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time."""
+    """Where compilers work: in `folder` of the sources, writing to `objects`, `jobs` at a time; `progress`
+    hears of every file."""
 
     folder: Path
     objects: Path
     jobs: int = 2
+    progress: Progress = silent
 
     def published(self, image: Path) -> Path:
         """Copy a linked image to the folder, whole or not at all; returns where it is."""
@@ -135,8 +138,12 @@ class Compiler:
             _check_room(done, place)
             return [] if done.returncode == 0 else self._errors(unit, done)
 
+        wanted, messages = tuple(units), list[Message]()
+        place.progress("compile", 0, len(wanted))
         with ThreadPoolExecutor(max_workers=max(1, place.jobs)) as pool:
-            messages = [message for found in pool.map(one, units) for message in found]
+            for done, found in enumerate(pool.map(one, wanted), 1):
+                messages += found
+                place.progress("compile", done, len(wanted))
         if messages:
             raise CodegenError(_shortened(messages))
 
