@@ -38,6 +38,7 @@ TOML = {
     "60,000 keys": "".join(f"k{number}=1\n" for number in range(60_000)),
     "8,000 unknown keys": "".join(f"k{number}=1\n" for number in range(8_000)),
     "quotes never closed": '"""a' * 60_000,
+    "quotes never closed before a backslash": 'x = """\n' + '\\"""\n' * 50_000 + "\\",
     "quotes and escapes": 'x = "' + '\\"' * 100_000,
     "half a megabyte": "# " + "x" * (512 << 10),
     "no text": "\udcff",
