@@ -102,8 +102,10 @@ def recover(folder: Path, tell: Tell) -> None:
 def _siblings(folder: Path) -> Iterator[Path]:
     """Workplaces beside `folder`, those of living builds too."""
     known = {_LOCK, _RECORD, _OLD, _TAKEN, "new"}
-    for path in sorted(folder.parent.glob(f".{_escaped(folder.name)}.*{_SUFFIX}")):
-        if path.is_dir() and not path.is_symlink():
+    prefix = f".{folder.name}."
+    for path in sorted(folder.parent.glob(f"{_escaped(prefix)}*{_SUFFIX}")):
+        is_ours = "." not in path.name[len(prefix) : -len(_SUFFIX)]  # else of a folder `folder.more`
+        if is_ours and path.is_dir() and not path.is_symlink():
             names = {each.name for each in path.iterdir()}
             if all(name in known or name.isdigit() for name in names):
                 yield path

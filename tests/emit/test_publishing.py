@@ -6,6 +6,7 @@ renames (no folder at all), of one during which an editor saved (docs/decisions/
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from codegen.cli import main
 from codegen.emit import folder as emit_folder
 from codegen.emit import staged, write
 from codegen.errors import CodegenError
-from tests.emit.publishing_runs import sources
+from tests.emit.publishing_runs import check_mine, child, ended, save, sources, start
 
 
 def _run(tmp_path: Path, *words: str) -> int:
@@ -119,6 +120,29 @@ def test_hidden_folders_of_the_users_are_left_alone(tmp_path: Path) -> None:
     write(sources(1), tmp_path / "out")
     write(sources(2), tmp_path / "out")
     assert mine.read_text() == "years of work"
+
+
+def test_a_killed_build_of_a_folder_whose_name_goes_on(tmp_path: Path) -> None:
+    """What a killed build of `out.old` left was taken for that of `out`, and the user's files went there."""
+    other = tmp_path / "out.old"
+    mine = start(other)
+
+    def work() -> None:
+        def kill(event: str, arguments: tuple[object, ...]) -> None:
+            if event == "os.remove" and ".codegen/" in str(arguments[0]):  # places are changed
+                save(other / "fresh", "saved")
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(kill)
+        write(sources(1), other)
+
+    assert ended(child(work)) == -signal.SIGKILL
+    [left] = tmp_path.glob(".*.codegen")
+    write(sources(2), tmp_path / "out")
+    assert left.exists() and not (tmp_path / "out" / "notes").exists()
+    write(sources(3), other)
+    check_mine(other, mine | {"fresh": "saved"})
+    assert not left.exists()
 
 
 def test_a_full_disk_of_temporary_files(
