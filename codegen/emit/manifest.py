@@ -49,11 +49,11 @@ def edited(folder: Path, manifest: Mapping[str, str]) -> list[str]:
     return [name for name, digest in manifest.items() if not is_as_written(folder / name, digest)]
 
 
-def is_as_written(path: Path, digest: str | None) -> bool:
+def is_as_written(path: Path, digest: str) -> bool:
     """Whether `path` is a file with this digest, or gone. Raises OSError."""
     if not os.path.lexists(path):
         return True
-    if digest is None or path.is_symlink() or not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return False
     try:
         return _digest(path) == digest

@@ -58,9 +58,7 @@ class WindowAxis:
     def hits(self) -> Iterator[Hit]:
         """Taps that meet the image, in order. The work is that of these taps, however large the window."""
         count = self.count
-        lowest = max(0, -((self._last - self.before) // self.dilation))
-        stop = min(self.window, (self.extent - 1 + self.before) // self.dilation + 1)
-        for tap in range(lowest, stop):
+        for tap in range(*self._numbers()):
             origin = tap * self.dilation - self.before
             first = max(0, -(origin // self.stride))
             end = min(count, (self.extent - 1 - origin) // self.stride + 1)
