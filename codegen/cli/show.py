@@ -91,6 +91,7 @@ def show_build(built: Built, options: Options) -> None:
         _time(planned)
         _reduction(planned)
     show_shared(built.bundle)
+    _stacks(built)
     _sizes(built)
     image = "no firmware.elf" if built.left_out else built.image.path.name
     click.echo(f"written   {built.folder}/  (C sources, {image}, report.json)")
@@ -125,7 +126,7 @@ def _show_run(
     _outputs(program, cases, measured)
     first = measured.result.cases[0]
     if first.stack_peak_bytes is not None:
-        bound = built.image.sizes.stack_bound_bytes
+        bound = stack_bytes(program, built.image.sizes)
         click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
     if first.core1_stack_peak_bytes is not None:
         bound = built.image.sizes.core1_stack_bound_bytes
@@ -328,13 +329,12 @@ def _sizes(built: Built) -> None:
         f"image     model code {sizes.model_code_bytes:,} bytes; with test link: text {sizes.text_bytes:,}, "
         f"rodata {sizes.rodata_bytes:,}, data {sizes.data_bytes:,}, bss {sizes.bss_bytes:,}"
     )
-    _identity(built)
+    click.echo(f"build     sha256 {built.image.build_sha256}")
 
 
-def _identity(built: Built) -> None:
-    """Stack that calls take, and which build it is."""
+def _stacks(built: Built) -> None:
+    """What calls take at most; of a run it stands beside what they took."""
     known = [(each.name, stack_bytes(each, built.image.sizes)) for each in built.bundle.programs]
     told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
     if told:
-        click.echo(f"bound     stack of a call: {', '.join(told)}")
-    click.echo(f"build     sha256 {built.image.build_sha256}")
+        click.echo(f"stack     static bound of a call: {', '.join(told)}")

@@ -12,6 +12,7 @@ from codegen.driver.compare import Comparison, array, compare
 from codegen.driver.interface import check_port
 from codegen.driver.report import Measured
 from codegen.driver.sequences import sequence_references, state_inputs
+from codegen.emit.figures import stack_bytes
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
@@ -214,7 +215,8 @@ def all_complaints(
     found: list[Message] = []
     for planned, own, one in zip(built.models, cases, measured, strict=True):
         sizes = built.image.sizes
-        messages = complaints(planned, own, one, sizes.stack_bound_bytes, sizes.core1_stack_bound_bytes)
+        bound = stack_bytes(planned.program, sizes)
+        messages = complaints(planned, own, one, bound, sizes.core1_stack_bound_bytes)
         name = "" if built.bundle.is_single else f"{planned.program.name}, "
         found += [replace(message, where=f"{name}{message.where}") for message in messages]
     return found

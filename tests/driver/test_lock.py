@@ -142,5 +142,5 @@ def test_build_prints_the_stack_and_the_hash(
     more = ("--planner", "greedy_by_size", "--lock", str(lock), "-o", str(tmp_path / "out"))
     assert cli(*words, *more) == 0
     told = capsys.readouterr().out
-    assert f"bound     stack of a call: net {built.image.sizes.stack_bound_bytes} bytes\n" in told
+    assert f"stack     static bound of a call: net {built.image.sizes.stack_bound_bytes} bytes\n" in told
     assert f"build     sha256 {built.image.build_sha256}\n" in told
