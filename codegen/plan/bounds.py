@@ -6,12 +6,11 @@ bound the largest |A_i and A_j| from above. Alignment is relaxed to 1. Conflicts
 are never alive together are left out (a relaxation: the bound stays valid).
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.plan.access import preferred_pools
-from codegen.plan.conflicts import intersecting
+from codegen.plan.conflicts import count_intersecting, intersecting
 from codegen.plan.problem import Buffer, MemoryPlan, Problem
 
 _Overlaps = Mapping[int, Mapping[int, int]]
@@ -136,7 +135,7 @@ def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int
         kept_apart += 1
         if conflict.first_below < buffers[i].size_bytes or conflict.second_below < buffers[j].size_bytes:
             note(i, j, conflict.first_below, conflict.second_below)
-    if kept_apart == _meetings(buffers):
+    if kept_apart == count_intersecting(buffers):
         return found
     # A pair without a conflict is not kept apart at all.
     listed = {
@@ -158,15 +157,6 @@ def _meet(one: Buffer, other: Buffer) -> bool:
         and one.start < one.stop
         and other.start < other.stop
     )
-
-
-def _meetings(buffers: Sequence[Buffer]) -> int:
-    """How many pairs `intersecting` lists, without listing them: all but those of which one ends before the
-    other starts."""
-    alive = [b for b in buffers if b.size_bytes and b.start < b.stop]
-    stops = sorted(b.stop for b in alive)
-    apart = sum(bisect_right(stops, b.start) for b in alive)
-    return len(alive) * (len(alive) - 1) // 2 - apart
 
 
 def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _Overlaps) -> int:
