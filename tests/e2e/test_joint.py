@@ -71,17 +71,18 @@ class Product:
     def write(self, model: str, case: Case) -> None:
         """Write the inputs of a model to their places."""
         for tensor, data in zip(self._program(model).inputs, case.inputs, strict=True):
-            ctypes.memmove(self._place(f"{model}_input_{tensor.field}"), data.tobytes(), data.nbytes)
+            ctypes.memmove(self._place(model, "input", tensor.field), data.tobytes(), data.nbytes)
 
     def read(self, model: str) -> list[bytes]:
         """The outputs of a model, from their places."""
         return [
-            ctypes.string_at(self._place(f"{model}_output_{tensor.field}"), tensor.type.size_bytes)
+            ctypes.string_at(self._place(model, "output", tensor.field), tensor.type.size_bytes)
             for tensor in self._program(model).outputs
         ]
 
-    def _place(self, accessor: str) -> int:
-        function = getattr(self.library, accessor)
+    def _place(self, model: str, kind: str, field: str) -> int:
+        names = (f"{model}_{kind}_{field}", f"{model}_{field}")  # a field called after its kind says it once
+        function = getattr(self.library, next(name for name in names if hasattr(self.library, name)))
         function.restype = ctypes.c_void_p
         return function()
 
