@@ -58,7 +58,9 @@ def staged(sources: Sources, folder: Path, tell: Tell = _unheard) -> Generator[P
         try:
             yield place.staging
         except OSError as error:
-            if disk.is_full(error) and str(error.filename).startswith(str(place.path)):
+            # A write into an open file names no path: what is added here goes to the staging folder.
+            is_here = error.filename is None or str(error.filename).startswith(str(place.path))
+            if disk.is_full(error) and is_here:
                 raise _unwritable(folder, error) from error
             raise
         with _alone(folder):

@@ -145,6 +145,18 @@ def test_a_killed_build_of_a_folder_whose_name_goes_on(tmp_path: Path) -> None:
     assert not left.exists()
 
 
+def test_a_disk_that_is_full_once_a_file_is_open(tmp_path: Path) -> None:
+    """The image did not fit the folder's disk, and the message told people to make room in /tmp."""
+    with (
+        pytest.raises(CodegenError) as told,
+        staged(sources(1), tmp_path / "out"),
+        Path("/dev/full").open("w") as file,
+    ):
+        file.write("image")
+    assert f"error[E231] {tmp_path / 'out'}: cannot be written: No space left" in str(told.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_full_disk_of_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
