@@ -186,7 +186,7 @@ def run(
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
-        show_warnings(built.warnings)
+        show_warnings(built.changed)  # left_out ends the run as an error
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
         trace = Trace.COST if as_json or steps or folder is not None else Trace.NONE
         measured = execute_all(
@@ -245,7 +245,7 @@ def validate(
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
-        show_warnings(built.warnings)
+        show_warnings(built.changed)  # as above
         source = dict(zip([built.models[0].program.name], given, strict=False))
         [cases] = model_cases(built, [path], source, {}, options)
         measured = execute(built, cases, port=port, trace=Trace.RESULTS, progress=stage)
