@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 from codegen.board.faults import model_fault, refusal
@@ -164,14 +165,26 @@ class TargetModel:
         return event
 
     def traced(self, inputs: Sequence[bytes]) -> Iterator[tuple[int, tuple[bytes | None, int]]]:
-        """Run step by step: (step, (result if asked for, ticks)); steps without code are missing."""
+        """Run step by step: (step, (result if asked for, ticks)). The target pauses behind steps with code:
+        the others take no ticks, and those in front of the first pause nobody can look at."""
         event, last = self._start(inputs, RunFlags.TRACED, self.request.paints[0]), -1
+        for silent in self._silent_behind(last):
+            last = silent
+            yield last, (None, 0)
         while event.state is State.PAUSED:
             if event.step is None or event.step <= last:  # else it might pause for ever
                 raise Malformed(f"RUN: it paused at step {event.step}, behind step {last}")
             last = event.step
             yield last, (self._result(last), event.ticks)
+            for silent in self._silent_behind(last):
+                last = silent
+                yield last, (self._result(last), 0)
             event = self._checked(self._link.request(Kind.CONTINUE))
+
+    def _silent_behind(self, step: int) -> Sequence[int]:
+        """The steps without code between `step` and the next one that has any."""
+        behind = range(step + 1, self.info.steps)
+        return tuple(takewhile(self.request.silent_steps.__contains__, behind))
 
     def _result(self, step: int) -> bytes | None:
         """What a step left, if that is asked for and it has bytes of its own."""

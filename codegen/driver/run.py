@@ -42,6 +42,7 @@ def request(
         step_sizes=tuple(
             0 if prim.view is not None else prim.let.var.type.size_bytes for prim in program.prim_funcs
         ),
+        silent_steps=program.silent_steps,
         trace=trace,
         sandboxed=sandboxed,
         sequence=sequence,

@@ -1,6 +1,6 @@
 """Arguments of calls: which values they name, arrays of addresses in front of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.emit.text import COLUMNS
 from codegen.ir import Var
@@ -29,15 +29,29 @@ def address_array(name: str, addresses: list[str]) -> str:
 def used(program: Program) -> Iterator[str]:
     """Variables that a call on core 0 names: the others have functions of their own."""
     for prim in (prim for prim in program.prim_funcs if core_of(prim) == 0):
-        if ResultArg() in prim.call_args:
-            yield prim.let.var.name
         yield from (var.name for var in named(prim))
 
 
-def named(prim: PrimFunc) -> Iterator[Var]:
-    """Arguments that a call names."""
+def silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
+    """By step on core 0: results of steps without code that it is the first to name."""
+    silent = {program.prim_funcs[step].let.var.name for step in program.silent_steps}
+    found: dict[int, list[Var]] = {}
+    for step, prim in enumerate(program.prim_funcs):
+        for var in named(prim):
+            if var.name in silent and core_of(prim) == 0:
+                silent.remove(var.name)
+                found.setdefault(step, []).append(var)
+    return found
+
+
+def named(prim: PrimFunc) -> Sequence[Var]:
+    """Values that a call names: arguments, then its result; each once."""
+    found: dict[str, Var] = {}
     arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
     for item in (*prim.call_args, *arrays):
         value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
         if isinstance(value, Var):
-            yield value
+            found[value.name] = value
+    if ResultArg() in prim.call_args:
+        found[prim.let.var.name] = prim.let.var
+    return tuple(found.values())

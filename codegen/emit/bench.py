@@ -188,9 +188,11 @@ def _rows(ranges: Iterable[tuple[int, int, int, int]]) -> tuple[str, ...]:
 def _ranges(
     program: Program, places: Places, buffers: Sequence[Sequence[Buffer]]
 ) -> Iterable[tuple[int, int, int, int]]:
-    """(step, pool, offset, bytes) of the buffers of each step; touching ranges merged."""
-    pools = [pool.name for pool in used_pools(program)]
+    """(step, pool, offset, bytes) of the buffers of each step with code; touching ranges merged."""
+    pools, silent = [pool.name for pool in used_pools(program)], program.silent_steps
     for step, owners in enumerate(buffers):
+        if step in silent:
+            continue
         for index, pool in enumerate(pools):
             here = [b for b in owners if places.placement(b.id).pool == pool]
             for offset, end in _merged(places, here):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.emit.arguments import address_array, named, used
+from codegen.emit.arguments import address_array, named, silent_values, used
 from codegen.emit.blocks import block_text, function_name
 from codegen.emit.core1 import CORE1_WORDS, core1_function, core1_given, core1_post, core1_text, name_of
 from codegen.emit.header import HeaderView
@@ -68,15 +68,16 @@ class StepView:
     lines: tuple[str, ...]
     """Declarations in front of the call."""
     call: str
-    """The call; empty where no code runs."""
+    """The call; empty where no code runs: then a comment is all that there is of the step."""
     after: tuple[str, ...]
     """Lines behind the end of the step."""
     core1: str
     """The C function that the call posts to core 1; empty where core 0 does the step itself."""
     function: str
-    """The C function of this step alone, up to its brace; empty where the entry function has all steps."""
+    """The C function of this step alone, up to its brace; empty where the entry function has all steps, or no
+    code runs."""
     case: str
-    """The statement that runs that function."""
+    """The statements that run that function."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,6 +137,8 @@ class _Entry:
             for var in program.function.variables()
         }
         self.used = frozenset(used(program))
+        self.silent = program.silent_steps
+        self._views = silent_values(program)
         prims = program.prim_funcs
         local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
         self._structs, self._struct_names = shared_structs(prims, self.constants, local)
@@ -212,7 +215,7 @@ class _Entry:
 
     def _step(self, index: int, prim: PrimFunc) -> StepView:
         apart = self.stepwise or core_of(prim) == 1  # a function of its own, that declares all it names
-        lines = [self._declare(var) for var in self._declared(prim, apart)]
+        lines = [self._declare(var) for var in (named(prim) if apart else self._declared(index, prim))]
         for space in prim.workspaces:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
@@ -244,13 +247,15 @@ class _Entry:
             function = core1_function(model, index, prim)
             core1 = core1_text(model, function, given, lines, call)
             call = core1_post(model, function, given, self.taken.take(f"{prim.name}_given"))
-            lines = [] if self.stepwise else [self._declare(var) for var in self._declared(prim, False)]
+            lines = [] if self.stepwise else [self._declare(var) for var in self._declared(index, prim)]
         last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
         before = stagings(self.program, self.places, self.linked, index)
         call = "\n".join([*before, *([call] if call else []), *last])
+        if bool(call) == (index in self.silent):
+            raise ValueError(f"step {index} {prim.name}: the program says otherwise whether code runs")
         name = f"step_{index}_{prim.name}"
         parameters = self._parameters(prim)
-        call_back = f"{name}({', '.join(map(name_of, parameters))});"
+        call_back = f"        {name}({', '.join(map(name_of, parameters))});\n" if call else ""
         streams = bool(after)
         head = "CG_CHECK_RESULT static cg_status" if streams else "static void"
         return StepView(
@@ -260,22 +265,21 @@ class _Entry:
             call=call,
             after=after,
             core1=core1,
-            function=wrapped(f"{head} {name}(", parameters or ["void"], ")") if self.stepwise else "",
-            case=f"        return {call_back}" if streams else f"        {call_back}\n        break;",
+            function=wrapped(f"{head} {name}(", parameters or ["void"], ")")
+            if self.stepwise and call
+            else "",
+            case=f"        return {call_back.strip()}" if streams else f"{call_back}        break;",
         )
 
-    def _declared(self, prim: PrimFunc, apart: bool) -> list[Var]:
-        """Values that get a local pointer in front of a call: of the entry function those that are new,
-        of a function for one step (`apart`) all that it names."""
+    def _declared(self, index: int, prim: PrimFunc) -> list[Var]:
+        """Values that get a local pointer in front of a step of the entry function: those that are new."""
         result = prim.let.var
-        if not apart:
-            return [result] if result.name in self.used else []
-        found = [*named(prim), *([result] if ResultArg() in prim.call_args else [])]
-        return list({var.name: var for var in found}.values())
+        new = [result] if result.name in self.used and index not in self.silent else []
+        return [*self._views.get(index, ()), *new]
 
     def _parameters(self, prim: PrimFunc) -> list[str]:
         """What the function of one step is called with: the caller's structs that it reaches into."""
-        places = [self.places.value(var.name) for var in self._declared(prim, True)]
+        places = [self.places.value(var.name) for var in named(prim)]
         structs = {place.struct for place in places if isinstance(place, CallerBytes)}
         name = self.program.name
         found = [f"const {name}_{struct} *{struct}" for struct in ("inputs", "outputs") if struct in structs]
@@ -360,21 +364,22 @@ class _Entry:
             if isinstance(arg, Var)
         )
         arrow = f"{inputs} -> {self.locals[result.name]} {dimensions(result.type.shape)}"
-        text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(prim)}"
+        text = f"{index}: {operator_name(prim.let.call)} {arrow}; {self._where(index, prim)}"
         text += decoded_text(self.program, prim)
         return block_comment(comment_text(text), "" if self.stepwise else "    ")
 
-    def _where(self, prim: PrimFunc) -> str:
+    def _where(self, index: int, prim: PrimFunc) -> str:
+        no_code = ", no code" if index in self.silent else ""
         place = self.places.value(prim.let.var.name)
         if isinstance(place, CallerBytes):
-            return f"{'a view, no code; ' if prim.view else ''}at {place.struct}->{place.field}"
+            return f"{f'a view{no_code}; ' if prim.view else ''}at {place.struct}->{place.field}"
         first, last = self.places.alive_steps(place.buffer)
         steps = f"steps {first}..{last}" if first != last else f"step {first}"
         where = f"{place.pool} {hexadecimal(place.offset)}, {place.size_bytes} bytes, {steps}"
         if prim.view is not None:
-            return f"a view, no code; {where}"
+            return f"a view{no_code}; {where}"
         if not prim.is_call:
-            return f"its inputs side by side, no code; {where}"
+            return f"its inputs side by side{no_code}; {where}"
         joined = [self.locals[arg.name] for arg, _ in prim.joins]
         under = [name for name, other in self._arguments(prim) if other.overlaps(place)]
         over = [name for name in under if name not in joined]

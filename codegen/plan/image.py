@@ -136,7 +136,8 @@ class RunRequest:
     step by step. Every case runs once per paint in `paints`.
     `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
     is not measured then, because every step gives way to the firmware that sets the MPU up.
-    `step_sizes`: bytes of each step's result, 0 where it has none of its own.
+    `step_sizes`: bytes of each step's result, 0 where it has none of its own; `silent_steps` have no
+    code: nobody hears of them, and their results are there behind the step in front of them.
     `sequence`: the cases are run one after another, as an application does it: memory is painted and state
     set to zero in front of the first, nothing between them. Inputs `states`, by index, are left alone then.
     """
@@ -147,6 +148,7 @@ class RunRequest:
     output_sizes: tuple[int, ...]
     pools: tuple[str, ...]
     step_sizes: tuple[int, ...]
+    silent_steps: frozenset[int] = frozenset()
     trace: Trace = Trace.NONE
     paints: tuple[int, ...] = (0xA5, 0x5A)
     sandboxed: bool = False

@@ -284,6 +284,16 @@ class Program:
     """What lasts from one inference to the next: the last step copies each output over its input."""
 
     @property
+    def silent_steps(self) -> frozenset[int]:
+        """Steps without code, around which no hook is called either: views, and joins of arguments that are
+        all there, unless copies of constants are begun in them or they are the last one, with new state."""
+        begun = {0 if copy.copied_at is None else copy.copied_at for copy in self.staged}
+        last = {len(self.prim_funcs) - 1} if self.states else set[int]()
+        return frozenset(
+            step for step, prim in enumerate(self.prim_funcs) if not prim.is_call and step not in begun | last
+        )
+
+    @property
     def unpacked(self) -> tuple[Staged, ...]:
         """Copies that constants are decoded into."""
         return tuple(copy for copy in self.staged if copy.unpacking is not None)

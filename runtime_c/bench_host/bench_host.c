@@ -27,7 +27,8 @@ const uint32_t cg_host_guard_bytes = CG_HOST_GUARD_BYTES;
 
 static struct {
     const cg_bench_model *model;
-    uint8_t *trace; /* where the next step's result goes; NULL: no trace */
+    uint8_t *trace;  /* where the next result goes; NULL: no trace */
+    uint32_t traced; /* steps whose results are there */
     uint32_t step;
 } current;
 
@@ -56,9 +57,22 @@ static void allow_pools(const cg_bench_model *model)
     }
 }
 
+/* Keeps the results of the steps in front of `end`; those without code were there before. */
+static void trace_up_to(uint32_t end)
+{
+    for (; current.trace != NULL && current.traced < end; ++current.traced) {
+        const cg_bench_step *done = &current.model->steps[current.traced];
+        if (done->data != NULL) {
+            memcpy(current.trace, done->data, done->size_bytes);
+            current.trace += done->size_bytes;
+        }
+    }
+}
+
 void cg_step_begin(uint32_t step)
 {
     const cg_bench_model *model = current.model;
+    trace_up_to(step);
     current.step = step;
     for (uint32_t i = 0; i < model->live_count; ++i) {
         const cg_bench_live *live = &model->live[i];
@@ -70,13 +84,8 @@ void cg_step_begin(uint32_t step)
 
 void cg_step_end(uint32_t step)
 {
-    const cg_bench_model *model = current.model;
-    const cg_bench_step *done = &model->steps[step];
-    if (current.trace != NULL && done->data != NULL) {
-        memcpy(current.trace, done->data, done->size_bytes);
-        current.trace += done->size_bytes;
-    }
-    forbid_pools(model);
+    trace_up_to(step + 1u);
+    forbid_pools(current.model);
     current.step = NO_STEP;
 }
 
@@ -129,10 +138,12 @@ int32_t cg_host_infer(uint32_t model_index, uint8_t *outputs, uint8_t *trace)
 
     current.model = model;
     current.trace = trace;
+    current.traced = 0;
     current.step = NO_STEP;
     forbid_pools(model);
     status = model->run();
     allow_pools(model);
+    trace_up_to(model->step_count);
 
     for (uint32_t i = 0; i < model->output_count; ++i) {
         memcpy(outputs, model->outputs[i].data, model->outputs[i].size_bytes);

@@ -107,8 +107,8 @@ typedef struct {
 
 /*
  * Step hooks: functions of yours that are called right before and right after the work of every
- * step of every model, by <model>_run and by <model>_step alike. They run on the caller's stack and
- * must not call the model. Compile <model>.c
+ * step of every model, by <model>_run and by <model>_step alike; a step without code has none. They
+ * run on the caller's stack and must not call the model. Compile <model>.c
  *   with CG_MODEL_HOOKS for cg_model_step_begin and cg_model_step_end, which are told the model,
  *   or with CG_STEP_HOOKS for cg_step_begin and cg_step_end, which are told the step only.
  * Without either no code and no name is left of them.

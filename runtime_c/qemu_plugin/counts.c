@@ -5,7 +5,8 @@
  * Loaded into qemu-system-arm on this machine, never part of a firmware. Arguments:
  *   out=FILE    written: `steps` tables of `halfwords` entries {executions, taken, code waits, data
  * waits}, 64 bits each base=A size=B   addresses of the code that is counted begin=A end=A   where
- * cg_step_begin and cg_step_end start steps=N     steps of one inference flash=A flashsize=B wait=W
+ * cg_step_begin and cg_step_end start steps=N     calls of each in one inference (none in steps
+ * without code: table k is of the k-th step that has any) flash=A flashsize=B wait=W
  * read=R prefetch=0|1 coderows=N coderow=B datarows=N datarow=B model the wait states of that flash
  * (flash.h); without flashsize there are none Entry i stands for the instruction at base + 2 * i;
  * `taken` counts how often execution went on elsewhere than behind it; the waits are cycles that

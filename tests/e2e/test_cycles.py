@@ -43,8 +43,11 @@ def test_counted_executions_are_the_instructions_measured(
     assert counter is not None
     # The counter ticks every so many instructions and also sees the hooks around a step.
     around = 2 * counter.instructions_per_tick + 60
+    silent = built.models[0].program.silent_steps
+    assert silent, "the example has a view"
     for step, executions in zip(trace, counted, strict=True):
         assert step.instructions is not None
+        assert (step.instructions == 0) == (executions == 0) == (step.step in silent)
         assert abs(executions - step.instructions) <= around
     assert all(cost >= executions for cost, executions in zip(estimate.cycles, counted, strict=True))
 

@@ -138,11 +138,35 @@ int main(void)
 """
 
 
-def test_hooks_are_called_around_every_step_of_both_functions(tmp_path: Path) -> None:
+def test_hooks_are_called_around_every_step_with_code_of_both_functions(tmp_path: Path) -> None:
+    """Step 3 is a view."""
     sources = render(together((stepwise(samples.counter()),)))
     write(sources, tmp_path / "out")
     printed = run_main(sources, tmp_path / "out", HOOKS, "-DCG_STEP_HOOKS")
-    assert printed == "<00><11><22><33><44><22>"
+    assert printed == "<00><11><22><44><22>"
+
+
+@pytest.mark.parametrize("io", [IoMode.POOL, IoMode.CALLER])
+@pytest.mark.parametrize("steps", [False, True], ids=["run", "steps"])
+def test_a_view_is_a_comment_and_nothing_else(steps: bool, io: IoMode) -> None:
+    """A view, which needs no call, had two macros in the entry function and with --entry steps a function."""
+    program = samples.counter(io=io)
+    text = render(together((stepwise(program) if steps else program,))).files["counter.c"]
+    assert "/* 3: RESHAPE concat2 1x8 -> reshape3 2x4; a view, no code; " in text
+    assert not re.search(r"CG_STEP_(BEGIN|END)\(3u\)|step_3_", text)
+    comment, _, rest = text.partition("/* 3: RESHAPE")[2].partition("*/")
+    assert "view" in comment
+    assert rest.strip().startswith("/* 4: MEAN")
+    assert ("    case 3u: /* no code */\n        break;\n" in text) == steps
+
+
+def test_a_view_with_work_of_its_own_keeps_its_step() -> None:
+    """The last step writes the new state, whatever else it does."""
+    program = samples.lasting()
+    assert program.silent_steps == {3}
+    cut = replace(program, prim_funcs=program.prim_funcs[:4])
+    assert cut.silent_steps == frozenset()
+    assert replace(cut, states=()).silent_steps == {3}
 
 
 def test_hooks_tell_models_apart_and_steps_have_names(tmp_path: Path) -> None:
@@ -155,7 +179,7 @@ def test_hooks_tell_models_apart_and_steps_have_names(tmp_path: Path) -> None:
     second = ("add0", "clamp1", "scale2", "quantize3")
     assert printed == [
         "counter 5 mean4",
-        *(f"<counter {step}/5 {name}first {step}>" for step, name in enumerate(first)),
+        *(f"<counter {step}/5 {name}first {step}>" for step, name in enumerate(first) if step != 3),
         *(f"<mixed {step}/4 {name}second {step}>" for step, name in enumerate(second)),
     ]
 
@@ -184,7 +208,7 @@ def test_unused_hooks_leave_no_code(
     program = samples.counter(io=io)
     sources = render(together((stepwise(program) if steps else program,)))
     bare, count = re.subn(r"    CG_STEP_(BEGIN|END)\(\d+u\);\n", "", sources.files["counter.c"])
-    assert count == 2 * len(program.prim_funcs)
+    assert count == 2 * (len(program.prim_funcs) - len(program.silent_steps))
     without = replace(sources, files={**sources.files, "counter.c": bare})
     found = [_code(each, tmp_path / "out", compiler, "counter", level) for each in (sources, without)]
     assert found[0] == found[1]

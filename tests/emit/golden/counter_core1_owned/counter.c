@@ -219,8 +219,6 @@ cg_status counter_run(const counter_workspace_pools *pools, const counter_inputs
     CG_STEP_END(2u);
 
     /* 3: RESHAPE concat2 1x8 -> reshape3 2x4; a view, no code; sram 0x010, 8 bytes, steps 2..4 */
-    CG_STEP_BEGIN(3u);
-    CG_STEP_END(3u);
 
     /* 4: MEAN reshape3 2x4 -> mean4 4; sram 0x008, 4 bytes, step 4; on core 1 */
     CG_STEP_BEGIN(4u);

@@ -40,7 +40,6 @@ static const cg_bench_live bench_live[] = {
     {0u, 0u, 8u, 4u},
     {1u, 0u, 8u, 8u},
     {2u, 0u, 8u, 16u},
-    {3u, 0u, 16u, 8u},
     {4u, 0u, 16u, 8u},
     {4u, 1u, 0u, 16u},
 };
@@ -49,7 +48,6 @@ static const cg_bench_live bench_touched[] = {
     {0u, 0u, 8u, 4u},
     {1u, 0u, 8u, 8u},
     {2u, 0u, 8u, 16u},
-    {3u, 0u, 16u, 8u},
     {4u, 0u, 16u, 8u},
     {4u, 1u, 0u, 16u},
 };
@@ -84,7 +82,7 @@ const cg_bench_model counter_bench = {
     .output_count = 1,
     .pool_count = 2,
     .step_count = 5,
-    .live_count = 6,
-    .touched_count = 6,
+    .live_count = 5,
+    .touched_count = 5,
 };
 /* clang-format on */

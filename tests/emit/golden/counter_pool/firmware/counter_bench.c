@@ -37,7 +37,6 @@ static const cg_bench_live bench_live[] = {
     {0u, 0u, 8u, 4u},
     {1u, 0u, 8u, 8u},
     {2u, 0u, 8u, 16u},
-    {3u, 0u, 16u, 8u},
     {4u, 0u, 8u, 4u},
     {4u, 0u, 16u, 8u},
     {4u, 1u, 0u, 16u},
@@ -47,7 +46,6 @@ static const cg_bench_live bench_touched[] = {
     {0u, 0u, 8u, 4u},
     {1u, 0u, 8u, 8u},
     {2u, 0u, 8u, 16u},
-    {3u, 0u, 16u, 8u},
     {4u, 0u, 8u, 4u},
     {4u, 0u, 16u, 8u},
     {4u, 1u, 0u, 16u},
@@ -81,7 +79,7 @@ const cg_bench_model counter_bench = {
     .output_count = 1,
     .pool_count = 2,
     .step_count = 5,
-    .live_count = 7,
-    .touched_count = 7,
+    .live_count = 6,
+    .touched_count = 6,
 };
 /* clang-format on */

@@ -44,8 +44,6 @@ static const cg_bench_live bench_live[] = {
     {1u, 0u, 24u, 4u},
     {2u, 0u, 0u, 4u},
     {2u, 0u, 12u, 16u},
-    {3u, 0u, 0u, 4u},
-    {3u, 0u, 16u, 12u},
     {4u, 0u, 0u, 4u},
     {4u, 0u, 8u, 4u},
     {4u, 0u, 16u, 12u},
@@ -59,7 +57,6 @@ static const cg_bench_live bench_touched[] = {
     {1u, 0u, 24u, 4u},
     {2u, 0u, 0u, 4u},
     {2u, 0u, 12u, 12u},
-    {3u, 0u, 16u, 8u},
     {4u, 0u, 0u, 4u},
     {4u, 0u, 8u, 4u},
     {4u, 0u, 16u, 12u},
@@ -101,7 +98,7 @@ const cg_bench_model lasting_bench = {
     .output_count = 2,
     .pool_count = 2,
     .step_count = 5,
-    .live_count = 14,
-    .touched_count = 11,
+    .live_count = 12,
+    .touched_count = 10,
 };
 /* clang-format on */
