@@ -211,7 +211,7 @@ static cg_status run(void)
         return name_run(&pools, NULL, NULL);
     }
     const name_workspace_pools other = {.sram = second, .sram_size_bytes = sizeof second};
-    memcpy(name_input_FIRST(&other), other_input, sizeof other_input);
+    memcpy(name_FIRST(&other), other_input, sizeof other_input);
     for (uint32_t step = 0; step < NAME_STEPS; step++) {
         if (name_step(step, &pools) != CG_OK || name_step(step, &other) != CG_OK) {
             return CG_ERR_STEP;
