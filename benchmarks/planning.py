@@ -1,9 +1,11 @@
 """Planning every shared model, kernels of `stm32`: peak, bound, proof, processor seconds of the whole search.
 
-python benchmarks/planning.py [--board BOARD] [--growth] [FILE.tflite ...]
+python benchmarks/planning.py [--board BOARD] [--growth | --commands] [FILE.tflite ...]
 
 FILE: these models instead of the shared ones. `--growth`: instead, what made-up chains, random-wired networks
-and bare problems of growing size take, and `codegen --help`; processor seconds.
+and bare problems of growing size take, and `codegen --help`; processor seconds. `--commands`: instead, what
+whole commands take with the compilers they call: `plan`, `build`, and `run` on the board `host`; without FILE
+of the shared models and of two made-up ones as large as YAMNet and MCUNetV2's large one.
 """
 
 import argparse
@@ -29,7 +31,7 @@ from codegen.plan.exact import optimal
 from codegen.plan.problem import peak_bytes
 from codegen.search import search
 from codegen.toolchain import LEVELS
-from tests.plan import growth
+from tests.plan import growth, mobile
 
 
 def seconds_of(work: Callable[[], object]) -> str:
@@ -65,6 +67,34 @@ def show_growth() -> None:
     print(f"{'codegen --help':<34} {used.ru_utime + used.ru_stime:>8.2f}")
 
 
+def command_seconds(*words: str) -> str:
+    """Processor seconds of a command and all it starts; with its exit status where that is not 0."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-m", "codegen", *words, "-q"], capture_output=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return f"{seconds:.2f}" + (f" (exit {done.returncode})" if done.returncode else "")
+
+
+def show_commands(board: str, files: list[Path]) -> None:
+    """Print one row a model."""
+    row = "{:<44} {:>14} {:>14} {:>14}"
+    print(row.format("model", "plan", "build", "run on host"))
+    with tempfile.TemporaryDirectory() as folder:
+        made = {"sound_int8": mobile.sound("int8"), "vision_int8": mobile.vision("int8")} if not files else {}
+        paths = files or sorted((SHARED / "models").rglob("*.tflite"))
+        for name, data in made.items():
+            paths.append(Path(folder) / f"{name}.tflite")
+            paths[-1].write_bytes(data)
+        for path in paths:
+            figures = (
+                command_seconds("plan", str(path)),
+                command_seconds("build", str(path), "--board", board, "-o", f"{folder}/{path.stem}"),
+                command_seconds("run", str(path), "--board", "host"),
+            )
+            print(row.format(f"{path.parent.name}/{path.stem}", *figures), flush=True)
+
+
 def main() -> None:
     """Print one row a model and level; models that are not supported are counted."""
     parser = argparse.ArgumentParser(
@@ -72,10 +102,14 @@ def main() -> None:
     )
     parser.add_argument("--board", default="stm32")
     parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--commands", action="store_true")
     parser.add_argument("files", nargs="*", type=Path)
     arguments = parser.parse_args()
     if arguments.growth:
         show_growth()
+        return
+    if arguments.commands:
+        show_commands(arguments.board, arguments.files)
         return
     board = load_board(arguments.board)
     row = "{:<44} {:<9} {:>9} {:>9} {:>7} {:>8}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.emit.literals import array_type, float32, integer
+from codegen.emit.literals import array_type, float32s, integer
 from codegen.emit.names import c_name, constant_pool, pool_array, pool_macro
 from codegen.emit.text import COLUMNS, declaration, hexadecimal, members, unformatted
 from codegen.plan.bundle import Bundle
@@ -187,12 +187,18 @@ def _table(member: ConstantMember, note: str) -> str:
 def numbers(data: np.ndarray) -> list[str]:
     """Every element as a C constant."""
     if data.dtype.kind == "f":
-        return [float32(float(value)) for value in data]
+        return float32s(data)
     if data.dtype.kind == "b":
         return ["1" if value else "0" for value in data]
     # Most values fit an int and need no suffix: formatting them one by one is the slow part.
+    if data.dtype.itemsize == 1:
+        return list(map(_TEXTS.__getitem__, data.tolist()))
     plain = data.dtype.itemsize < 4
     return list(map(str, data.tolist())) if plain else [integer(value) for value in data.tolist()]
+
+
+_TEXTS = {value: str(value) for value in range(-128, 256)}
+"""Of every byte, signed or not: weights are millions of them."""
 
 
 def byte_rows(data: bytes) -> tuple[str, ...]:
@@ -202,10 +208,14 @@ def byte_rows(data: bytes) -> tuple[str, ...]:
 
 def table_rows(cells: Sequence[str]) -> list[str]:
     """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
-    width = max(len(cell) for cell in cells)
+    width = max(map(len, cells))
     count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
     count = min(count, len(cells))
-    padded = [cell.rjust(width) for cell in cells]
+    different = set(cells)
+    # Bytes are few different texts, in millions of cells.
+    repeated = len(different) * 2 < len(cells)
+    known = {cell: cell.rjust(width) for cell in different} if repeated else {}
+    padded = list(map(known.__getitem__, cells)) if repeated else [cell.rjust(width) for cell in cells]
     deeper = len(_INDENT) + len(_INDENT) + count * (width + 2) - 1 <= COLUMNS
     indent = _INDENT + _INDENT if deeper else _INDENT
     return [f"{indent}{', '.join(padded[i : i + count])}," for i in range(0, len(padded), count)]

@@ -83,14 +83,26 @@ def float32(value: float) -> str:
         raise ValueError(f"{value!r} is not a float32")
     if math.isinf(value):
         return "INFINITY" if value > 0 else "-INFINITY"
-    # NumPy's str() of a float32 is the shortest text that is unique among float32 values.
-    text = str(single)
+    return _finite(str(single))
+
+
+def _finite(text: str) -> str:
+    """The constant of what NumPy prints: the shortest text that is unique among float32 values."""
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def float32s(values: np.ndarray) -> list[str]:
+    """`float32` of every element of a list of float32 (weights: millions); raises as it does."""
+    if values.dtype != np.float32 or not np.isfinite(values).all():
+        return [float32(float(value)) for value in values]
+    return [_finite(str(value)) for value in values]
 
 
 def needs_math(texts: str) -> bool:
     """Whether C text uses a macro of <math.h>."""
-    return re.search(r"\b(INFINITY|NAN)\b", texts) is not None
+    # Weights are megabytes of text: a plain search is many times faster than one for words.
+    maybe = "INFINITY" in texts or "NAN" in texts
+    return maybe and re.search(r"\b(INFINITY|NAN)\b", texts) is not None
 
 
 def scalar(value: bool | float) -> str:
