@@ -1,4 +1,4 @@
-"""The search in C: compiled on first use by the machine's C compiler, kept in the user's cache folder.
+"""The searches in C: compiled on first use by the machine's C compiler, kept in the user's cache folder.
 
 The cache is keyed by the sources, the flags and the Python and cffi versions; a build happens in a folder
 of its own and is renamed into place, so several runs at once do not disturb each other. Without a C
@@ -28,6 +28,7 @@ import cffi
 from codegen.plan.exact.graph import Graph
 
 _FLAGS = ("-O3", "-shared", "-fPIC", "-w")
+_SOURCES = ("search", "orient")
 _HERE = Path(__file__).parent
 _PARSED = "/* cdef */"
 
@@ -38,48 +39,106 @@ class NativeSearch:
     price = 1
 
     def __init__(self, ready: "NativeGraph", rank: Sequence[int], capacity: int, adaptive: bool) -> None:
-        self._ready = ready
-        ffi, lib = ready.ffi, ready.lib
-        self._lib = lib
+        self._calls = _Calls(ready, "fit")
         self._rank = array("i", rank)
-        pointer = lib.cg_fit_new(
-            ready.graph, ffi.from_buffer("int32_t[]", self._rank), capacity, int(adaptive)
-        )
-        if pointer == ffi.NULL:
-            raise MemoryError
-        self._search = ffi.gc(pointer, lib.cg_fit_free)
+        ranks = ready.ffi.from_buffer("int32_t[]", self._rank)
+        self._calls.begin(ready.graph, ranks, capacity, int(adaptive))
 
     def run(self, effort: int) -> bool | None:
         """Go on for about `effort` units of work: True if offsets are found, False if there are none."""
-        answer = self._lib.cg_fit_run(self._search, effort)
-        if answer == self._lib.CG_FIT_NO_MEMORY:
-            raise MemoryError
-        return {self._lib.CG_FIT_FOUND: True, self._lib.CG_FIT_EXHAUSTED: False}.get(answer)
+        return self._calls.run(effort)
 
     @property
     def offsets(self) -> tuple[int, ...]:
         """Offsets in bytes; meaningful once `run` has returned True."""
-        return self._numbers(self._lib.cg_fit_offsets)
+        return self._calls.numbers("offsets")
 
     @property
     def blame(self) -> tuple[int, ...]:
         """Per buffer: contradictions so far in which it was one of those that found no room."""
-        return self._numbers(self._lib.cg_fit_blame)
-
-    def _numbers(self, read: Callable[[Any, Any], None]) -> tuple[int, ...]:
-        found = array("q", bytes(8 * len(self._rank)))
-        read(self._search, self._ready.ffi.from_buffer("int64_t[]", found))
-        return tuple(found)
+        return self._calls.numbers("blame")
 
     @property
     def nodes(self) -> int:
         """Nodes visited so far."""
-        return int(self._lib.cg_fit_nodes(self._search))
+        return self._calls.count("nodes")
 
     @property
     def effort(self) -> int:
         """Units of work so far."""
-        return int(self._lib.cg_fit_effort(self._search))
+        return self._calls.count("effort")
+
+
+class NativeOrient:
+    """The search of orient.c: over directions of conflicts, for small graphs."""
+
+    price = 1
+
+    def __init__(self, ready: "NativeGraph", capacity: int) -> None:
+        self._ready = ready
+        self._calls = _Calls(ready, "orient")
+        self._calls.begin(ready.graph, capacity, int(ready.keyed))
+
+    def run(self, effort: int) -> bool | None:
+        """Go on for about `effort` units of work: True if offsets are found, False if there are none."""
+        return self._calls.run(effort)
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Offsets in bytes; meaningful once `run` has returned True."""
+        return self._calls.numbers("offsets")
+
+    @property
+    def blame(self) -> tuple[int, ...]:
+        """Nothing: the order of its branches follows from the windows of offsets alone."""
+        return (0,) * self._ready.buffers
+
+    @property
+    def nodes(self) -> int:
+        """Nodes visited so far."""
+        return self._calls.count("nodes")
+
+    @property
+    def effort(self) -> int:
+        """Units of work so far."""
+        return self._calls.count("effort")
+
+
+class _Calls:
+    """One search in C: the functions called cg_KIND_..."""
+
+    def __init__(self, ready: "NativeGraph", kind: str) -> None:
+        self._ready = ready
+        self._kind = kind
+        self._search: Any = None
+
+    def _function(self, name: str) -> Any:
+        return getattr(self._ready.lib, f"cg_{self._kind}_{name}")
+
+    def begin(self, *arguments: Any) -> None:
+        """Make the search. Raises MemoryError."""
+        pointer = self._function("new")(*arguments)
+        if pointer == self._ready.ffi.NULL:
+            raise MemoryError
+        self._search = self._ready.ffi.gc(pointer, self._function("free"))
+
+    def run(self, effort: int) -> bool | None:
+        """True: found; False: there is none; None: stopped. Raises MemoryError."""
+        lib = self._ready.lib
+        answer = self._function("run")(self._search, effort)
+        if answer == lib.CG_FIT_NO_MEMORY:
+            raise MemoryError
+        return {lib.CG_FIT_FOUND: True, lib.CG_FIT_EXHAUSTED: False}.get(answer)
+
+    def numbers(self, name: str) -> tuple[int, ...]:
+        """A number a buffer."""
+        found = array("q", bytes(8 * self._ready.buffers))
+        self._function(name)(self._search, self._ready.ffi.from_buffer("int64_t[]", found))
+        return tuple(found)
+
+    def count(self, name: str) -> int:
+        """A count."""
+        return int(self._function(name)(self._search))
 
 
 class NativeGraph:
@@ -88,6 +147,8 @@ class NativeGraph:
     def __init__(self, graph: Graph, module: Any) -> None:
         self.ffi: Any = module.ffi
         self.lib: Any = module.lib
+        self.buffers = len(graph)
+        self.keyed = graph.shifts is not None
         self._arrays: list[array[int]] = []
         homes, edges, sections = graph.homes, graph.edges, graph.sections
         shifts = graph.shifts or [0] * len(graph)
@@ -159,10 +220,11 @@ def cache_folder() -> Path:
 
 
 def _load() -> ModuleType:
-    source = (_HERE / "search.c").read_text(encoding="utf-8")
-    header = (_HERE / "search.h").read_text(encoding="utf-8")
+    texts = [
+        (_HERE / f"{name}{kind}").read_text(encoding="utf-8") for name in _SOURCES for kind in (".c", ".h")
+    ]
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
-    key = "\0".join((source, header, suffix, sys.version, cffi.__version__, *_FLAGS))
+    key = "\0".join((*texts, suffix, sys.version, cffi.__version__, *_FLAGS))
     name = f"_codegen_search_{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     kept = cache_folder() / f"{name}{suffix}"
     if kept.exists():
@@ -173,32 +235,33 @@ def _load() -> ModuleType:
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            built = _build(Path(folder), name, suffix, source, header)
+            built = _build(Path(folder), name, suffix)
             built.replace(kept)
         return _import(name, kept)
     except PermissionError:
         # A cache that cannot be written: build for this run alone (a loaded file may be deleted).
         with tempfile.TemporaryDirectory() as folder:
-            return _import(name, _build(Path(folder), name, suffix, source, header))
+            return _import(name, _build(Path(folder), name, suffix))
 
 
-def _build(folder: Path, name: str, suffix: str, source: str, header: str) -> Path:
-    declarations = header.partition(_PARSED)[2].rpartition("#endif")[0]
+def _build(folder: Path, name: str, suffix: str) -> Path:
+    headers = [(_HERE / f"{source}.h").read_text(encoding="utf-8") for source in _SOURCES]
     ffi = cffi.FFI()
-    ffi.cdef(declarations)
-    ffi.set_source(name, source)
+    for header in headers:
+        ffi.cdef(header.partition(_PARSED)[2].rpartition("#endif")[0])
+    ffi.set_source(name, "".join(f'#include "{source}.h"\n' for source in _SOURCES))
     text = folder / f"{name}.c"
     with redirect_stdout(io.StringIO()):  # it announces the file it writes
         ffi.emit_c_code(str(text))
-    (folder / "search.h").write_text(header, encoding="utf-8")
     built = folder / f"{name}{suffix}"
     includes = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}
     command = [
         *_compiler(),
         *_FLAGS,
         *(f"-I{include}" for include in sorted(includes)),
-        f"-I{folder}",
+        f"-I{_HERE}",
         str(text),
+        *(str(_HERE / f"{source}.c") for source in _SOURCES),
         "-o",
         str(built),
     ]

@@ -38,6 +38,12 @@ _POOL_SHARE = 20
 _BOUND_SHARE = 4
 """The search's effort divided by this goes into meeting the bound at once, as most plans can."""
 
+_SMALL = 25
+"""Up to so many buffers are solved to the proved optimum by search over directions of conflicts."""
+
+_SMALL_BOUND_SHARE = 1000
+"""With so few, no more than this share of the effort goes into a bound that may be out of reach."""
+
 _ASSIGN_SHARE = 20
 """The search's effort divided by this is spent on room in pools in each of the stages of the choice."""
 
@@ -227,10 +233,14 @@ class _Portfolio:
         squeeze = self._squeezes[name]
         solver = "greedy" if squeeze.runs == 0 else squeeze.name
         budget = self._budget()
-        later = budget.effort - budget.effort // _BOUND_SHARE
+        small = len(squeeze.graph) <= _SMALL
+        later = budget.effort - budget.effort // (_SMALL_BOUND_SHARE if small else _BOUND_SHARE)
         budget.effort -= later
         before = squeeze.peak, squeeze.bound
         squeeze.fit(squeeze.bound, budget)
+        if small and not squeeze.proved:
+            budget.effort = self._budget().effort
+            squeeze.settle(budget)
         solver = solver if (squeeze.peak, squeeze.bound) == before else squeeze.name
         if not squeeze.proved and not budget.spent_time:
             solver = "hill_climb" if self._seed(squeeze) else solver

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from codegen.plan.exact.graph import Graph
 from codegen.plan.exact.handover import Handover
-from codegen.plan.exact.native import NativeGraph, NativeSearch, library, loaded
+from codegen.plan.exact.native import NativeGraph, NativeOrient, NativeSearch, library, loaded
 from codegen.plan.exact.orient import OrientSearch
 from codegen.plan.exact.reference import Search
 
@@ -141,8 +141,8 @@ class Squeeze:
         self._step = _granularity(graph)
         self._language = native
         self._native: NativeGraph | None = None
-        if native and (graph.shifts is None or library() is None):
-            raise ValueError("the search in C cannot be built or does not apply")
+        if native and library() is None:
+            raise ValueError("the search in C cannot be built")
         self._keys = _keys(graph)
         self._blame = [1.0] * len(graph)
 
@@ -164,7 +164,7 @@ class Squeeze:
     def search(self, capacity: int, run: int) -> Runnable:
         """The search number `run` for offsets below `capacity`."""
         if self.graph.shifts is None:
-            return OrientSearch(self.graph, capacity)
+            return self._oriented(capacity) or OrientSearch(self.graph, capacity)
         # Every order once as it is; then series, in turn with the orders barely disturbed.
         first = run < len(_ORDERS)
         series, place = divmod(run - len(_ORDERS), _SERIES)
@@ -191,12 +191,20 @@ class Squeeze:
 
     def _compiled(self, rank: Sequence[int], capacity: int, adaptive: bool) -> NativeSearch | None:
         """The search in C; None where it cannot be had."""
-        module = library()
-        if module is None:
-            return None
-        if self._native is None:
+        ready = self._ready()
+        return None if ready is None else NativeSearch(ready, rank, capacity, adaptive)
+
+    def _oriented(self, capacity: int) -> NativeOrient | None:
+        """The search over directions of conflicts, in C; None where it cannot be had."""
+        ready = self._ready()
+        return None if ready is None else NativeOrient(ready, capacity)
+
+    def _ready(self) -> NativeGraph | None:
+        """The graph as the searches in C read it; None where they cannot be had."""
+        module = None if self._language is False else library()
+        if self._native is None and module is not None:
             self._native = NativeGraph(self.graph, module)
-        return NativeSearch(self._native, rank, capacity, adaptive)
+        return self._native
 
     def offer(self, offsets: Sequence[int]) -> bool:
         """Take over `offsets` (which hold) if their peak is lower; whether it was."""
@@ -213,6 +221,20 @@ class Squeeze:
         if self.peak <= capacity:
             return True
         return False if self.bound > capacity else None
+
+    def settle(self, budget: Budget) -> None:
+        """Halve what lies between the bound and the peak until they meet: for small graphs, only in C.
+
+        Every half is one search that goes on until it is answered or the budget is spent.
+        """
+        capacity = self.bound
+        while not self.proved and not budget.spent:
+            search = self._oriented(capacity)
+            if search is None:
+                return
+            self.runs += 1
+            self._learn(budget.run(search, budget.effort), search.offsets, capacity)
+            capacity = self.bound + max(self.peak - self._step - self.bound, 0) // 2
 
     def minimise(self, budget: Budget) -> None:
         """Lower the peak and raise the bound until they meet or the budget is spent."""
@@ -237,8 +259,12 @@ class Squeeze:
             _MEMORY * old + new * len(self.graph) / total
             for old, new in zip(self._blame, search.blame, strict=True)
         ]
+        self._learn(answer, search.offsets, capacity)
+
+    def _learn(self, answer: bool | None, offsets: tuple[int, ...], capacity: int) -> None:
+        """What the answer of a search for offsets below `capacity` says."""
         if answer:
-            self.offsets = search.offsets
+            self.offsets = offsets
         elif answer is False:
             # Every offset of a lowest plan is a multiple of the step, and so is its peak.
             self.bound = (capacity // self._step + 1) * self._step
