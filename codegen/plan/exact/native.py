@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path

@@ -22,7 +22,7 @@ enum { FREE, FIRST_BELOW, SECOND_BELOW };
 enum { LOWEST, HIGHEST, DIRECTION };
 
 /* Buffers of a sequence: where distances are sizes, and where they are not. Others are left out. */
-enum { MOST = 14, MOST_ODD = 11 };
+enum { MOST = 14, MOST_ODD = 9 };
 
 /* Steps of a dynamic program that take as long as a unit of work of search.c. */
 enum { STEPS = 32 };
@@ -542,8 +542,8 @@ static int allocate(cg_orient_search *s)
     s->cliques = zeroed(s->graph.sections, sizeof *s->cliques);
     s->dirty = zeroed(s->graph.sections, sizeof *s->dirty);
     s->levels = zeroed(edges / 2, sizeof *s->levels);
-    s->rising = zeroed((int64_t)MOST << MOST_ODD, sizeof *s->rising);
-    s->falling = zeroed((int64_t)MOST << MOST_ODD, sizeof *s->falling);
+    s->rising = zeroed((int64_t)1 << MOST, sizeof *s->rising);
+    s->falling = zeroed((int64_t)1 << MOST, sizeof *s->falling);
     s->rises = zeroed((int64_t)1 << MOST_ODD, sizeof *s->rises);
     s->falls = zeroed((int64_t)1 << MOST_ODD, sizeof *s->falls);
     return s->low && s->high && s->pairs && s->pair_of && s->between && s->queued && s->cliques &&

@@ -2,7 +2,8 @@
 
 1. Pools: every buffer where its accesses cost least if that can be made to fit; else branch and bound over
    the choice (assign.py), with the hill climb and exchanges between pools where that is not over soon.
-2. Each pool on its own: greedy, exact search at the bound, hill climb, exact search above it, CP-SAT.
+2. Each pool on its own: greedy, exact search at the bound, with few buffers search over directions of
+   conflicts, hill climb, exact search above the bound, CP-SAT.
    Whoever meets the bound, or exhausts what lies below the peak, ends it.
 """
 
@@ -18,6 +19,7 @@ from codegen.plan.exact.contention import IMPOSSIBLE, Contention
 from codegen.plan.exact.graph import graph
 from codegen.plan.exact.rooms import Rooms
 from codegen.plan.exact.squeeze import Budget, Squeeze
+from codegen.plan.exact.stack import stacked
 from codegen.plan.hill_climb import hill_climb
 from codegen.plan.placing import Instance, Layout, memory_plan
 from codegen.plan.problem import Conflict, MemoryPlan, Placement, Problem
@@ -44,6 +46,9 @@ _SMALL = 25
 _SMALL_BOUND_SHARE = 1000
 """With so few, no more than this share of the effort goes into a bound that may be out of reach."""
 
+_LARGE = 500
+"""With more buffers a unit of work costs more: effort falls in inverse ratio to their number."""
+
 _ASSIGN_SHARE = 20
 """The search's effort divided by this is spent on room in pools in each of the stages of the choice."""
 
@@ -65,6 +70,10 @@ def optimal(problem: Problem) -> MemoryPlan:
     who found the plans of the pools or proved them. Raises CodegenError E401 if a pool is too small.
     """
     begun = time.monotonic()
+    heap = stacked(problem)
+    if heap is not None:
+        seconds = time.monotonic() - begun
+        return memory_plan(problem, heap, planner="optimal", solver="greedy", seconds=seconds)
     work = _Portfolio(_sorted(problem), begun)
     work.choose_pools()
     solvers = [work.place(name) for name in work.used_pools()]
@@ -290,7 +299,7 @@ class _Portfolio:
 
     def _climb(self, problem: Problem, share: int = _CLIMB_SHARE) -> Mapping[str, Placement]:
         """The hill climb's plan. Raises `DoesNotFit` if it is over a limit."""
-        limits = replace(problem.limits, effort=problem.limits.effort // share, deadline_seconds=self._left())
+        limits = replace(problem.limits, effort=self._effort() // share, deadline_seconds=self._left())
         plan = hill_climb(replace(problem, limits=limits))
         self.late = self.late or not plan.reproducible
         return plan.placements
@@ -304,8 +313,13 @@ class _Portfolio:
         bound = lower_bounds(self.problem, held)[name]
         return Squeeze(graph(self.problem, held), bound, self.problem.limits.seed)
 
+    def _effort(self) -> int:
+        """Units of `limits.effort` that this many buffers get."""
+        count = max(len(self.problem.buffers), _LARGE)
+        return self.problem.limits.effort * _LARGE // count
+
     def _budget(self, share: int = 1) -> Budget:
-        effort = self.problem.limits.effort * _EFFORT // share
+        effort = self._effort() * _EFFORT // share
         self._budgets.append(Budget(effort=effort, deadline=self._deadline))
         return self._budgets[-1]
 

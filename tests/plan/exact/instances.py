@@ -133,3 +133,25 @@ def gap() -> Problem:
     buffers = tuple(buffer(f"b{i}", 2, 2 * i, 2 * i + 1) for i in range(5))
     conflicts = tuple(plain(buffers[i], buffers[(i + 1) % 5]) for i in range(5))
     return Problem(buffers=buffers, conflicts=conflicts, pools=(POOL,))
+
+
+def small(seed: int, *, aligned: bool, overlapping: bool) -> Problem:
+    """15 to 25 buffers of lives long and short; alignments up to 64; 3 of 10 conflicts permit overlap."""
+    generator = random.Random(seed)
+    count = generator.randrange(15, 26)
+    buffers: list[Buffer] = []
+    for index in range(count):
+        start = generator.randrange(count)
+        stop = start + generator.randrange(1, 15)
+        size = generator.randrange(1, 400)
+        alignment = generator.choice([1, 4, 16, 32, 64]) if aligned else 1
+        buffers.append(buffer(f"b{index}", size, start, stop, alignment))
+    conflicts: list[Conflict] = []
+    for conflict in interval_conflicts(buffers):
+        if overlapping and generator.random() < 0.3:
+            if generator.random() < 0.5:
+                conflict = replace(conflict, first_below=generator.randrange(conflict.first_below + 1))
+            else:
+                conflict = replace(conflict, second_below=generator.randrange(conflict.second_below + 1))
+        conflicts.append(conflict)
+    return Problem(buffers=tuple(buffers), conflicts=tuple(conflicts), pools=(POOL,))
