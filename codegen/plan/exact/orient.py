@@ -1,8 +1,6 @@
 """Exact search in Python for graphs without keys, where orient.c cannot be had.
 
-Such conflicts let
-
-Branches on the direction of one broken conflict after another; the lowest offsets that obey all directions
+Such graphs have conflicts that let buffers overlap in a circle (see graph.py). Branches on the direction of one broken conflict after another; the lowest offsets that obey all directions
 chosen so far are found by relaxation (Bellman and Ford). Complete, and far slower than keyed search; such
 graphs come from odd overlaps and are small.
 """
