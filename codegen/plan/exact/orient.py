@@ -1,7 +1,8 @@
 """Exact search in Python for graphs without keys, where orient.c cannot be had.
 
-Such graphs have conflicts that let buffers overlap in a circle (see graph.py). Branches on the direction of one broken conflict after another; the lowest offsets that obey all directions
-chosen so far are found by relaxation (Bellman and Ford). Complete, and far slower than keyed search; such
+Such graphs have conflicts that let buffers overlap in a circle (see graph.py). Branches on the direction of
+one broken conflict after another; the lowest offsets that obey all directions chosen so far are found by
+relaxation (Bellman and Ford). Complete, and far slower than keyed search; such
 graphs come from odd overlaps and are small.
 """
 
