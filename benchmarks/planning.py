@@ -50,7 +50,7 @@ def show_growth() -> None:
                 for kind in ("twice", "conv")
                 for n in (150, 600)
             },
-            **{f"random-wired, {n} ADDs": growth.wired(n) for n in (100, 200)},
+            **{f"random-wired, {n} ADDs": growth.wired(n) for n in (50, 100)},
         }
         for name, data in made.items():
             path = Path(folder) / "model.tflite"
