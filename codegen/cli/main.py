@@ -8,7 +8,7 @@ import click
 
 from codegen import __version__
 from codegen.cli.lazy import LazyGroup, LazyVerb
-from codegen.cli.pipes import drop_broken_output
+from codegen.cli.pipes import drop_broken_output, full_output
 from codegen.errors import CodegenError, ExitCode, Message
 
 # Here and in what this module imports at its top: nothing but click and what lists verbs (see `lazy.py`).
@@ -73,7 +73,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with a documented code; never a traceback for a user's mistake."""
     words = sys.argv[1:] if arguments is None else arguments
     drop_broken_output()
-    sys.exit(_run(words))
+    status = _run(words)
+    if (full := full_output()) is not None:
+        text, help_ = f"cannot be written: {full.strerror}", "make room there, or send it elsewhere"
+        status = _fail(
+            CodegenError(Message(code="E231", where="stdout", text=text, help=help_)), as_json=False
+        )
+    sys.exit(status)
 
 
 def _run(words: list[str]) -> int:

@@ -49,3 +49,22 @@ def test_a_success_stays_one(tmp_path: Path) -> None:
 
 def test_a_usage_error_stays_one(tmp_path: Path) -> None:
     assert _status(tmp_path, "plan", "none.tflite", "--json", errors=True)[0] == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [("boards", "--json"), ("plan", "none.tflite", "--json")])
+def test_a_full_disk_behind_stdout_is_told_in_a_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """`codegen boards --json > /dev/full` gave three tracebacks and exit 120."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "codegen", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "error[E231] stdout: cannot be written: No space left on device\n" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
