@@ -6,6 +6,8 @@
 Supported are `build`, `run`, `plan`, `Options`, `Case`, `Report` and `CodegenError`; all else may change.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,3 +24,29 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     return getattr(importlib.import_module("codegen.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """This package. `codegen.plan` is a sub-package as well as a function of the interface.
+
+    Importing a sub-package sets it as an attribute of its parent, so which of both `codegen.plan` is would
+    hang on what was imported first. A property of the parent's class comes before its attributes, and this
+    one ignores what is set: `codegen.plan` and `from codegen import plan` are the function in any order.
+    `from codegen.plan import ...` finds the sub-package in `sys.modules`, as before.
+    """
+
+    @property
+    def plan(self) -> Any:
+        """The function of the interface."""
+        return __getattr__("plan")
+
+    @plan.setter
+    def plan(self, package: ModuleType) -> None:
+        del package
+
+
+sys.modules[__name__].__class__ = _Package

@@ -290,7 +290,7 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
         for model, run in zip(built.models, runs, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
-    warnings = [message.document for message in built.left_out]
+    warnings = [message.document for message in built.warnings]
     head = {"schema": whole["schema"], "build": {"sha256": built.image.build_sha256}}
     return head | whole | {"warnings": warnings}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import DType, TensorType
 
@@ -56,15 +57,9 @@ class ArraySource:
             data = arrays.get(key)
             if data is None:
                 self._add_missing(arrays, key, f"{what} {index}", messages)
-            elif data.size != type_.elements or data.dtype != type_.dtype.numpy:
-                messages.add(
-                    "E222",
-                    f"array {key} is {data.dtype}{list(data.shape)}, {what} {index} is {type_}",
-                    where=str(self.path),
-                    help="arrays hold the stored (quantised) values in the model's own element type",
-                )
             else:
-                found.append(data.reshape(type_.shape))
+                fitted = _fitted(data, type_, f"array {key}", f"{what} {index}", str(self.path), messages)
+                found += [] if fitted is None else [fitted]
         messages.raise_if_any()
         return tuple(found)
 
@@ -106,9 +101,8 @@ class ArraySource:
                 found.append(data.reshape(rows, *type_.shape))
         counts = {len(each) for each in found if each is not None}
         if len(counts) > 1:
-            text = f"{what}s have {' and '.join(map(str, sorted(counts)))} rows"
-            help_ = "every array of a sequence has as many"
-            messages.add("E222", text, where=str(self.path), help=help_)
+            rows = " and ".join(map(str, sorted(counts)))
+            messages.take(uneven_rows(f"{what}s have {rows} rows", self.path))
         messages.raise_if_any()
         return [
             tuple(None if each is None else each[row] for each in found)
@@ -140,9 +134,59 @@ class ArraySource:
             ) from None
 
 
+def fitting(
+    case: Case, inputs: Sequence[TensorType], outputs: Sequence[TensorType], messages: Messages
+) -> Case:
+    """`case` with its arrays in the shapes of the model's `inputs` and `outputs`; without what does not fit,
+    which goes to `messages` (E221: arrays that are missing, E222: others)."""
+    where = f"case {case.name}"
+    read = _all_fitted(case.inputs, inputs, "input", where, messages)
+    expected = None
+    if case.expected is not None:
+        expected = _all_fitted(case.expected, outputs, "output", where, messages)
+    return Case(name=case.name, inputs=tuple(each for each in read if each is not None), expected=expected)
+
+
+def _all_fitted(
+    arrays: Sequence[np.ndarray | None],
+    types: Sequence[TensorType],
+    what: str,
+    where: str,
+    messages: Messages,
+) -> tuple[np.ndarray | None, ...]:
+    """Arrays in the shapes of `types`; None stays None."""
+    if len(arrays) != len(types):
+        code = "E221" if len(arrays) < len(types) else "E222"
+        text = f"has {counted(len(arrays), f'{what} array')}, the model {counted(len(types), what)}"
+        messages.add(code, text, where=where, help=f"give one array for each {what}, in the model's order")
+        return ()
+    return tuple(
+        None if data is None else _fitted(data, type_, "an array", f"{what} {index}", where, messages)
+        for index, (data, type_) in enumerate(zip(arrays, types, strict=True))
+    )
+
+
+def _fitted(
+    data: np.ndarray, type_: TensorType, name: str, what: str, where: str, messages: Messages
+) -> np.ndarray | None:
+    """An array in the shape of `type_`; None if it has other values, which goes to `messages` (E222)."""
+    if data.size == type_.elements and data.dtype == type_.dtype.numpy:
+        return data.reshape(type_.shape)
+    text = f"{name} is {data.dtype}{list(data.shape)}, {what} is {type_}"
+    help_ = "arrays hold the stored (quantised) values in the model's own element type"
+    messages.add("E222", text, where=where, help=help_)
+    return None
+
+
+def uneven_rows(text: str, path: Path) -> Message:
+    """What is wrong (E222) with arrays of a sequence that are not equally long."""
+    help_ = "row k of every array is what the k-th inference takes or gives: all have as many"
+    return Message(code="E222", text=text, where=str(path), help=help_)
+
+
 def pattern_case(types: Sequence[TensorType], seed: int) -> Case:
     """Random inputs over the whole range of each type (floats: standard normal), the same for a seed."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed % (1 << 64))  # NumPy takes none below 0
     return Case(name=f"seed {seed}", inputs=tuple(_random(generator, type_) for type_ in types))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from codegen.driver.declared import DeclaredPool
 from codegen.driver.model_names import GivenNames
@@ -33,7 +34,7 @@ class Options:
     keep_inputs: bool = False
     schedule: ScheduleMode = "optimal"
     stream_input: bool = False
-    io_types: str = "file"
+    io_types: Literal["file", "int8"] = "file"
     blocks: bool = True
     sharing: SharingMode = "overlap"
     reduce: bool = True

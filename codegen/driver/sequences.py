@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from codegen.driver.cases import ArraySource, Case, pattern_case
+from codegen.driver.cases import ArraySource, Case, pattern_case, uneven_rows
 from codegen.driver.planned import Planned
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError
 from codegen.ir import TensorType
 from codegen.ir.evaluate import evaluate
 from codegen.plan.program import Program
@@ -60,14 +60,8 @@ def _outputs(
     types = [tensor.type for tensor in program.outputs]
     rows = expected.read_rows("y", types, "output", state_outputs(program))
     if len(rows) != count:
-        raise CodegenError(
-            Message(
-                code="E222",
-                where=str(expected.path),
-                text=f"the sequence has {count} rows of inputs, {len(rows)} of outputs",
-                help="row k of an output is what the k-th inference gives",
-            )
-        )
+        text = f"the sequence has {count} rows of inputs, {len(rows)} of outputs"
+        raise CodegenError(uneven_rows(text, expected.path))
     return rows
 
 

@@ -95,7 +95,10 @@ class Messages:
 
     def add(self, code: str, text: str, *, where: str | None = None, help: str | None = None) -> None:
         """Record a problem and go on; the same message twice is kept once."""
-        message = Message(code=code, text=text, where=where, help=help)
+        self.take(Message(code=code, text=text, where=where, help=help))
+
+    def take(self, message: Message) -> None:
+        """Record a message that is made already, as `add` does."""
         if message in self._items:
             return
         if len(self._items) < self.MAX_MESSAGES:

@@ -139,7 +139,7 @@ def test_a_sequence_of_a_model_with_state_on_the_command_line(
         ({"x0": np.int8(3)}, "array seq_x0 is int8[], not rows of input 0, "),
         (
             {"x0": np.zeros((3, 6), np.int8), "x1": np.zeros((2, FRAMES, FEATURES), np.int8)},
-            "inputs have 2 and 3 rows\nhelp: every array of a sequence has as many",
+            "inputs have 2 and 3 rows\nhelp: row k of every array is",
         ),
         (
             {"x0": np.zeros((3, 6), np.int8), "y0": np.zeros((2, 5), np.int8)},
