@@ -1,7 +1,7 @@
 """codegen.toml of the project: defaults for flags, under the command line and the environment."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -11,18 +11,21 @@ from codegen.cli.kernels import declared_kernels
 from codegen.cli.option_table import ROWS, Row
 from codegen.cli.places import declared_places
 from codegen.cli.states import declared_states
-from codegen.cli.toml_lines import key_line
+from codegen.cli.toml_lines import entry_line, key_line
+from codegen.cli.toml_tables import Table, tables
 from codegen.documents import read_toml
 from codegen.driver.inputs import existing
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.places import Place
+from codegen.ir.sizes import SIZE_WORDS, size_bytes
 from codegen.ir.states import StateRule
 from codegen.plan.constant_rules import ConstantRule
 
 FILE = "codegen.toml"
 
 _POOL_KEYS = {"name", "size", "address"}
+_HELP = "see docs/configuration.md"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +75,7 @@ def find_file(folder: Path) -> Path | None:
     above = [folder, *folder.parents]
     root = next((each for each in above if (each / ".git").exists()), folder)
     candidates = (each / FILE for each in above[: above.index(root) + 1])
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.lexists(path)), None)
 
 
 def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
@@ -80,12 +83,16 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
     file there are no settings.
 
     Raises CodegenError E202 naming everything in it that is not understood, E204 for a `file` that is not
-    there, E234.
+    there, or for a folder of that name, E234.
     """
     path = find_file(folder or current_folder()) if file is None else existing(file, "a codegen.toml")
     if path is None:
         return Settings()
     path = path.absolute()
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "is no file"
+        help_ = "settings are looked for there: rename it, or name another file with --config"
+        raise CodegenError(Message(code="E204", where=_shown(path), text=what, help=help_))
     try:
         table, text = read_toml(path)
         document: dict[str, object] = table
@@ -100,10 +107,10 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
         raise CodegenError(Message(code="E202", where=_shown(path), text=text, help=help_)) from None
     messages = Messages()
     read = (path, *_kernel_sources(document.get("kernel"), path))
-    kernels = declared_kernels(document.pop("kernel", []), path, messages)
-    places = declared_places(document.pop("place", []), path.name, messages)
-    states = declared_states(document.pop("state", []), path.name, messages)
-    rules = constant_rules(document.pop("constant", []), path, messages)
+    kernels = declared_kernels(document.pop("kernel", []), path, text, messages)
+    places = declared_places(document.pop("place", []), path, text, messages)
+    states = declared_states(document.pop("state", []), path, text, messages)
+    rules = constant_rules(document.pop("constant", []), path, text, messages)
     defaults = _defaults(document, path, text, messages)
     messages.raise_if_any()
     return Settings(
@@ -130,9 +137,9 @@ def _defaults(
             messages.add("E202", f"unknown key {key!r}", where=_place(path, text, key), help=help_)
         elif not option.toml.accepts(value):
             what = f"{key} must be {option.toml.words}"
-            messages.add("E202", what, where=_place(path, text, key), help="see docs/configuration.md")
-        elif key == "pool" and isinstance(value, list):
-            values[option.name] = pool_words(cast("list[object]", value), messages)
+            messages.add("E202", what, where=_place(path, text, key), help=_HELP)
+        elif key == "pool":
+            values[option.name] = pool_words(value, path, text, messages)
         else:
             words = [value] if isinstance(value, str) and option.settings.get("multiple") else _words(value)
             values[option.name] = _beside(words, option, path)
@@ -154,35 +161,54 @@ def _kernel_sources(tables: object, file: Path) -> list[Path]:
     return [file.parent / source for source in named if isinstance(source, str)]
 
 
-def pool_words(tables: Sequence[object], messages: Messages) -> list[str]:
-    """`[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
-    found: list[str] = []
-    for number, table in enumerate(tables, 1):
-        fields = cast("dict[str, object]", table) if isinstance(table, dict) else {}
-        name, size, address = (_text(fields.get(key)) for key in ("name", "size", "address"))
-        sound = isinstance(fields.get("name"), str) and size is not None
-        if not sound or (address is None) != ("address" not in fields) or fields.keys() - _POOL_KEYS:
-            messages.add(
-                "E202",
-                "a pool is name (a string), size and, for one of its own, address (integers, or "
-                'strings such as "32K", "0x8000")',
-                where=f"{FILE}, pool {number}",
-                help="see docs/configuration.md",
-            )
-        else:
-            found.append(f"{name}={size}" + ("" if address is None else f"@{address}"))
-    return found
+def pool_words(value: object, file: Path, text: str, messages: Messages) -> list[str]:
+    """`[pool]` or `[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
+    if isinstance(value, dict):
+        limits = cast("dict[str, object]", value)
+        return [
+            f"{name}={size}" for name, size in limits.items() if _is_limit(name, size, file, text, messages)
+        ]
+    rows = tables(value, "pool", file, text, messages, _HELP)
+    return [word for row in rows if (word := _pool_word(row, messages)) is not None]
 
 
-def _text(value: object) -> str | None:
-    """A string, or an integer as one; None for anything else."""
-    return str(value) if type(value) in (str, int) else None
+def _is_limit(name: str, value: object, file: Path, text: str, messages: Messages) -> bool:
+    """Whether an entry of `[pool]` is one, else it goes to `messages`."""
+    if _size(value) is not None:
+        return True
+    line = entry_line(text, "pool", name)
+    where = f"{_shown(file)}, {'' if line is None else f'line {line}, '}key pool.{name}"
+    messages.add("E202", f"{value} is no number of bytes", where=where, help=SIZE_WORDS)
+    return False
+
+
+def _pool_word(table: Table, messages: Messages) -> str | None:
+    """A table of `[[pool]]`; None if it is none."""
+    fields = table.values
+    size, address = _size(fields.get("size")), _size(fields.get("address"))
+    sound = isinstance(fields.get("name"), str) and size is not None
+    if not sound or (address is None) != ("address" not in fields) or fields.keys() - _POOL_KEYS:
+        messages.add(
+            "E202",
+            "a pool is name (a string), size and, for one of its own, address (integers, or "
+            'strings such as "32K", "0x8000")',
+            where=table.where,
+            help=_HELP,
+        )
+        return None
+    return f"{fields['name']}={fields['size']}" + ("" if address is None else f"@{fields['address']}")
+
+
+def _size(value: object) -> int | None:
+    """Bytes, or an address, as an integer or a string; None for anything else."""
+    size = value if type(value) is int else size_bytes(value) if isinstance(value, str) else None
+    return None if size is None or size < 0 else size
 
 
 def _words(value: object) -> object:
     """What click takes for a value: the words of a table, of a list of lists, of a name."""
     if isinstance(value, dict):
-        return [f"{name}={limit}" for name, limit in cast("dict[str, object]", value).items()]
+        return [f"{name}={word}" for name, word in cast("dict[str, object]", value).items()]
     if isinstance(value, list):
         return [",".join(group) for group in cast("list[list[str]]", value)]
     return value

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from codegen.cli.toml_tables import tables
 from codegen.errors import Messages
 from codegen.ir.sizes import with_sizes
 from codegen.plan.constant_rules import ConstantRule
@@ -13,14 +14,13 @@ _WORDS = {str: "a string", int: 'a size: 4096, or "4K"'}
 _HELP = "see docs/configuration.md"
 
 
-def constant_rules(value: object, file: Path, messages: Messages) -> tuple[ConstantRule, ...]:
-    """The rules that `value`, the key `constant` of `file`, states. Every mistake goes to `messages` (E202);
-    a table with one gives no rule."""
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
-        messages.add("E202", "constant must be tables: [[constant]]", where=file.name, help=_HELP)
-        return ()
-    tables = cast("list[dict[str, object]]", value)
-    found = [_rule(table, f"{file.name}, constant {i}", messages) for i, table in enumerate(tables, 1)]
+def constant_rules(value: object, file: Path, text: str, messages: Messages) -> tuple[ConstantRule, ...]:
+    """The rules that `value`, the key `constant` of `file` with `text`, states.
+
+    Every mistake goes to `messages` (E202); a table with one gives no rule.
+    """
+    rows = tables(value, "constant", file, text, messages, _HELP)
+    found = [_rule(table.values, table.where, messages) for table in rows]
     return tuple(rule for rule in found if rule is not None)
 
 

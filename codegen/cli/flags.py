@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -47,8 +47,17 @@ def model_flags(board_default: str | None = "stm32") -> Callable[[Verb], Verb]:
 
 def _read_settings(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
     """Read codegen.toml before any other option is looked at."""
-    del parameter
-    context.obj = settings(file=file)
+    is_variable = context.get_parameter_source(parameter.name or "") is ParameterSource.ENVIRONMENT
+    try:
+        context.obj = settings(file=file)
+    except CodegenError as error:
+        if not is_variable:
+            raise
+        set_in = f"environment variable {parameter.envvar}"
+        raise CodegenError(
+            replace(each, where=f"{set_in}: {each.where}" if each.where else set_in)
+            for each in error.messages
+        ) from None
     context.default_map = {**context.obj.defaults}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from codegen.cli.toml_tables import Table, tables
 from codegen.errors import Messages
 from codegen.importers.tflite.advice import CONTROL_FLOW
 from codegen.importers.tflite.operators import is_imported
@@ -37,16 +38,13 @@ _WORDS = {str: "a string", int: "an integer", dict: "a table"}
 _HELP = "see docs/user_kernels.md"
 
 
-def declared_kernels(value: object, file: Path, messages: Messages) -> tuple[UserKernel, ...]:
-    """The kernels that `value`, the key `kernel` of `file`, declares; sources are read.
+def declared_kernels(value: object, file: Path, text: str, messages: Messages) -> tuple[UserKernel, ...]:
+    """The kernels that `value`, the key `kernel` of `file` with `text`, declares; sources are read.
 
     Every mistake goes to `messages` (E202); a table with one gives no kernel.
     """
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
-        messages.add("E202", "kernel must be tables: [[kernel]]", where=file.name, help=_HELP)
-        return ()
-    tables = cast("list[dict[str, object]]", value)
-    found = [_Table(table, number, file, messages).kernel() for number, table in enumerate(tables, 1)]
+    rows = tables(value, "kernel", file, text, messages, _HELP)
+    found = [_Table(table, file, messages).kernel() for table in rows]
     kernels = [kernel for kernel in found if kernel is not None]
     _check_unlike(kernels, file, messages)
     return tuple(kernels)
@@ -72,12 +70,12 @@ def _check_unlike(kernels: list[UserKernel], file: Path, messages: Messages) -> 
 class _Table:
     """One `[[kernel]]` while it is read."""
 
-    def __init__(self, table: dict[str, object], number: int, file: Path, messages: Messages) -> None:
-        self._table = with_sizes(table, "workspace_bytes")
+    def __init__(self, table: Table, file: Path, messages: Messages) -> None:
+        self._table = with_sizes(table.values, "workspace_bytes")
         self._file = file
         self._messages = messages
-        op = table.get("op")
-        self._where = f"{file.name}, kernel {number}" + (f" ({op})" if isinstance(op, str) and op else "")
+        op = table.values.get("op")
+        self._where = table.where + (f" ({op})" if isinstance(op, str) and op else "")
         self._sound = True
 
     def kernel(self) -> UserKernel | None:

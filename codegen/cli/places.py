@@ -1,8 +1,10 @@
 """`[[place]]` tables of codegen.toml: which values a user wants in which memory, or on which device."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
+from codegen.cli.toml_tables import tables
 from codegen.errors import Messages
 from codegen.ir import VirtualDevice
 from codegen.ir.places import Place
@@ -24,16 +26,13 @@ _WORDS = {str: "a string", int: "an integer", bool: "true"}
 _HELP = "see docs/configuration.md"
 
 
-def declared_places(value: object, file: str, messages: Messages) -> tuple[Place, ...]:
-    """The places that `value`, the key `place` of `file`, declares.
+def declared_places(value: object, file: Path, text: str, messages: Messages) -> tuple[Place, ...]:
+    """The places that `value`, the key `place` of `file` with `text`, declares.
 
     Every mistake goes to `messages` (E202); a table with one gives no place.
     """
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
-        messages.add("E202", "place must be tables: [[place]]", where=file, help=_HELP)
-        return ()
-    tables = cast("list[dict[str, object]]", value)
-    found = [_place(table, f"{file}, place {number}", messages) for number, table in enumerate(tables, 1)]
+    rows = tables(value, "place", file, text, messages, _HELP)
+    found = [_place(table.values, table.where, messages) for table in rows]
     return tuple(place for place in found if place is not None)
 
 

@@ -1,8 +1,10 @@
 """`[[state]]` tables of codegen.toml: outputs that are inputs of the next inference."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
+from codegen.cli.toml_tables import tables
 from codegen.errors import Messages
 from codegen.ir.states import StateRule
 
@@ -10,16 +12,13 @@ _KEYS = ("input", "output", "model")
 _HELP = "see docs/configuration.md"
 
 
-def declared_states(value: object, file: str, messages: Messages) -> tuple[StateRule, ...]:
-    """The states that `value`, the key `state` of `file`, declares.
+def declared_states(value: object, file: Path, text: str, messages: Messages) -> tuple[StateRule, ...]:
+    """The states that `value`, the key `state` of `file` with `text`, declares.
 
     Every mistake goes to `messages` (E202); a table with one gives no state.
     """
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in cast("list[object]", value)):
-        messages.add("E202", "state must be tables: [[state]]", where=file, help=_HELP)
-        return ()
-    tables = cast("list[dict[str, object]]", value)
-    found = [_state(table, f"{file}, state {number}", messages) for number, table in enumerate(tables, 1)]
+    rows = tables(value, "state", file, text, messages, _HELP)
+    found = [_state(table.values, table.where, messages) for table in rows]
     return tuple(state for state in found if state is not None)
 
 

@@ -41,7 +41,7 @@ class GivenNames:
     @property
     def where(self) -> str:
         """Where they are said, for messages."""
-        return f"{'codegen.toml, name' if self.of_project else '--name'} {' '.join(self.words)}"
+        return f"--name {' '.join(self.words)}"
 
 
 def model_names(paths: Sequence[Path], given: GivenNames | None = None) -> tuple[ModelName, ...]:

@@ -48,7 +48,8 @@ def write_file(target: Path, data: bytes) -> None:
             _replace(place, data)
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
         text = f"cannot be written: {getattr(error, 'strerror', None) or error}"
-        raise CodegenError(Message(code="E206", where=str(target), text=text)) from error
+        help_ = "name a file in a folder that is there and that you may write to"
+        raise CodegenError(Message(code="E206", where=str(target), text=text, help=help_)) from error
 
 
 def _replace(place: Path, data: bytes) -> None:

@@ -15,8 +15,8 @@ def test_rules_are_read_in_order(tmp_path: Path) -> None:
         '[[constant]]\nmemory = "flash"\nname = "fc9"\n'
     )
     assert settings(tmp_path).constant_rules == (
-        ConstantRule(memory="qspi", op="CONV_2D", larger_than=4096, where="codegen.toml, constant 1"),
-        ConstantRule(memory="flash", name="fc9", where="codegen.toml, constant 2"),
+        ConstantRule(memory="qspi", op="CONV_2D", larger_than=4096, where="codegen.toml, line 1, constant 1"),
+        ConstantRule(memory="flash", name="fc9", where="codegen.toml, line 5, constant 2"),
     )
 
 
@@ -28,12 +28,12 @@ def test_every_mistake_is_told(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as caught:
         settings(tmp_path)
     assert [f"{message.code} {message.where}: {message.text}" for message in caught.value.messages] == [
-        "E202 codegen.toml, constant 1: lacks memory",
-        "E202 codegen.toml, constant 1: op must be a string",
-        "E202 codegen.toml, constant 1: unknown key 'size': known are memory, op, name, larger_than",
-        "E202 codegen.toml, constant 2: memory is empty",
-        "E202 codegen.toml, constant 2: larger_than is -1, which is no size",
-        'E202 codegen.toml, constant 3: larger_than must be a size: 4096, or "4K"',
+        "E202 codegen.toml, line 1, constant 1: lacks memory",
+        "E202 codegen.toml, line 1, constant 1: op must be a string",
+        "E202 codegen.toml, line 1, constant 1: unknown key 'size': known are memory, op, name, larger_than",
+        "E202 codegen.toml, line 4, constant 2: memory is empty",
+        "E202 codegen.toml, line 4, constant 2: larger_than is -1, which is no size",
+        'E202 codegen.toml, line 7, constant 3: larger_than must be a size: 4096, or "4K"',
     ]
     (tmp_path / "codegen.toml").write_text('[constant]\nmemory = "qspi"\n')
     with pytest.raises(CodegenError, match=r"constant must be tables: \[\[constant\]\]"):

@@ -29,7 +29,7 @@ _FILE = [
     ('seed = 1\nboard = "stm23"\n', "codegen.toml, line 2, key board: there is no board 'stm23'"),
     ('planner = "hillclimb"\n', "codegen.toml, line 1, key planner: planner hillclimb: "),
     ("deadline = -1\n", "codegen.toml, line 1, key deadline: -1.0 is not in the range x>0"),
-    ('[pool]\n\nsram = "32KB"\n', "codegen.toml, line 1, key pool: sram=32KB is not NAME=BYTES: 32KB is no "),
+    ('[pool]\n\nsram = "32KB"\n', "codegen.toml, line 3, key pool.sram: 32KB is no number of bytes"),
     ('app-elf = "none.elf"\n', "codegen.toml, line 1, key app-elf: "),
     ('seed = 1\nbord = "x"\n', "codegen.toml, line 2, key bord: unknown key 'bord'"),
     ("keep-inputs = 1\n", "codegen.toml, line 1, key keep-inputs: keep-inputs must be true or false"),
@@ -96,3 +96,46 @@ def test_the_file_is_looked_for_up_to_the_root_of_the_repository(
     assert call("plan", "-q", str(example_model())) == 0
     (first, *_) = _told(capsys, "--config", "none.toml")
     assert first == "error[E204] no file none.toml"
+    monkeypatch.setenv("CODEGEN_CONFIG", "gone.toml")
+    (first, *_) = _told(capsys)
+    assert first == "error[E204] environment variable CODEGEN_CONFIG: no file gone.toml"
+
+
+def test_a_folder_called_codegen_toml_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """It was passed over in silence: the build took other settings than meant."""
+    Path("codegen.toml").mkdir()
+    first, help_ = _told(capsys)
+    assert first == "error[E204] codegen.toml: is a folder"
+    assert help_.startswith("help: settings are looked for there: rename it, ")
+
+
+def test_wrong_tables_are_told_all_at_once_with_their_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of [[...]] had no line; those of [pool] came after all others were mended, with the line of the
+    table."""
+    Path("codegen.toml").write_text(
+        '# mine\n[[place]]\ninputs = true\nmemory = "ccm"\n\n  [[place]]\nmemory = "ccm"\n'
+        "[[state]]\n[pool]\nccm = 5\nsram = true\nflash = -1\n"
+    )
+    told = [line for line in _told(capsys) if line.startswith("error")]
+    assert told == [
+        "error[E202] codegen.toml, line 6, place 2: needs exactly one of tensor, op, inputs, outputs",
+        "error[E202] codegen.toml, line 8, state 1: needs input",
+        "error[E202] codegen.toml, line 8, state 1: needs output",
+        "error[E202] codegen.toml, line 11, key pool.sram: True is no number of bytes",
+        "error[E202] codegen.toml, line 12, key pool.flash: -1 is no number of bytes",
+    ]
+
+
+def test_a_name_that_cannot_be_says_its_place_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """`codegen.toml, line 1, key name: codegen.toml, name string: ...` (E227)."""
+    Path("codegen.toml").write_text('name = "string"\n')
+    (first, *_) = _told(capsys)
+    assert first.startswith("error[E227] codegen.toml, line 1, key name: a model cannot be called string")
+    assert first.count("codegen.toml") == 1
+
+
+def test_a_file_that_cannot_be_written_says_what_to_try(capsys: pytest.CaptureFixture[str]) -> None:
+    """E206 had no help."""
+    first, help_ = _told(capsys, "-q", "-o", "none/plan.json")
+    assert first.startswith("error[E206] none/plan.json: cannot be written: ")
+    assert help_ == "help: name a file in a folder that is there and that you may write to"

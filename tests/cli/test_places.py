@@ -26,7 +26,7 @@ def test_places(tmp_path: Path) -> None:
     )
     ccm, sram = VirtualDevice(memory_scope="ccm"), VirtualDevice(memory_scope="sram")
     npu = VirtualDevice(target="npu", device_id=0, memory_scope="sram")
-    who = [f"codegen.toml, place {number}" for number in range(1, 6)]
+    who = [f"codegen.toml, line {line}, place {number}" for number, line in enumerate((1, 4, 7, 12, 15), 1)]
     assert found == (
         Place(who=who[0], tensor="a/b", device=ccm),
         Place(who=who[1], op=0, device=VirtualDevice(), reads="dtcm"),
@@ -53,17 +53,17 @@ def test_every_mistake_at_once(tmp_path: Path) -> None:
         _read(tmp_path, text)
     assert {message.code for message in caught.value.messages} == {"E202"}
     assert [f"{message.where}: {message.text}" for message in caught.value.messages] == [
-        "codegen.toml, place 1: needs exactly one of tensor, op, inputs, outputs",
-        "codegen.toml, place 1: needs at least one of memory, target, device_id, reads",
-        "codegen.toml, place 2: op is -1, it counts from 0",
-        "codegen.toml, place 2: memory must be a string",
-        "codegen.toml, place 2: needs exactly one of tensor, op, inputs, outputs",
-        "codegen.toml, place 3: inputs must be true",
-        "codegen.toml, place 3: memory must be a string",
-        "codegen.toml, place 3: unknown key 'where': known keys are tensor, op, inputs, outputs, memory, "
-        "target, device_id, reads, model",
-        "codegen.toml, place 4: device_id must be an integer",
-        "codegen.toml, place 4: reads is for operators: it needs op",
+        "codegen.toml, line 1, place 1: needs exactly one of tensor, op, inputs, outputs",
+        "codegen.toml, line 1, place 1: needs at least one of memory, target, device_id, reads",
+        "codegen.toml, line 2, place 2: op is -1, it counts from 0",
+        "codegen.toml, line 2, place 2: memory must be a string",
+        "codegen.toml, line 2, place 2: needs exactly one of tensor, op, inputs, outputs",
+        "codegen.toml, line 6, place 3: inputs must be true",
+        "codegen.toml, line 6, place 3: memory must be a string",
+        "codegen.toml, line 6, place 3: unknown key 'where': known keys are tensor, op, inputs, "
+        "outputs, memory, target, device_id, reads, model",
+        "codegen.toml, line 10, place 4: device_id must be an integer",
+        "codegen.toml, line 10, place 4: reads is for operators: it needs op",
     ]
 
 

@@ -21,8 +21,8 @@ def test_states(tmp_path: Path) -> None:
         '[[state]]\ninput = "h"\noutput = "h_new"\nmodel = "kws"\n',
     )
     assert found == (
-        StateRule(who="codegen.toml, state 1", input="past/in", output="past/out"),
-        StateRule(who="codegen.toml, state 2", input="h", output="h_new", model="kws"),
+        StateRule(who="codegen.toml, line 1, state 1", input="past/in", output="past/out"),
+        StateRule(who="codegen.toml, line 4, state 2", input="h", output="h_new", model="kws"),
     )
     assert [state.spelled for state in found] == [
         "state:input=past/in:output=past/out",
@@ -35,13 +35,13 @@ def test_every_mistake_at_once(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as caught:
         _read(tmp_path, text)
     assert [f"{message.code} {message.where}: {message.text}" for message in caught.value.messages] == [
-        "E202 codegen.toml, state 1: needs output",
-        "E202 codegen.toml, state 2: unknown key 'value': known keys are input, output, model",
-        "E202 codegen.toml, state 2: input must be a string",
-        "E202 codegen.toml, state 2: output must be a string",
-        "E202 codegen.toml, state 3: model must be a string",
-        "E202 codegen.toml, state 3: needs input",
-        "E202 codegen.toml, state 3: needs output",
+        "E202 codegen.toml, line 1, state 1: needs output",
+        "E202 codegen.toml, line 3, state 2: unknown key 'value': known keys are input, output, model",
+        "E202 codegen.toml, line 3, state 2: input must be a string",
+        "E202 codegen.toml, line 3, state 2: output must be a string",
+        "E202 codegen.toml, line 7, state 3: model must be a string",
+        "E202 codegen.toml, line 7, state 3: needs input",
+        "E202 codegen.toml, line 7, state 3: needs output",
     ]
 
 

@@ -102,7 +102,9 @@ def test_words_and_tables(tmp_path: Path) -> None:
     (tmp_path / "codegen.toml").write_text('[[pool]]\nname = "spare"\nsize = "4k"\naddress = "0x20010000"\n')
     assert settings(tmp_path).defaults == {"pool": ["spare=4k@0x20010000"]}
     (tmp_path / "codegen.toml").write_text('[[pool]]\nname = "spare"\nsize = 4.5\n')
-    with pytest.raises(CodegenError, match=r"codegen.toml, pool 1: a pool is name \(a string\), size"):
+    with pytest.raises(
+        CodegenError, match=r"codegen.toml, line 1, pool 1: a pool is name \(a string\), size"
+    ):
         settings(tmp_path)
 
 

@@ -159,7 +159,7 @@ def test_codegen_toml_names_models(
     for text, exit_, told in (
         ('name = "front"\n', 0, '"name": "front"'),
         ('[name]\nnet = "front"\nother = "back"\n', 0, '"name": "front"'),
-        ('name = "string"\n', 2, "codegen.toml, name string: a model cannot be called string"),
+        ('name = "string"\n', 2, "] codegen.toml, line 1, key name: a model cannot be called string"),
         ("name = 3\n", 2, "name must be"),
     ):
         (tmp_path / "codegen.toml").write_text(text)
