@@ -1,5 +1,6 @@
 """The options that several verbs share: one table for flags, environment, codegen.toml and help."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,16 @@ class Kind:
 
     words: str
     accepts: Callable[[object], bool]
+
+
+class _Seconds(click.FloatRange):
+    """A number of seconds; `nan` is none (no comparison would ever end on it)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is not in the range x>0.", param, ctx)
+        return seconds
 
 
 def _of(words: str, *types: type) -> Kind:
@@ -137,7 +148,7 @@ COMMON = (
         "--deadline",
         SEARCH,
         NUMBER,
-        type=click.FloatRange(min=0, min_open=True),
+        type=_Seconds(min=0, min_open=True),
         metavar="SECONDS",
         help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
     ),

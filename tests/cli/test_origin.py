@@ -30,6 +30,7 @@ _FILE = [
     ('planner = "hillclimb"\n', "codegen.toml, line 1, key planner: planner hillclimb: "),
     ("deadline = -1\n", "codegen.toml, line 1, key deadline: -1.0 is not in the range x>0"),
     ('[pool]\n\nsram = "32KB"\n', "codegen.toml, line 3, key pool.sram: 32KB is no number of bytes"),
+    ("deadline = nan\n", "codegen.toml, line 1, key deadline: nan is not in the range x>0"),
     ('app-elf = "none.elf"\n', "codegen.toml, line 1, key app-elf: "),
     ('seed = 1\nbord = "x"\n', "codegen.toml, line 2, key bord: unknown key 'bord'"),
     ("keep-inputs = 1\n", "codegen.toml, line 1, key keep-inputs: keep-inputs must be true or false"),
@@ -45,6 +46,12 @@ def test_a_wrong_value_of_the_file(text: str, told: str, capsys: pytest.CaptureF
     code, _, rest = first.partition("] ")
     assert rest.startswith(told), first
     assert code.startswith("error[E2")
+
+
+def test_a_deadline_that_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--deadline nan` was taken, and planning never ended by it."""
+    (first, *_) = _told(capsys, "--deadline", "nan")
+    assert first == "error[E201] Invalid value for '--deadline': nan is not in the range x>0."
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from codegen.plan.exact.graph import Graph
 
 _FLAGS = ("-O3", "-shared", "-fPIC", "-w")
 _SOURCES = ("search", "orient")
+_SHARED = ("trail.h",)
 _HERE = Path(__file__).parent
 _PARSED = "/* cdef */"
 
@@ -220,9 +221,8 @@ def cache_folder() -> Path:
 
 
 def _load() -> ModuleType:
-    texts = [
-        (_HERE / f"{name}{kind}").read_text(encoding="utf-8") for name in _SOURCES for kind in (".c", ".h")
-    ]
+    own = [f"{name}{kind}" for name in _SOURCES for kind in (".c", ".h")]
+    texts = [(_HERE / name).read_text(encoding="utf-8") for name in (*own, *_SHARED)]
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
     key = "\0".join((*texts, suffix, sys.version, cffi.__version__, *_FLAGS))
     name = f"_codegen_search_{hashlib.sha256(key.encode()).hexdigest()[:16]}"

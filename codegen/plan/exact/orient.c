@@ -14,6 +14,7 @@
  *   between neighbours counts (every tournament has such a path, Redei 1934), a relaxation.
  * A solution: at their lowest offsets no conflict is broken. */
 #include "orient.h"
+#include "trail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,6 @@ enum { MOST = 14, MOST_ODD = 9 };
 enum { STEPS = 32 };
 
 #define FAR (INT64_MAX / 4)
-
-typedef struct {
-    int64_t old;
-    int32_t kind;
-    int32_t index;
-} change;
 
 /* A decision, its opposite, and the state before. */
 typedef struct {
@@ -74,10 +69,7 @@ struct cg_orient_search {
     clique *cliques;
     int32_t clique_count;
     uint8_t *dirty;
-    change *changes;
-    int32_t change_count;
-    int32_t change_room;
-    int32_t out_of_memory;
+    cg_trail trail;
     level *levels;
     int32_t level_count;
     int64_t *rising;  /* per subset (and its last buffer): least end, or offset of the last */
@@ -106,22 +98,6 @@ static int64_t down(const cg_orient_search *s, int32_t buffer, int64_t offset)
     return offset < 0 ? -1 : offset / alignment * alignment;
 }
 
-static void note(cg_orient_search *s, int32_t kind, int32_t index, int64_t old)
-{
-    if (s->change_count == s->change_room) {
-        int32_t room = 2 * s->change_room + 1024;
-        change *more = realloc(s->changes, (size_t)room * sizeof *more);
-        if (more == NULL) {
-            s->out_of_memory = 1;
-            s->change_count = 0;
-            return;
-        }
-        s->changes = more;
-        s->change_room = room;
-    }
-    s->changes[s->change_count++] = (change){.old = old, .kind = kind, .index = index};
-}
-
 /* The buffer's conflicts and sequences have to be looked at again. */
 static void touch(cg_orient_search *s, int32_t buffer)
 {
@@ -138,7 +114,7 @@ static int raise_low(cg_orient_search *s, int32_t buffer, int64_t offset)
     if (offset <= s->low[buffer]) {
         return 1;
     }
-    note(s, LOWEST, buffer, s->low[buffer]);
+    cg_trail_add(&s->trail, LOWEST, buffer, s->low[buffer]);
     s->low[buffer] = offset;
     touch(s, buffer);
     return offset <= s->high[buffer];
@@ -149,7 +125,7 @@ static int lower_high(cg_orient_search *s, int32_t buffer, int64_t offset)
     if (offset >= s->high[buffer]) {
         return 1;
     }
-    note(s, HIGHEST, buffer, s->high[buffer]);
+    cg_trail_add(&s->trail, HIGHEST, buffer, s->high[buffer]);
     s->high[buffer] = offset;
     touch(s, buffer);
     return offset >= s->low[buffer];
@@ -161,7 +137,7 @@ static int decide(cg_orient_search *s, int32_t number, uint8_t direction)
     if (p->direction != FREE) {
         return p->direction == direction;
     }
-    note(s, DIRECTION, number, FREE);
+    cg_trail_add(&s->trail, DIRECTION, number, FREE);
     p->direction = direction;
     touch(s, p->first);
     touch(s, p->second);
@@ -170,8 +146,8 @@ static int decide(cg_orient_search *s, int32_t number, uint8_t direction)
 
 static void undo(cg_orient_search *s, int32_t down_to)
 {
-    while (s->change_count > down_to) {
-        change c = s->changes[--s->change_count];
+    while (s->trail.count > down_to) {
+        cg_change c = s->trail.changes[--s->trail.count];
         if (c.kind == LOWEST) {
             s->low[c.index] = c.old;
         } else if (c.kind == HIGHEST) {
@@ -506,7 +482,7 @@ int32_t cg_orient_run(cg_orient_search *s, int64_t effort)
         s->levels[s->level_count++] = (level){
             .pair = number,
             .opposite = direction == FIRST_BELOW ? SECOND_BELOW : FIRST_BELOW,
-            .changes = s->change_count,
+            .changes = s->trail.count,
         };
         decide(s, number, direction);
         while (!propagate(s)) {
@@ -517,7 +493,7 @@ int32_t cg_orient_run(cg_orient_search *s, int64_t effort)
             undo(s, last.changes);
             decide(s, last.pair, last.opposite);
         }
-        if (s->out_of_memory) {
+        if (s->trail.out_of_memory) {
             return CG_FIT_NO_MEMORY;
         }
     }
@@ -673,7 +649,7 @@ void cg_orient_free(cg_orient_search *s)
     free(s->queued);
     free(s->cliques);
     free(s->dirty);
-    free(s->changes);
+    free(s->trail.changes);
     free(s->levels);
     free(s->rising);
     free(s->falling);

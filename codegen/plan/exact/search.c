@@ -1,17 +1,12 @@
 /* See search.h for what it answers and placing rules in reference.py, which this file follows step
  * by step. Host code: compiled and loaded by native.py, never part of generated sources. */
 #include "search.h"
+#include "trail.h"
 
 #include <stdlib.h>
 
 enum { RAW, EFFECTIVE, BANNED, PLACED };
 enum { NONE = -1 };
-
-typedef struct {
-    int64_t old;
-    int32_t kind;
-    int32_t index;
-} change;
 
 /* An independent part of what is left: sections [first, last), and the level to go back to. */
 typedef struct {
@@ -59,33 +54,14 @@ struct cg_fit_search {
     int64_t *pile_offset; /* for one section check */
     int64_t *pile_bytes;
 
-    change *changes;
-    int32_t change_count;
-    int32_t change_room;
+    cg_trail trail;
     part *parts;
     int32_t part_count;
     int32_t head;
     int32_t back;
     level *levels;
     int32_t level_count;
-    int32_t out_of_memory;
 };
-
-static void record(cg_fit_search *s, int32_t kind, int32_t index, int64_t old)
-{
-    if (s->change_count == s->change_room) {
-        int32_t room = 2 * s->change_room + 1024;
-        change *more = realloc(s->changes, (size_t)room * sizeof *more);
-        if (more == NULL) {
-            s->out_of_memory = 1;
-            s->change_count = 0;
-            return;
-        }
-        s->changes = more;
-        s->change_room = room;
-    }
-    s->changes[s->change_count++] = (change){.old = old, .kind = kind, .index = index};
-}
 
 static int lifted(const cg_fit_search *s, int32_t buffer)
 {
@@ -121,7 +97,7 @@ static void mark_sections(cg_fit_search *s, int32_t buffer)
  * follow. */
 static int raise_to(cg_fit_search *s, int32_t buffer, int64_t offset)
 {
-    record(s, EFFECTIVE, buffer, s->effective[buffer]);
+    cg_trail_add(&s->trail, EFFECTIVE, buffer, s->effective[buffer]);
     s->effective[buffer] = offset;
     if (offset + s->graph.size[buffer] > s->capacity) {
         s->blame[buffer]++;
@@ -285,7 +261,7 @@ static int place(cg_fit_search *s, int32_t buffer)
     int64_t offset = s->raw[buffer];
     int fits = 1;
     s->placed[buffer] = 1;
-    record(s, PLACED, buffer, 0);
+    cg_trail_add(&s->trail, PLACED, buffer, 0);
     for (int32_t k = g->home_start[buffer]; k < g->home_start[buffer + 1]; k++) {
         s->load[g->home[k]] -= g->home_bytes[k];
     }
@@ -298,10 +274,10 @@ static int place(cg_fit_search *s, int32_t buffer)
         }
         int64_t above = aligned(s, other, offset + g->edge_below[k]);
         if (above > s->raw[other]) {
-            record(s, RAW, other, s->raw[other]);
+            cg_trail_add(&s->trail, RAW, other, s->raw[other]);
             s->raw[other] = above;
             if (s->banned[other]) {
-                record(s, BANNED, other, 1);
+                cg_trail_add(&s->trail, BANNED, other, 1);
                 s->banned[other] = 0;
             }
             fits = above <= s->effective[other] || raise_to(s, other, above);
@@ -315,7 +291,7 @@ static int place(cg_fit_search *s, int32_t buffer)
 
 static int ban(cg_fit_search *s, int32_t buffer)
 {
-    record(s, BANNED, buffer, 0);
+    cg_trail_add(&s->trail, BANNED, buffer, 0);
     s->banned[buffer] = 1;
     enqueue(s, buffer);
     return propagate(s, 1);
@@ -323,8 +299,8 @@ static int ban(cg_fit_search *s, int32_t buffer)
 
 static void undo(cg_fit_search *s, int32_t down_to)
 {
-    while (s->change_count > down_to) {
-        change c = s->changes[--s->change_count];
+    while (s->trail.count > down_to) {
+        cg_change c = s->trail.changes[--s->trail.count];
         if (c.kind == RAW) {
             s->raw[c.index] = c.old;
         } else if (c.kind == EFFECTIVE) {
@@ -457,7 +433,7 @@ static int descend(cg_fit_search *s, int32_t buffer)
 {
     if (!harmless(s, buffer)) {
         s->levels[s->level_count] = (level){.buffer = buffer,
-                                            .changes = s->change_count,
+                                            .changes = s->trail.count,
                                             .parts = s->part_count,
                                             .head = s->head,
                                             .back = s->back};
@@ -623,7 +599,7 @@ void cg_fit_free(cg_fit_search *s)
     free(s->is_dirty);
     free(s->pile_offset);
     free(s->pile_bytes);
-    free(s->changes);
+    free(s->trail.changes);
     free(s->parts);
     free(s->levels);
     free(s);
@@ -652,7 +628,7 @@ int32_t cg_fit_run(cg_fit_search *s, int64_t effort)
         if (!descend(s, buffer) && !retreat(s)) {
             return CG_FIT_EXHAUSTED;
         }
-        if (s->out_of_memory) {
+        if (s->trail.out_of_memory) {
             return CG_FIT_NO_MEMORY;
         }
     }
