@@ -122,21 +122,27 @@ def joined(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 
 def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
-    """(stage, row) in the order in which a block computes rows."""
+    """(stage, row) in the order in which a block computes rows.
+
+    C walks from the last stage down to one that can run, for every row. Here the way down is kept: a row only
+    ever serves the stage that asked for it, and what that one asked for before is still there.
+    """
     done = [0] * len(stages)
     last = len(stages) - 1
     needs = [[(source, stage.rows.lasts) for source in stage.sources if source >= 0] for stage in stages]
-    while done[last] < stages[last].rows.count:
-        found = last
-        moved = True
-        while moved:
-            moved = False
-            for source, lasts in needs[found]:
-                if done[source] <= lasts[done[found]]:
-                    found, moved = source, True
+    for _ in range(stages[last].rows.count):
+        waiting = [last]
+        while waiting:
+            stage = waiting[-1]
+            row = done[stage]
+            for source, lasts in needs[stage]:
+                if done[source] <= lasts[row]:
+                    waiting.append(source)
                     break
-        yield found, done[found]
-        done[found] += 1
+            else:
+                waiting.pop()
+                yield stage, row
+                done[stage] = row + 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,10 +174,13 @@ def _simulate(stages: tuple[Stage, ...]) -> Run:
                 readers[source].append(index)
     done = [0] * len(stages)
     kept = [1] * len(stages)
+    asked = [[(reader, stages[reader].rows.lows) for reader in row] for row in readers]
     for stage, row in order:
-        for reader in readers[stage]:
+        for reader, lows in asked[stage]:
             if done[reader] < counts[reader]:
-                kept[stage] = max(kept[stage], row - stages[reader].rows.lows[done[reader]] + 1)
+                height = row - lows[done[reader]] + 1
+                if height > kept[stage]:
+                    kept[stage] = height
         done[stage] += 1
     return Run(order=order, counts=tuple(counts), kept=tuple(kept))
 

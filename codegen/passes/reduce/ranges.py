@@ -25,6 +25,7 @@ from codegen.ir.ops.parameters import (
     mean_multiplier,
     mul_multiplier,
 )
+from codegen.passes.reduce.alike import condensed
 
 Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
@@ -188,19 +189,33 @@ def sums_of_products(let: Let, image: NDArray[np.float64], weights: np.ndarray) 
 def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
     """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias.
 
-    Negative weights take the image's other end. Requantisation is monotone (multipliers are not negative)
-    unless the accumulator or its left shift wraps; there only the clamp is left.
+    Requantisation is monotone (multipliers are not negative) unless the accumulator or its left shift wraps;
+    there only the clamp is left.
     """
     image, attrs = let.call.args[0], let.call.attrs
     if image is None or not isinstance(attrs, Weighted) or not is_foldable(let):
         return None
-    low, high = (end.astype(np.float64) - image.type.zero_point for end in (args[0].low, args[0].high))
-    weights = args[1].low
-    up, down = np.maximum(weights, 0), np.minimum(weights, 0)
-    bias = args[2].low.reshape(-1).astype(np.int64) if len(args) > 2 else np.int64(0)
-    least = sums_of_products(let, low, up) + sums_of_products(let, high, down)
-    most = sums_of_products(let, high, up) + sums_of_products(let, low, down)
-    return _requantized(let, attrs, least + bias, most + bias)
+    given = args[0]
+    fewer = condensed(let, (given.low, given.high), image.type.zero_point)
+    if fewer is None:
+        return _requantized(let, attrs, *_ends(let, given, args[1:], image.type.zero_point))
+    given = Range(low=fewer.images[0], high=fewer.images[1])
+    found = _requantized(fewer.let, attrs, *_ends(fewer.let, given, args[1:], image.type.zero_point))
+    return Range(low=fewer.spread(found.low), high=fewer.spread(found.high))
+
+
+def _ends(let: Let, image: Range, others: Sequence[Range], zero_point: int) -> tuple[Integers, Integers]:
+    """The least and the largest sums of products and bias.
+
+    A negative weight takes the image's other end, so their sum is that of the ends' sum, and they are as far
+    apart as the ends are, each times the weight's magnitude.
+    """
+    low, high = image.low.astype(np.float64), image.high.astype(np.float64)
+    weights = others[0].low.astype(np.float64)
+    both = sums_of_products(let, low + high - 2 * zero_point, weights)
+    apart = sums_of_products(let, high - low, np.abs(weights))
+    bias = others[1].low.reshape(-1).astype(np.int64) if len(others) > 1 else np.int64(0)
+    return (both - apart) // 2 + bias, (both + apart) // 2 + bias
 
 
 def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:
