@@ -1,7 +1,7 @@
 """What people see: messages, progress, tables."""
 
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,7 +12,8 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Table
 
-from codegen.errors import CodegenError, Message
+from codegen.driver.lock import LockDiffers
+from codegen.errors import CodegenError, ExitCode, Message
 from codegen.plan.shortage import DoesNotFit, Shortage
 from codegen.progress import Progress, silent
 
@@ -39,11 +40,23 @@ def _show(message: Message, kind: str, colour: str) -> None:
 
 def json_error(error: CodegenError) -> str:
     """The failure as the one JSON document on stdout."""
-    messages = [message.document for message in error.messages]
-    document: dict[str, object] = {"exit": int(error.exit_code), "messages": messages}
+    more: dict[str, object] = {}
     if isinstance(error, DoesNotFit):
-        document["shortages"] = [_shortage(item) for item in error.shortages]
-    return msgspec.json.encode({"schema": 1, "error": document}).decode()
+        more["shortages"] = [_shortage(item) for item in error.shortages]
+    if isinstance(error, LockDiffers):
+        more["changes"] = [
+            {"name": each.name, "before": each.before, "now": each.now} for each in error.changes
+        ]
+    return failure_document(error.exit_code, error.messages, more)
+
+
+def failure_document(
+    exit_code: ExitCode, messages: Iterable[Message], more: Mapping[str, object] | None = None
+) -> str:
+    """The one JSON document of a command that ends so; `more`: figures of the failure, by key."""
+    documents = [message.document for message in messages]
+    error = {"exit": int(exit_code), "messages": documents, **(more or {})}
+    return msgspec.json.encode({"schema": 1, "error": error}).decode()
 
 
 def _shortage(item: Shortage) -> dict[str, object]:

@@ -26,8 +26,11 @@ from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, Po
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-def model_flags(board_default: str | None = "stm32") -> Callable[[Verb], Verb]:
-    """Decorator: adds the options of everything that plans a model; the verb gets `options: Options`."""
+def model_flags(
+    board_default: str | None = "stm32", *, without: Sequence[str] = ()
+) -> Callable[[Verb], Verb]:
+    """Decorator: adds the options of everything that plans a model, but those named in `without`; the verb
+    gets `options: Options`."""
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
@@ -38,7 +41,7 @@ def model_flags(board_default: str | None = "stm32") -> Callable[[Verb], Verb]:
             except CodegenError as error:
                 raise explained(error, context) from error
 
-        for row in reversed(COMMON):
+        for row in reversed([row for row in COMMON if row.name not in without]):
             wrapped = option(row)(wrapped)
         return _CONFIG(wrapped)  # pyright: ignore[reportReturnType]
 
@@ -108,7 +111,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         app_elf=values.pop("app_elf"),
         stage=values.pop("stage"),
         compress=values.pop("compress"),
-        stack_bytes=values.pop("stack"),
+        stack_bytes=values.pop("stack", None),
         dump_ir=values.pop("dump_ir"),
     )
 

@@ -89,11 +89,11 @@ def _run(words: list[str]) -> int:
     except CodegenError as error:
         return _fail(error, as_json)
     except click.exceptions.Abort:
-        return _interrupted()
+        return _interrupted(as_json)
     except click.ClickException as error:
         return _fail(_usage(error), as_json)
     except KeyboardInterrupt:
-        return _interrupted()
+        return _interrupted(as_json)
     except Exception as error:
         full = _no_room(error)
         return _bug() if full is None else _fail(full, as_json)
@@ -129,7 +129,11 @@ def _fail(error: CodegenError, as_json: bool) -> int:
     return int(error.exit_code)
 
 
-def _interrupted() -> int:
+def _interrupted(as_json: bool) -> int:
+    if as_json:
+        from codegen.cli.console import failure_document
+
+        click.echo(failure_document(ExitCode.INTERRUPTED, ()))
     click.echo("interrupted", err=True)
     return int(ExitCode.INTERRUPTED)
 

@@ -275,7 +275,7 @@ def validate(
 @click.command(cls=GroupedVerb)
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
-@model_flags(board_default=None)
+@model_flags(board_default=None, without=("stack",))  # no compiler: no stack is known
 @_JSON
 @_QUIET
 def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
@@ -323,7 +323,7 @@ def _plan_curve(path: Path, options: Options, outputs: PlanFiles, *, as_json: bo
         raise CodegenError(Message(code="E209", text=text, help="--pareto is for models"))
     name = model_name(path, options.names)
     with progress(quiet or as_json) as stage:
-        found = plan_curve(path, options, name, partial(stage, f"plan {name}, ways weighed:"))
+        found = plan_curve(path, options, name, stage)
     document = curve_report(found, options.board)
     written = outputs.of_curve(found) + outputs.of_document(document)
     if as_json:

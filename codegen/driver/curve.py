@@ -10,7 +10,8 @@ from codegen.driver.planning import planning_board
 from codegen.plan.curve_picture import CurvePoint
 from codegen.plan.problem import peak_bytes
 from codegen.plan.program import Program
-from codegen.search import CurveProgress, Frontier, board_pools, curve
+from codegen.progress import Progress
+from codegen.search import Frontier, board_pools, curve
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +41,7 @@ class Curve:
         )
 
 
-def plan_curve(path: Path, options: Options, name: str, progress: CurveProgress) -> Curve:
+def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> Curve:
     """The curve of a model for `options.board`, or, if none was named, for `stm32`'s kernels without limits.
 
     Raises CodegenError as `plan_only` does.

@@ -1,8 +1,10 @@
 """`--lock FILE`: the figures of a build, so that no later build changes one in silence."""
 
+import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
@@ -10,7 +12,7 @@ import codegen
 from codegen.driver.outputs import write_file
 from codegen.driver.words import counted
 from codegen.emit.figures import macs, stack_bytes
-from codegen.errors import CodegenError, Message, Messages
+from codegen.errors import CodegenError, Message
 from codegen.plan.bundle import Bundle
 from codegen.plan.image import ElfSizes
 
@@ -20,6 +22,69 @@ _MOST_BYTES = 1 << 20
 
 Figures = Mapping[str, object]
 """What a lock file holds: tables of figures, models, pools and constants by name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Model:
+    """What a lock file has of a model."""
+
+    stack_bytes: int | None
+    macs: int
+    steps: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Lock:
+    """What a lock file must have; what else it has is compared, too."""
+
+    lock: Literal[1]
+    models: Mapping[str, _Model]
+    pools: Mapping[str, int]
+    constants: Mapping[str, int]
+    model_code_bytes: int
+    core1_stack_bytes: int | None
+    board: str
+    options: str
+    generator: str
+    build_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """An entry that differs; None: there is none."""
+
+    name: str
+    before: object
+    now: object
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a number: a hash or a text otherwise."""
+        return not isinstance(self.before if self.now is None else self.now, str)
+
+    def __str__(self) -> str:
+        """`pools.sram: 8,189 -> 8,212 (+23)`."""
+        text = f"{self.name}: {_shown(self.before)} -> {_shown(self.now)}"
+        both = isinstance(self.before, int) and isinstance(self.now, int)
+        return f"{text} ({cast('int', self.now) - cast('int', self.before):+,})" if both else text
+
+
+class LockDiffers(CodegenError):
+    """E407, with every change."""
+
+    def __init__(self, path: Path, changes: tuple[Change, ...]) -> None:
+        self.changes = changes
+        figures = sum(each.is_figure for each in changes)
+        others = len(changes) - figures
+        told = f"{counted(figures, 'figure')} changed" if figures else "no figure changed, what was built did"
+        if figures and others:
+            told = (
+                f"{counted(figures, 'figure')} and {counted(others, 'other entry', 'other entries')} changed"
+            )
+        help_ = "if that is meant, delete the file and build again: it is written anew"
+        texts = [(str(each), None) for each in changes] + [(f"{told}; nothing was written", help_)]
+        super().__init__(Message(code="E407", text=t, where=str(path), help=h) for t, h in texts)
 
 
 def figures_of(bundle: Bundle, sizes: ElfSizes, build_sha256: str, options: str) -> Figures:
@@ -50,41 +115,39 @@ def check_place(path: Path | None) -> None:
     """Raise CodegenError E228 for a lock file that is none, or that no file can be written to."""
     if path is None:
         return
-    if path.exists():
-        _read(path)
-    elif not path.parent.is_dir():
-        raise _unfit(path, f"there is no folder {path.parent}", "name a file in a folder that is there")
+    try:
+        place = path.resolve()
+        if place.exists():
+            _read(path)
+        elif not place.parent.is_dir():
+            raise _unfit(path, f"there is no folder {place.parent}", "name a file in a folder that is there")
+        else:
+            with tempfile.TemporaryFile(dir=place.parent):
+                pass  # told before the build, not after it
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
+        text = f"cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise _unfit(path, text, "name a file in a folder that you may write to") from error
 
 
 def check_lock(path: Path | None, found: Figures) -> None:
-    """Raise CodegenError E407 naming every figure that differs from those in `path`, sizes first, E228 for a
+    """Raise LockDiffers (E407) naming every figure that differs from those in `path`, sizes first, E228 for a
     file that is no lock file. Without `path`, or where there is no such file yet, nothing is wrong."""
     if path is None or not path.exists():
         return
     before, now = dict(_flat(_read(path))), dict(_flat(found))
-    keys = [key for key in dict.fromkeys([*now, *before]) if before.get(key) != now.get(key)]
-    if not keys:
-        return
-    sizes = [key for key in keys if not isinstance(now.get(key, before.get(key)), str)]
-    messages = Messages()
-    for key in (*sizes, *(key for key in keys if key not in sizes)):
-        messages.add("E407", _difference(key, before.get(key), now.get(key)), where=str(path))
-    told = f"{counted(len(sizes), 'figure')} changed" if sizes else "no figure changed, what was built did"
-    help_ = "if that is meant, delete the file and build again: it is written anew"
-    messages.add("E407", f"{told}; nothing was written", where=str(path), help=help_)
-    messages.raise_if_any()
+    changes = [
+        Change(name=key, before=before.get(key), now=now.get(key))
+        for key in dict.fromkeys([*now, *before])
+        if before.get(key) != now.get(key)
+    ]
+    if changes:
+        raise LockDiffers(path, tuple(sorted(changes, key=lambda each: not each.is_figure)))
 
 
 def write_lock(path: Path | None, found: Figures) -> None:
     """Write the lock file where there is none yet. Raises CodegenError E206."""
     if path is not None and not path.exists():
         write_file(path, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-
-
-def _difference(key: str, before: object, now: object) -> str:
-    """`pools.sram: 8,189 -> 8,212 (+23)`."""
-    text = f"{key}: {_shown(before)} -> {_shown(now)}"
-    return f"{text} ({now - before:+,})" if isinstance(before, int) and isinstance(now, int) else text
 
 
 def _shown(value: object) -> str:
@@ -104,20 +167,19 @@ def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, 
 def _read(path: Path) -> Figures:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise _no_lock(path)
-        found: object = msgspec.json.decode(path.read_bytes())
+            raise _no_lock(path, f"it has more than {_MOST_BYTES:,} bytes")
+        data = path.read_bytes()
+        msgspec.json.decode(data, type=_Lock)
+        return cast("Figures", msgspec.json.decode(data))
     except OSError as error:
         text = f"cannot be read: {error.strerror or error}"
         raise _unfit(path, text, "name a file that can be read") from error
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _no_lock(path) from error
-    if not isinstance(found, dict) or cast("Figures", found).get("lock") != _VERSION:
-        raise _no_lock(path)
-    return cast("Figures", found)
+        raise _no_lock(path, str(error)) from error
 
 
-def _no_lock(path: Path) -> CodegenError:
-    return _unfit(path, "is no lock file of codegen", "name a new file, which is written then")
+def _no_lock(path: Path, reason: str) -> CodegenError:
+    return _unfit(path, f"is no lock file of codegen: {reason}", "name a new file, which is written then")
 
 
 def _unfit(path: Path, text: str, help_: str) -> CodegenError:

@@ -1,7 +1,6 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
 from codegen.search.choices import Choices
-from codegen.search.choose import Progress as CurveProgress
 from codegen.search.compressing import CompressMode
 from codegen.search.constant_pools import report_unused
 from codegen.search.fuse import Segment
@@ -16,7 +15,6 @@ from codegen.search.states import check_single
 __all__ = [
     "Choices",
     "CompressMode",
-    "CurveProgress",
     "Frontier",
     "ScheduleMode",
     "Segment",

@@ -19,11 +19,12 @@ from codegen.search import in_place, lean, states, views
 from codegen.search.binding import Binder
 from codegen.search.block_costs import BlockCosts
 from codegen.search.choices import Choices
-from codegen.search.costs import FLASH_WORTH, cheapest
+from codegen.search.costs import FLASH_WORTH, RAM_WORTH, cheapest
 from codegen.search.fuse import Segment, apply
 from codegen.search.lifetimes import Lifetimes
 from codegen.search.recompute import Need, Variant, variants
 from codegen.search.schedule import Scheduled
+from codegen.search.settle import used_code_bytes
 from codegen.search.sharing import permitted, replacing
 from codegen.search.tiling import Tiler
 
@@ -243,7 +244,10 @@ class Planning:
         if self.choices.optimize != "size" and self.reach != "least":
             return lower
         other = lean.lowest(prims, lower, self._leanest(function, prims), planner)
-        return other if other.extra_cost <= lower.extra_cost else lower
+        lean_ = other if other.extra_cost <= lower.extra_cost else lower
+        if self.reach != "chosen" or isinstance(first, DoesNotFit):
+            return lean_
+        return min((first, lower, lean_), key=lambda each: (_flash_and_ram(each), each.peak_bytes))
 
     def _placer(self, function: Function) -> in_place.Planner[Attempt]:
         return in_place.Planner(
@@ -358,3 +362,8 @@ class Planning:
             minimum_alignment=self.board.buffer_alignment_bytes,
             streamed=self.streamed,
         )
+
+
+def _flash_and_ram(attempt: Attempt) -> int:
+    """What `--optimize size` weighs: bytes of the kernels' code, and RAM at its price in flash."""
+    return used_code_bytes(attempt.prim_funcs) + RAM_WORTH * attempt.peak_bytes

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from codegen.progress import Progress
 from codegen.search.attempt import Attempt, Planning
 from codegen.search.least import Least, first_within
 from codegen.search.tried import Tried
@@ -9,9 +10,6 @@ from codegen.search.ways import NEAR_PERCENT, Way, capped, lines, planned_as, po
 
 EXTRA_PERCENT = 50
 """The most extra multiply-accumulates of `--optimize size`, in percent of the model's own."""
-
-Progress = Callable[[int, int], None]
-"""Told how many attempts are over, and of how many."""
 
 
 def best_attempt(planning: Planning, optimize: str, least: Callable[[], Least]) -> Attempt:
@@ -57,10 +55,13 @@ def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
     return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes, attempt.block_steps))
 
 
-def frontier(planning: Planning, least: Least, progress: Progress) -> tuple[list[Attempt], list[Attempt]]:
+def frontier(
+    planning: Planning, least: Least, progress: Progress, stage: str
+) -> tuple[list[Attempt], list[Attempt]]:
     """Attempts of which none needs fewer bytes and no more multiply-accumulates than another, the least work
     first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
     however slow, all that need fewer than any of the first for as much work. The last one is the `least`.
+    `progress` hears of the ways, as parts of `stage`.
 
     Raises DoesNotFit if none is within the limits, as `best_attempt` does.
     """
@@ -68,9 +69,9 @@ def frontier(planning: Planning, least: Least, progress: Progress) -> tuple[list
     freed = least.ways
     tried, leaner = Tried(), Tried()
     for index, way in enumerate((*fast, *freed)):
-        progress(index, len(fast) + len(freed))
+        progress(stage, index, len(fast) + len(freed))
         (tried if index < len(fast) else leaner).add(way)
-    progress(len(fast) + len(freed), len(fast) + len(freed))
+    progress(stage, len(fast) + len(freed), len(fast) + len(freed))
     if not tried.found and not leaner.found:
         return [], [least.fitting()]
     lowest = least.least(freed)

@@ -8,6 +8,10 @@ from codegen.kernels.primfunc import PrimFunc
 FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 20, "size": 200}
 """By `--optimize`: instructions of one inference that a byte of flash is worth."""
 
+RAM_WORTH = 32
+"""Bytes of code that `--optimize size` pays at most for a byte of RAM, where it takes kernels that need fewer
+bytes. Microcontrollers have 4 to 16 times as much flash as RAM; a small model is not to pay far more."""
+
 CODE_LIMIT_BYTES: Mapping[str, int] = {"balanced": 16_384, "size": 10_240}
 """By `--optimize`: machine code that kernels are looked for to fit, the entry function included."""
 STEP_BYTES, BLOCKS_BYTES = 36, 600

@@ -10,11 +10,12 @@ from codegen.plan import memories, planners, replay, validate
 from codegen.plan.clock import Clock
 from codegen.plan.keeping import Keep, keeping
 from codegen.plan.program import IoMode, OrderCertificate, Program, State
+from codegen.progress import Progress
 from codegen.search.attempt import Attempt, Planning
 from codegen.search.binding import Binder
 from codegen.search.chip import Owners, chip, reading
 from codegen.search.choices import Choices
-from codegen.search.choose import Progress, best_attempt, frontier
+from codegen.search.choose import best_attempt, frontier
 from codegen.search.compressing import CompressMode, linked
 from codegen.search.constant_pools import constant_pools, placed
 from codegen.search.costs import FLASH_WORTH, code_limit
@@ -111,7 +112,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     ready = _Ready(module, board, choices, name, _binder(module, board))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
-        for attempts in frontier(ready.planning, ready.least(), progress)
+        for attempts in frontier(ready.planning, ready.least(), progress, f"plan {name}, ways weighed:")
     )
     return Frontier(fast=fast, lean=lean)
 

@@ -42,3 +42,11 @@ def test_the_product_is_written_without_the_test_firmware(
         "error[E406] environment variable CODEGEN_STACK: lacks 1 byte: the model needs up to "
     )
     assert json.loads(Path("made/report.json").read_text()) == report
+
+
+def test_plan_takes_no_stack(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`plan --stack 1` was taken and ignored: without a compiler nothing is known of the stack."""
+    assert call("plan", str(model_path("tflm/hello_world_int8")), "--stack", "1") == 2
+    assert capsys.readouterr().err.startswith("error[E201] No such option")
+    monkeypatch.setenv("CODEGEN_STACK", "1")  # of the project's builds
+    assert call("plan", "-q", str(model_path("tflm/hello_world_int8"))) == 0

@@ -114,10 +114,12 @@ def test_models_that_came_or_went_are_named(first: tuple[Built, Path], tmp_path:
         (b"", "is no lock file of codegen"),
         (b"[" * 100_000, "is no lock file of codegen"),
         (b'{"lock": 2}', "is no lock file of codegen"),
+        (b'{"lock": true}', "is no lock file of codegen"),
+        (b'{"lock": 1, "models": {}, "pools": {"sram": "8K"}}', "is no lock file of codegen"),
         (b" " * 2_000_000, "is no lock file of codegen"),
         (None, "there is no folder"),
     ],
-    ids=["empty", "deep", "version", "large", "folder"],
+    ids=["empty", "deep", "version", "flag", "pools", "large", "folder"],
 )
 def test_files_that_are_no_lock_are_refused_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, text: str
@@ -144,3 +146,36 @@ def test_build_prints_the_stack_and_the_hash(
     told = capsys.readouterr().out
     assert f"stack     static bound of a call: net {built.image.sizes.stack_bound_bytes} bytes\n" in told
     assert f"build     sha256 {built.image.build_sha256}\n" in told
+
+
+def test_what_changed_is_counted_as_it_is_listed_and_is_in_json(
+    first: tuple[Built, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`1 figure changed` stood below three lines, and the JSON document had texts only."""
+    built, written = first
+    [(name, size)] = ((pool.name, pool.size_bytes) for pool in built.bundle.pools)
+    lock = tmp_path / "net.lock"
+    lock.write_text(edited(written, pools={name: size + 1, "x": 3}, generator="codegen 0.0.1"))
+    words = ("build", str(built.folder.parent / "net.tflite"), "--board", "mps2-an386", "--json")
+    assert cli(*words, "--planner", "greedy_by_size", "--lock", str(lock), "-o", str(tmp_path / "out")) == 4
+    error = json.loads(capsys.readouterr().out)["error"]
+    texts = [message["text"] for message in error["messages"]]
+    assert len(texts) == 4 and texts[-1] == "2 figures and 1 other entry changed; nothing was written"
+    assert error["changes"] == [
+        {"name": f"pools.{name}", "before": size + 1, "now": size},
+        {"name": "pools.x", "before": 3, "now": None},
+        {"name": "generator", "before": "codegen 0.0.1", "now": json.loads(written.read_text())["generator"]},
+    ]
+
+
+def test_a_lock_that_cannot_be_written_is_told_before_the_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was told (E206) when the folder was published already."""
+    model = str(tiny(tmp_path / "net.tflite"))
+    for lock in ("/proc/net.lock", str(tmp_path / ("x" * 300))):
+        assert cli("build", model, "--lock", lock, "-o", str(tmp_path / "out")) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"error[E228] --lock {lock}: cannot be written: ")
+        assert "help: name a file in a folder that you may write to" in told
+        assert not (tmp_path / "out").exists()

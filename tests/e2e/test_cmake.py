@@ -115,3 +115,10 @@ def test_a_level_that_is_no_flag_is_refused_by_cmake(tmp_path: Path) -> None:
             made(built, tmp_path / wrong, f"-DCG_OPTIMIZE={words}")
         said = " ".join(caught.value.stderr.decode().split())
         assert f"CG_OPTIMIZE={words}: {wrong} does not begin with -; it takes the" in said
+
+
+def test_a_path_with_a_dollar_sign_links(tmp_path: Path) -> None:
+    """`cannot open linker script file a$$b/link.ld`: CMake escapes a $ wrongly in a link command."""
+    options = Options(board="mps2-an386", optimize="size")
+    built = build_model("tflm/hello_world_int8", options, tmp_path / "out$b c")
+    assert (made(built, tmp_path / "built$b c") / "firmware.elf").is_file()

@@ -38,8 +38,8 @@ def _macs(program: Program) -> int:
     return sum(prim.macs for prim in program.prim_funcs)
 
 
-def _quiet(done: int, total: int) -> None:
-    assert 0 <= done <= total
+def _quiet(stage: str, done: int = 0, total: int | None = None) -> None:
+    assert stage and total is not None and 0 <= done <= total
 
 
 def _chain_curve(seed: int) -> tuple[Program, ...]:

@@ -13,6 +13,8 @@ from codegen.plan.problem import peak_bytes
 from codegen.plan.shortage import DoesNotFit
 from codegen.search import lean
 from codegen.search.binding import Binder
+from codegen.search.costs import RAM_WORTH
+from codegen.search.settle import used_code_bytes
 from tests.testdata import model_path
 
 
@@ -94,3 +96,14 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
         == {}
     )
     assert all(_workspaces(prim) == 0 for step, prim in enumerate(steps) if step not in found)
+
+
+@pytest.mark.parametrize(
+    ("key", "most_bytes"), [("tflm/hello_world_int8", 48), ("mlperf_tiny/kws_ref_model", 8_256)]
+)
+def test_size_pays_no_more_code_for_ram_than_it_says(key: str, most_bytes: int):
+    """hello_world took 772 bytes of code more for 20 bytes of RAM: another kernel for one of three layers."""
+    size, balanced = (_planned(key, level) for level in ("size", "balanced"))
+    code, fast = (used_code_bytes(each.program.prim_funcs) for each in (size, balanced))
+    assert code - fast <= RAM_WORTH * (_peak(balanced) - _peak(size))
+    assert _peak(size) <= most_bytes
