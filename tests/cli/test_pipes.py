@@ -1,5 +1,6 @@
 """Who reads less than all (`codegen run | head`) does not change what a command ends with."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from codegen.driver.example import example_model
+from tests.cli.test_verbs import call
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,3 +70,20 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line(tmp_path: Path, words: tupl
     assert done.returncode == 2
     assert "error[E231] stdout: cannot be written: No space left on device\n" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_an_interrupted_command_prints_its_document(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C with `--json` printed nothing: what read the document met the end of the file."""
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("codegen.cli.verbs.plan_only", stopped)
+    assert call("plan", "--json") == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"schema": 1, "error": {"exit": 130, "messages": []}}
+    assert told.err.strip() == "interrupted"
+    assert call("plan") == 130
+    assert not capsys.readouterr().out

@@ -392,20 +392,3 @@ def test_a_curve_within_limits_or_an_error(capsys: pytest.CaptureFixture[str]) -
     Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\n")
     assert call("plan", "p.csv", "--pareto") == 2
     assert "error[E209] p.csv is a bare problem: no work to trade for its bytes" in capsys.readouterr().err
-
-
-def test_an_interrupted_command_prints_its_document(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C with `--json` printed nothing: what read the document met the end of the file."""
-
-    def stopped(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("codegen.cli.verbs.plan_only", stopped)
-    assert call("plan", "--json") == 130
-    told = capsys.readouterr()
-    assert json.loads(told.out) == {"schema": 1, "error": {"exit": 130, "messages": []}}
-    assert told.err.strip() == "interrupted"
-    assert call("plan") == 130
-    assert not capsys.readouterr().out
