@@ -101,7 +101,7 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
     left = MOST_ROWS_RUN
     for index, stage in enumerate(stages):
         if len(stage.sources) == 2 and left > 0:
-            left -= len(best.run.order)
+            left -= sum(best.run.counts)
             swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
             other = _layout((*swapped, *stages[index + 1 :]), stripes)
             if sum(other.line_bytes) < sum(best.line_bytes):

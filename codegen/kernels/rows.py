@@ -5,9 +5,11 @@ row; `schedule` here makes the same decisions, so everything below is exact for 
 the idea: line buffers of image pipelines; overlap as in `overlap.py` (arXiv 2010.01668).
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,9 +151,16 @@ def schedule(stages: Sequence[Stage]) -> Iterator[tuple[int, int]]:
 class Run:
     """A block's schedule, and per stage: how many rows it computes, how many must be kept at a time."""
 
-    order: tuple[tuple[int, int], ...]
+    steps: bytes
+    """`order` as 32-bit integers: thousands of runs are remembered."""
     counts: tuple[int, ...]
     kept: tuple[int, ...]
+
+    @property
+    def order(self) -> Iterator[tuple[int, int]]:
+        """(stage, row), first to last."""
+        numbers = array("i", self.steps)
+        return zip(numbers[::2], numbers[1::2], strict=True)
 
 
 def simulate(stages: Sequence[Stage]) -> Run:
@@ -161,7 +170,7 @@ def simulate(stages: Sequence[Stage]) -> Run:
     return _simulate(tuple(rows))
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=4096)
 def _simulate(stages: tuple[Stage, ...]) -> Run:
     order = tuple(schedule(stages))
     counts = [0] * len(stages)
@@ -182,7 +191,8 @@ def _simulate(stages: tuple[Stage, ...]) -> Run:
                 if height > kept[stage]:
                     kept[stage] = height
         done[stage] += 1
-    return Run(order=order, counts=tuple(counts), kept=tuple(kept))
+    steps = array("i", chain.from_iterable(order)).tobytes()
+    return Run(steps=steps, counts=tuple(counts), kept=tuple(kept))
 
 
 NOTHING = np.iinfo(np.int64).max

@@ -79,6 +79,17 @@ class Attempt:
         return sum(len(prim.block.stages) for prim in self.prim_funcs if prim.block is not None)
 
 
+@dataclass(kw_only=True, slots=True)
+class _Found:
+    """What is the same for a function whatever the limits are."""
+
+    plannings: dict[Grouping, tuple["Planning", ...]] = field(
+        default_factory=dict[Grouping, tuple["Planning", ...]]
+    )
+    """Of its variants, in whatever limits: those who ask set theirs."""
+    tiler: Tiler | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Planning:
     """One function with everything that is the same in all attempts."""
@@ -95,8 +106,8 @@ class Planning:
     reach: Reach = "chosen"
     costs: BlockCosts = field(default_factory=BlockCosts)
     """What blocks need, for this function and its variants."""
-    variants: dict[Grouping, tuple[Variant, ...]] = field(default_factory=dict[Grouping, tuple[Variant, ...]])
-    """Variants of `variant` that were looked for already; no limit decides them."""
+    found: _Found = field(default_factory=_Found)
+    """What was looked for already; no limit decides it."""
 
     @property
     def streamed(self) -> str | None:
@@ -138,10 +149,10 @@ class Planning:
         so, and more work."""
         if grouping == "whole" and self.streamed is not None:
             return  # a streamed input is never whole
-        if grouping not in self.variants:
-            self.variants[grouping] = tuple(self._recomputed(grouping))
-        for variant in self.variants[grouping]:
-            yield self._of(variant)
+        if grouping not in self.found.plannings:
+            self.found.plannings[grouping] = tuple(map(self._of, self._recomputed(grouping)))
+        for other in self.found.plannings[grouping]:
+            yield replace(other, pools=self.pools, reach=self.reach)
 
     def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
         def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
@@ -153,7 +164,7 @@ class Planning:
 
     def _of(self, variant: Variant) -> "Planning":
         """The same of another function, whose variants are others."""
-        return replace(self, variant=variant, variants={})
+        return replace(self, variant=variant, found=_Found())
 
     def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
         """What has to be there when, all pools together; above `limit_bytes` floors will do."""
@@ -170,7 +181,12 @@ class Planning:
         return tuple(found)
 
     def tiler(self) -> Tiler:
-        """Chooses blocks of this function."""
+        """Chooses blocks of this function; one for all limits, which remembers what it found."""
+        if self.found.tiler is None:
+            self.found.tiler = self._tiler()
+        return self.found.tiler
+
+    def _tiler(self) -> Tiler:
         function, prims, steps = self.variant.function, self.variant.prim_funcs, self.variant.steps
         callers: frozenset[str] = frozenset()
         if self.choices.io is IoMode.CALLER:

@@ -18,6 +18,11 @@ from codegen.search.ways import Way, planned_as, points, within
 _NO_LIMIT = 1 << 40
 """Bytes of a pool whose limit is lifted: more than any board has."""
 
+_ASKED_STEPS = 1200
+"""Steps of all functions that are planned to find the smallest budgets, which ends that search."""
+_FEWEST_ASKED = 8
+"""Budgets that are tried however large the function is."""
+
 
 def first_within(planning: Planning) -> Attempt | DoesNotFit:
     """The first plan within the limits, of ways in the order of their extra work; or the failure that came
@@ -99,10 +104,17 @@ class Least:
 
     def _smallest(self, least: Attempt, lifted: Collection[str]) -> tuple[Attempt, Mapping[str, int]]:
         """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
-        the `least` one where other pools have room for some of its bytes."""
+        the `least` one where other pools have room for some of its bytes. Of a large function fewer budgets
+        are tried."""
         limits = {pool.name: pool.limit_bytes for pool in self._pools}
 
+        left = max(_FEWEST_ASKED, _ASKED_STEPS // len(least.prim_funcs))
+
         def ask(budgets: Budgets) -> Attempt | None:
+            nonlocal left
+            left -= 1
+            if left < 0 or self._plannings[0].choices.clock.late():
+                return None
             found = self._first(budgets)
             return _within(found, self._pools) if isinstance(found, Attempt) else None
 

@@ -85,6 +85,7 @@ class Tiler:
         self._readers = frozenset(readers)
         self._floors = BlockFloors(Runs(function, steps), steps, lifetimes, streamed, self._readers)
         self._simulated: dict[_Key, _Unit] = {}
+        self._leasts: dict[bool, Tiling] = {}
 
     @property
     def plain_bytes(self) -> int:
@@ -110,6 +111,11 @@ class Tiler:
 
     def least(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""
+        if recompute not in self._leasts:
+            self._leasts[recompute] = self._least_tiling(recompute=recompute)
+        return self._leasts[recompute]
+
+    def _least_tiling(self, *, recompute: bool) -> Tiling:
         chosen = self._settle(_least, self._units(self._reached_bytes, recompute=recompute))
         need = max((unit.need_bytes for unit in chosen), default=0)
         found = self.within(need, recompute=recompute)
