@@ -14,6 +14,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
+
 from codegen import resources
 from codegen.board import load_board
 from codegen.kernels.code_sizes import RECORDED, CodeSection

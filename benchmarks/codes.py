@@ -13,11 +13,14 @@ Every constant is stored in the way that is smaller, as it is or coded, each cod
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.board import load_board
 from codegen.driver.build import plan_model

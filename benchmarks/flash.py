@@ -10,9 +10,12 @@ whose access costs have the weights copied to SRAM at start-up. Deterministic.
 
 import argparse
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.board import load_memory_model
 from codegen.driver.build import build

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
+
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, prepared

@@ -4,8 +4,11 @@ python benchmarks/schedules.py [FOLDER] [--states N]
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.plan.order import best_order
 from codegen.plan.order_files import read_order_graph

@@ -63,11 +63,19 @@ def model_name(path: Path, given: GivenNames | None = None) -> str:
 def _of_file(path: Path) -> ModelName:
     name = identifier(path.stem, "model", keep="head").rstrip("_")
     reason = _hidden(name)
-    if not reason:
+    if reason:
+        name = f"{name}{_SUFFIX}"
+    elif _changed(path.stem, name):
+        reason = f"C names have ASCII letters, digits and _, a letter first, here {_LONGEST} at most"
+    else:
         return ModelName(name=name, path=path)
-    longer = f"{name}{_SUFFIX}"
-    note = f"{path.name}: the model is called {longer}, because {reason} (--name PREFIX takes another name)"
-    return ModelName(name=longer, path=path, note=note)
+    note = f"{path.name}: the model is called {name}, because {reason} (--name PREFIX takes another name)"
+    return ModelName(name=name, path=path, note=note)
+
+
+def _changed(stem: str, name: str) -> bool:
+    """Whether more than case and separators of a file's name are changed in `name`."""
+    return not stem.isascii() or re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_") != name
 
 
 def _hidden(name: str) -> str:

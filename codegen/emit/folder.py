@@ -7,6 +7,7 @@ from pathlib import Path
 from codegen import disk
 from codegen.emit.manifest import MANIFEST, edited, others, read_manifest
 from codegen.emit.publishing import (
+    Published,
     Tell,
     Workplace,
     close_workplace,
@@ -150,6 +151,12 @@ def _in_the_way(folder: Path, text: str, help_: str) -> CodegenError:
 
 
 def _unwritable(folder: Path, error: OSError) -> CodegenError:
+    if isinstance(error, Published):
+        text = f"is the new build, but what was there before cannot be cleared up: {error.strerror}"
+        help_ = (
+            "make room or correct the rights beside it and build again: files of yours are kept until then"
+        )
+        return CodegenError(Message(code="E231", where=str(folder), text=text, help=help_))
     if isinstance(error, (FileExistsError, NotADirectoryError)):
         blocking = next((each for each in folder.parents if each.exists() and not each.is_dir()), None)
         if blocking is not None:

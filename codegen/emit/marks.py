@@ -5,6 +5,7 @@ Templates write the marks below in place of the hashes, so that neither is a par
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 
 from codegen import resources
 
@@ -13,6 +14,8 @@ _DIGITS = 12
 """Hexadecimal digits of a hash in a name."""
 _RUNTIME_FOLDERS = ("include", "kernels", "support")
 """Below runtime_c: what products are made of."""
+_SUFFIXES = (".S", ".c", ".h", ".inc")
+"""Of the files that products are made of: what an editor leaves beside them is no part of any."""
 
 Digest = Callable[[Iterable[tuple[str, str]]], bytes]
 
@@ -28,6 +31,15 @@ def marked(files: Mapping[str, str], digest_of: Digest) -> dict[str, str]:
 
 @cache
 def _runtime() -> Mapping[str, str]:
-    root = resources.folder("runtime_c")
-    paths = (path for name in _RUNTIME_FOLDERS for path in sorted((root / name).iterdir()))
+    return runtime_files(resources.folder("runtime_c"))
+
+
+def runtime_files(root: Path) -> Mapping[str, str]:
+    """Path below `root`, the folder runtime_c, -> text of every file that products are made of."""
+    paths = (
+        path
+        for name in _RUNTIME_FOLDERS
+        for path in sorted((root / name).iterdir())
+        if path.suffix in _SUFFIXES and not path.name.startswith(".")
+    )
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}

@@ -42,6 +42,10 @@ class Kept:
     new: Identity
 
 
+class Published(OSError):
+    """The new folder is in its place, but the old one could not be cleared up: the next build does that."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workplace:
     """A hidden sibling of `folder`, in which `staging` grows; no other build touches it while `lock` is held.
@@ -147,7 +151,8 @@ def _remove(path: Path) -> None:
 def publish(place: Workplace, kept: list[str], tell: Tell) -> None:
     """Let the staging folder, with `kept` of what is in the old one, take the old one's place.
 
-    The folder's lock is held. If this raises before places were changed, the old folder is as it was.
+    The folder's lock is held. If this raises before places were changed, the old folder is as it was; behind
+    that it raises Published, and the new folder is there.
     """
     folder, staging = place.folder, place.staging
     write_manifest(staging)
@@ -165,8 +170,11 @@ def publish(place: Workplace, kept: list[str], tell: Tell) -> None:
         except OSError:
             old.rename(folder)
             raise
-    _drop_removed(place.path / _TAKEN, old, folder, record, tell)
-    _take_apart(old, folder, record, tell)
+    try:
+        _drop_removed(place.path / _TAKEN, old, folder, record, tell)
+        _take_apart(old, folder, record, tell)
+    except OSError as error:
+        raise Published(error.errno, error.strerror or str(error)) from error
 
 
 def carry_over(names: list[str], old: Path, new: Path) -> dict[str, Kept]:

@@ -166,3 +166,19 @@ def test_codegen_toml_names_models(
         assert cli("plan", "net.tflite") == exit_ if exit_ else cli("plan", "net.tflite", "--json") == 0
         printed = capsys.readouterr()
         assert told in printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("größe.tflite", "gr_e"),
+        ("a_model_with_a_name_of_more_than_32_letters.tflite", "a_model_with_a_name_of_more_than"),
+        ("2nd.tflite", "model_2nd"),
+    ],
+)
+def test_a_file_name_that_is_changed_is_told(file: str, name: str) -> None:
+    """Letters went without a word, and the headers were called otherwise than expected."""
+    [found] = model_names([Path(file)])
+    assert found.name == name
+    assert found.note.startswith(f"{file}: the model is called {name}, because C names have ASCII letters, ")
+    assert model_names([Path("KWS v2.tflite")])[0].note == ""

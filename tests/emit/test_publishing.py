@@ -15,7 +15,7 @@ import pytest
 
 from codegen.cli import main
 from codegen.emit import folder as emit_folder
-from codegen.emit import staged, write
+from codegen.emit import publishing, staged, write
 from codegen.errors import CodegenError
 from tests.emit.publishing_runs import check_mine, child, ended, save, sources, start
 
@@ -173,3 +173,23 @@ def test_a_full_disk_of_temporary_files(
     told = capsys.readouterr().err
     assert told.startswith("error[E231] ") and "objects cannot be written: No space left on device\n" in told
     assert "TMPDIR" in told and not (tmp_path / "out").exists()
+
+
+def test_what_fails_behind_the_exchange_is_told_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`cannot be written` stood there (E231), although the new folder was in its place."""
+    write(sources(1), tmp_path / "out")
+
+    def broken(folder: Path) -> list[str]:
+        raise OSError(5, "Input/output error", str(folder))
+
+    monkeypatch.setattr(publishing, "names_in", broken)
+    with pytest.raises(CodegenError) as caught:
+        write(sources(2), tmp_path / "out")
+    [message] = caught.value.messages
+    assert message.code == "E231"
+    assert message.text == (
+        "is the new build, but what was there before cannot be cleared up: Input/output error"
+    )
+    assert all((tmp_path / "out" / name).read_text() == text for name, text in sources(2).files.items())

@@ -1,0 +1,40 @@
+"""Benchmarks measure the checkout that they lie in, not the installed one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+SCRIPT = """
+import importlib, runpy, sys
+from pathlib import Path
+decoy, *files = sys.argv[1:]
+plain = list(sys.path)
+for file in files:
+    for name in [name for name in sys.modules if name.split(".")[0] in ("codegen", "tests", "models")]:
+        del sys.modules[name]
+    sys.path[:] = [str(Path(file).parent), decoy, *plain]  # as if another checkout were installed
+    runpy.run_path(file, run_name="imported")
+    print(Path(importlib.import_module("codegen").__file__).parent)
+"""
+
+
+def test_benchmarks_import_their_own_checkout(tmp_path: Path) -> None:
+    """In a worktree six of them measured the installed checkout unless PYTHONPATH was set."""
+    (tmp_path / "codegen").mkdir()
+    (tmp_path / "codegen" / "__init__.py").write_text("raise ImportError('the installed checkout')")
+    files = [str(path) for path in sorted((ROOT / "benchmarks").glob("*.py"))]
+    assert len(files) > 8
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path), *files],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [str(ROOT / "codegen")] * len(files)
