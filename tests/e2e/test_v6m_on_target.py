@@ -168,8 +168,14 @@ def test_predictions_hold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
 def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
-    """`balanced` replaces images where strides permit."""
+    """`balanced` replaces images where strides permit: within 3 %, as C is a small part of the instructions.
+
+    With gcc 14 one was 5.5 % away: of each image's first two rows all rows of taps are found and paired, and
+    the prediction took them for the rows below. Of flat images and high windows 9 % were missing.
+    """
     shapes = [
+        Shape(image=(3, 3, 64)),
+        Shape(image=(8, 8, 40), kernel=(7, 3)),
         Shape(image=(24, 24, 16)),
         Shape(image=(6, 6, 128)),
         Shape(image=(25, 5, 64)),
@@ -181,11 +187,12 @@ def test_depthwise_predictions_hold(optimize: Optimize, tmp_path: Path) -> None:
     models = [DepthwiseModel(shape=shape) for shape in shapes]
     outcomes = run_all(models, MANY, tmp_path, optimize, images=1)
     in_place = [outcome for outcome in outcomes if outcome.kernels == ("cg_depthwise_in_place_s8_v6m",)]
-    assert len(in_place) == (5 if optimize == "balanced" else 0)
+    assert len(in_place) == (7 if optimize == "balanced" else 0)
+    bound = 0.03 if in_place else 0.05
     for outcome in in_place or outcomes:
         assert outcome.measured is not None
         assert outcome.predicted is not None
-        assert abs(outcome.measured - outcome.predicted) < 0.05 * outcome.measured, outcome
+        assert abs(outcome.measured - outcome.predicted) < bound * outcome.measured, outcome
 
 
 def test_depthwise_in_place(tmp_path: Path) -> None:

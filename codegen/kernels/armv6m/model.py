@@ -68,9 +68,10 @@ def _tile(channels: Packed, values: int, count: int) -> float:
 
 DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
 """In C for each call, band of two rows, channel of it, and run of a row of taps."""
-DW_FOUND, DW_MOVED = 200, 45
+DW_FOUND, DW_MOVED = 190, 45
 """In C for each channel and band of one in place, and row of taps that is paired: its pixels are found, or
-known to lie two rows below the last ones."""
+known to lie two rows below the last ones. Between what gcc 12 and gcc 14 need, which keep other values in
+registers: about 10 instructions apart."""
 FILLED = 4
 """For each word of lines filled once."""
 
@@ -99,13 +100,15 @@ def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> in
     batch, height, width, depth = window.image
     rows = window.window[0]
     lines = width - 1 + window.window[1]
-    bands = batch * -(-height // 2)
+    bands = -(-height // 2)
     kept = max(rows - 2, 0)
-    moved = batch * _moved_bands(window, kept)
-    # Beside the other one's: runs found for each channel and band, rows of taps moved, not paired again.
-    runs = (DW_FOUND * (bands - moved) + DW_MOVED * moved) * (rows - kept)
-    apart = runs + bands * kept * (5 * lines - (9 + 10 * width))
-    once = bands * (DW_BAND + DW_PART * rows)
+    moved = _moved_bands(window, kept)
+    # Beside the other one's: runs found for each channel and band. Below an image's first band rows of taps
+    # are moved, not paired again.
+    found = rows + (bands - 1 - moved) * (rows - kept)
+    runs = DW_FOUND * found + DW_MOVED * moved * (rows - kept)
+    apart = batch * (runs + (bands - 1) * kept * (5 * lines - (9 + 10 * width)))
+    once = batch * bands * (DW_BAND + DW_PART * rows)
     alone = batch * depth * (height % 2) * 8 * lines * rows
     return depthwise_instructions(window, channels) - once + depth * apart + alone
 
