@@ -10,7 +10,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 QUIETLY := $(SUDO:%=% -n) env DEBIAN_FRONTEND=noninteractive
 JOBS ?= 2
 
-APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv gcc libc6-dev
+# libpython3-dev: with Python's headers the planner's searches are compiled; in Python they look at less.
+APT_DEMO := gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm python3-venv libpython3-dev gcc libc6-dev
 APT_TEST := $(APT_DEMO) cppcheck cmake g++
 
 # Versions of what development uses, for every Python from 3.11 on. Users' installs keep the ranges of pyproject.toml.

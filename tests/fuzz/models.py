@@ -59,8 +59,13 @@ def asked(layer: Layer) -> Asked:
     """The file of `layer`, its inputs, and the engine that rules for it."""
     file = _File(layer)
     model = file.finish(list(_written(file, layer)))
-    request = Request(engine=ruling_engine(_rule(layer)), model=model, inputs=(file.inputs,))
+    request = Request(engine=engine_for(layer), model=model, inputs=(file.inputs,))
     return Asked(request=request, shape=layer.let.var.type.shape)
+
+
+def engine_for(layer: Layer) -> str:
+    """The engine that rules for `layer`."""
+    return ruling_engine(_rule(layer))
 
 
 def _rule(layer: Layer) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from codegen.plan.exact import optimal
 from codegen.plan.problem import Limits, MemoryPlan, peak_bytes
 from codegen.plan.validate import violations
+from tests.plan.exact.instances import needs_c
 from tests.plan.growth import calls, one_lifetime, staircase
 
 
@@ -22,6 +23,7 @@ def test_buffers_of_one_lifetime_cost_a_few_calls_a_pair() -> None:
     assert count / len(problem.conflicts) < 16, count
 
 
+@needs_c
 def test_large_problems_that_miss_the_bound_end_with_an_effort_of_their_size() -> None:
     """3,000 buffers in a staircase took 46 s: a unit of work costs more there, and as many were spent."""
     problem = replace(staircase(1000), limits=Limits(effort=1000))
