@@ -4,6 +4,7 @@ Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `M`, in
 """
 
 import socket
+from collections.abc import Callable
 
 from codegen.errors import CodegenError, Message
 
@@ -16,10 +17,10 @@ _INTERRUPT = b"\x03"
 class Debugger:
     """A connection to the stub. The machine runs, except within `write`."""
 
-    def __init__(self, host: str, port: int, *, name: str) -> None:
+    def __init__(self, host: str, port: int, *, name: str, wake: Callable[[], None]) -> None:
         """Connect to a stub whose machine has not started yet, and wait until it knows: it stops the machine
-        when it does. Raises CodegenError E601."""
-        self._name, self._received = name, b""
+        when it does. `wake`: in front of each use, as the emulator may sleep. Raises CodegenError E601."""
+        self._name, self._received, self._wake = name, b"", wake
         try:
             self._socket = socket.create_connection((host, port), timeout=_ANSWER_SECONDS)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -30,6 +31,7 @@ class Debugger:
 
     def write(self, address: int, data: bytes) -> None:
         """Stop the machine, write `data` from `address` on, let it run again. Raises CodegenError E601."""
+        self._wake()
         try:
             self._socket.sendall(_INTERRUPT)
             self._expect(b"T")

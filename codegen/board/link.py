@@ -4,6 +4,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,9 +61,16 @@ class Link:
     """
 
     def __init__(
-        self, port: Port, *, patience: Patience = PATIENT, clock: Callable[[], float] = time.monotonic
+        self,
+        port: Port,
+        *,
+        patience: Patience = PATIENT,
+        clock: Callable[[], float] = time.monotonic,
+        awake: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
+        """`awake`: around every exchange, for a target that sleeps between them (qemu.Emulator)."""
         self._port = port
+        self._awake = awake
         self._patience = patience
         self._clock = clock
         self._splitter = Splitter()
@@ -98,11 +106,16 @@ class Link:
         request = Frame(sequence=self._sequence, kind=kind, payload=payload, session=self._session)
         encoded = encode(request)
         self._damaged = 0
+        with self._awake():
+            reply = self._exchange(kind, encoded, waits)
+        return self._checked(kind, reply)
+
+    def _exchange(self, kind: Kind, encoded: bytes, waits: list[float]) -> Frame:
         for wait in waits:
             self._port.write(encoded)
             reply = self._wait(kind, wait, encoded)
             if reply is not None:
-                return self._checked(kind, reply)
+                return reply
         raise CodegenError(self._no_answer(kind, sum(waits)))
 
     def _wait(self, kind: Kind, seconds: float, encoded: bytes) -> Frame | None:

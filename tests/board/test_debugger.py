@@ -73,7 +73,9 @@ class Stub:
 @contextmanager
 def stub(*replies: bytes, torn: bool = False) -> Generator[tuple[Stub, Debugger]]:
     served = Stub([b"T02thread:01;", *replies], torn=torn)
-    debugger = Debugger("127.0.0.1", served.port, name="QEMU (board)")
+    debugger = Debugger(
+        "127.0.0.1", served.port, name="QEMU (board)", wake=lambda: served.packets.append(b"")
+    )
     try:
         yield served, debugger
     finally:
@@ -86,13 +88,17 @@ def test_memory_is_written_in_packets_while_the_machine_stands(torn: bool) -> No
     data = bytes(range(256)) * 7
     with stub(b"T02thread:01;", b"OK", b"OK", torn=torn) as (served, debugger):
         debugger.write(0x2000_0000, data)
-    assert served.packets == [
-        b"?",
-        b"\x03",
-        b"M20000000,600:" + data[:1536].hex().encode(),
-        b"M20000600,100:" + data[1536:].hex().encode(),
-        b"c",
-    ]
+    assert (
+        served.packets
+        == [
+            b"?",
+            b"",  # woken, as it may sleep
+            b"\x03",
+            b"M20000000,600:" + data[:1536].hex().encode(),
+            b"M20000600,100:" + data[1536:].hex().encode(),
+            b"c",
+        ]
+    )
 
 
 def test_a_refused_packet_and_a_stub_that_leaves_are_errors() -> None:
