@@ -31,6 +31,7 @@ from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from tests.e2e.models import build_model, golden_cases
+from tests.joining import joined
 from tests.search.chains import random_chain, random_image, segments
 from tests.testdata import model_path
 
@@ -74,7 +75,7 @@ def _program(seed: int, *, stream: bool) -> tuple[Module, Program] | None:
 
 
 def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
-    sources = emit.render(together([program for _, program in programs]))
+    sources = joined(emit.render(together([program for _, program in programs])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", HOST, optimize="size")
     wrong: list[str] = []
@@ -131,7 +132,7 @@ def test_generated_blocks_are_formatted(tmp_path: Path) -> None:
 def test_poisoned_run_of_blocks(seed: int, tmp_path: Path) -> None:
     made = _program(100 + seed, stream=False)
     assert made is not None
-    sources = emit.render(together([made[1]]))
+    sources = joined(emit.render(together([made[1]])))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", HOST, optimize="balanced", sanitize=True)
     inputs = random_image(made[0], np.random.default_rng(seed))

@@ -25,6 +25,7 @@ from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.select import select
+from tests.joining import joined
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.search.chains import random_chain, segments
 
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.qemu
 
 def _run(board_name: str, made: Sequence[Planned], folder: Path) -> list[Measured]:
     board = boards.load_board(board_name)
-    sources = emit.render(together([planned.program for planned in made]))
+    sources = joined(emit.render(together([planned.program for planned in made])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     bound = image.sizes.stack_bound_bytes

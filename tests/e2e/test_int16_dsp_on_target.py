@@ -16,6 +16,7 @@ from codegen.driver.cases import Case
 from codegen.driver.run import Measured, complaints, measure
 from codegen.plan.bundle import together
 from codegen.search import Choices, search
+from tests.joining import joined
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.dsp.int16_layers import int16_layer, shaped, shaped_rows
 from tests.kernels.layers import Layer
@@ -33,7 +34,7 @@ def run_layers(layers: Sequence[Layer], board_name: str, folder: Path) -> list[t
         module = module_of(drawn)
         program = search(module, board, Choices(planner="greedy_by_size"), name=f"layer{number}")
         made.append(Planned(module=module, program=program, macs=0))
-    sources = emit.render(together([planned.program for planned in made]))
+    sources = joined(emit.render(together([planned.program for planned in made])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     found: list[tuple[Planned, Measured]] = []

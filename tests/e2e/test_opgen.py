@@ -16,6 +16,7 @@ from codegen.driver.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.plan.bundle import together
+from tests.joining import joined
 from tests.opgen import OpCase, cases
 
 BATCH = 60
@@ -36,19 +37,27 @@ def run_batch(batch: Sequence[OpCase], board_name: str, folder: Path) -> None:
         path = folder / f"{case.name}.tflite"
         path.write_bytes(case.model)
         planned.append(plan_model(path, board, options, name=case.name, emulated=True))
-    sources = emit.render(together([model.program for model in planned]))
+    sources = joined(emit.render(together([model.program for model in planned])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="size")
-    wrong: list[str] = []
+    given = [_cases(case) for case in batch]
     with boards.session(image, board) as target:
-        for model, (case, plan) in enumerate(zip(batch, planned, strict=True)):
-            inputs = [
-                Case(name=f"{case.name} {i}", inputs=tuple(x), expected=tuple(y))
-                for i, (x, y) in enumerate(zip(case.inputs, case.expected, strict=True))
-            ]
-            measured = measure(plan, inputs, target.run(request(plan.program, inputs, model=model)))
-            wrong += [str(m) for m in complaints(plan, inputs, measured, image.sizes.stack_bound_bytes)]
+        results = [
+            target.run(request(plan.program, inputs, model=model))
+            for model, (plan, inputs) in enumerate(zip(planned, given, strict=True))
+        ]
+    wrong: list[str] = []
+    for plan, inputs, result in zip(planned, given, results, strict=True):
+        measured = measure(plan, inputs, result)
+        wrong += [str(m) for m in complaints(plan, inputs, measured, image.sizes.stack_bound_bytes)]
     assert not wrong, "\n".join(wrong[:20])
+
+
+def _cases(case: OpCase) -> list[Case]:
+    return [
+        Case(name=f"{case.name} {i}", inputs=tuple(x), expected=tuple(y))
+        for i, (x, y) in enumerate(zip(case.inputs, case.expected, strict=True))
+    ]
 
 
 @pytest.mark.parametrize("number", range(len(_batches())))

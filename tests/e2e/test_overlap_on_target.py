@@ -17,14 +17,16 @@ from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import measure, request
+from codegen.driver.run import measure, reference, request
 from codegen.importers.tflite.writer import ModelBuilder
 from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bundle import together
+from codegen.plan.image import RunResult
 from codegen.plan.problem import Placement
 from codegen.search.binding import Binder
 from codegen.search.select import select
+from tests.joining import joined
 
 BASE = 4096
 """Where the image lies: far enough from the pool's start for every result below it."""
@@ -108,8 +110,17 @@ def model_of(shape: Shape) -> bytes:
     return model.build()
 
 
-def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
-    """Every shape, both sides: its result at the stated distance (True), and one element nearer (False)."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    """A layer whose result lies at the stated distance, or (not `exact`) one element nearer."""
+
+    planned: Planned
+    cases: tuple[Case, ...]
+    exact: bool
+
+
+def variants(folder: Path, board: Board) -> Iterator[Variant]:
+    """Every shape, both sides: its result at the stated distance, and one element nearer."""
     for number, shape in enumerate(SHAPES):
         path = folder / f"m{number}.tflite"
         path.write_bytes(model_of(shape))
@@ -119,6 +130,7 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
         [rule] = prim.sharing
         assert rule.below is not None
         element = np.dtype(shape.dtype).itemsize
+        cases = cases_of(planned)
         sides = [("below", -rule.below, element)]
         if rule.above is None:
             assert prim.kernel.endswith(FORWARDS), "the others have a reverse"
@@ -128,7 +140,8 @@ def variants(folder: Path, board: Board) -> Iterator[tuple[Planned, bool]]:
             for exact in (True, False):
                 name = f"m{number}_{side}_{'at' if exact else 'nearer'}"
                 place = distance if exact else distance + nearer
-                yield _placed(planned, prim, name, place, reverse=side == "above"), exact
+                placed = _placed(planned, prim, name, place, reverse=side == "above")
+                yield Variant(planned=placed, cases=cases, exact=exact)
 
 
 def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, reverse: bool) -> Planned:
@@ -163,16 +176,25 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
 def test_distances_on_target(board_name: str, tmp_path: Path) -> None:
     board = boards.load_board(board_name)
     made = list(variants(tmp_path, board))
-    sources = emit.render(together([planned.program for planned, _ in made]))
+    sources = joined(emit.render(together([variant.planned.program for variant in made])))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", board, optimize="speed")
+    results: list[RunResult] = []
     with boards.session(image, board) as target:
-        for model, (planned, exact) in enumerate(made):
-            cases = [_case(planned, number) for number in range(IMAGES)]
-            result = target.run(request(planned.program, cases, model=model))
-            found = measure(planned, cases, result).comparisons
-            right = [one.matches for case in found for one in case]
-            assert all(right) if exact else not all(right), planned.program.name
+        for model, variant in enumerate(made):
+            # One paint: what is asked here is the same under both.
+            asked = request(variant.planned.program, variant.cases, model=model)
+            results.append(target.run(replace(asked, paints=asked.paints[:1])))
+    for variant, result in zip(made, results, strict=True):
+        found = measure(variant.planned, variant.cases, result).comparisons
+        right = [one.matches for case in found for one in case]
+        assert all(right) if variant.exact else not all(right), variant.planned.program.name
+
+
+def cases_of(planned: Planned) -> tuple[Case, ...]:
+    """Images with what NumPy makes of them, once for all places of the result."""
+    cases = [_case(planned, number) for number in range(IMAGES)]
+    return tuple(replace(case, expected=reference(planned, case)) for case in cases)
 
 
 def _case(planned: Planned, number: int) -> Case:

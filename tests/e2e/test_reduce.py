@@ -21,6 +21,7 @@ from codegen.plan.image import Trace
 from codegen.plan.problem import peak_bytes
 from codegen.search import Choices, search
 from tests.e2e.models import build_model, golden_cases
+from tests.joining import joined
 from tests.passes.networks import inputs_of, random_network
 from tests.testdata import model_path
 
@@ -100,7 +101,7 @@ def test_random_networks_run_as_before(tmp_path: Path) -> None:
             seeds.append(seed)
         if len(models) == WANTED:
             break
-    sources = emit.render(together([model.program for model in models]))
+    sources = joined(emit.render(together([model.program for model in models])))
     emit.write(sources, tmp_path / "build")
     image = toolchain.build(sources, tmp_path / "build", HOST, optimize="size")
     wrong: list[str] = []

@@ -30,6 +30,7 @@ from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.select import select
 from codegen.toolchain import Optimize
+from tests.joining import joined
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import random_models
@@ -48,7 +49,7 @@ pytestmark = pytest.mark.qemu
 
 def _run(board_name: str, made: Sequence[Planned], folder: Path) -> list[Measured]:
     board = boards.load_board(board_name)
-    sources = emit.render(together([planned.program for planned in made]))
+    sources = joined(emit.render(together([planned.program for planned in made])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     found: list[Measured] = []

@@ -18,6 +18,7 @@ from codegen.kernels.registry import Kernel
 from codegen.plan.bundle import together
 from codegen.search import Choices, Segment, search
 from codegen.toolchain import Optimize
+from tests.joining import joined
 
 BOARD = "mps2-an385"
 CHOICES = Choices(planner="greedy_by_size")
@@ -33,7 +34,7 @@ def run(made: Sequence[Planned], folder: Path, optimize: Optimize = "speed") -> 
     """Every model on two images, one of them of extremes: results equal the NumPy reference, peaks the plan,
     two paints agree, guards hold."""
     board = boards.load_board(BOARD)
-    sources = emit.render(together([one.program for one in made]))
+    sources = joined(emit.render(together([one.program for one in made])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     bound = image.sizes.stack_bound_bytes

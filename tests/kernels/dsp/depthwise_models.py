@@ -17,6 +17,7 @@ from codegen.importers.tflite.writer import ModelBuilder
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.bundle import together
 from codegen.toolchain import Optimize
+from tests.joining import joined
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,7 +184,7 @@ def run_all(
         path = folder / f"m{number}.tflite"
         path.write_bytes(model.build())
         planned.append(plan_model(path, board, options, name=f"m{number}", emulated=True))
-    sources = emit.render(together([one.program for one in planned]))
+    sources = joined(emit.render(together([one.program for one in planned])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     wrong: list[str] = []

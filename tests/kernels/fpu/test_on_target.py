@@ -26,6 +26,7 @@ from codegen.search import Choices, Segment, search
 from codegen.search.binding import Binder
 from codegen.search.fuse import row_steps
 from codegen.search.select import select
+from tests.joining import joined
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer
 from tests.kernels.layers import Layer
@@ -60,7 +61,7 @@ def run_all(
 ) -> list[tuple[Planned, Measured]]:
     """All networks in one program, each on its input; outputs must be the reference's in every bit."""
     board = boards.load_board(board_name)
-    sources = emit.render(together([planned.program for planned in made]))
+    sources = joined(emit.render(together([planned.program for planned in made])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize="speed")
     found: list[tuple[Planned, Measured]] = []

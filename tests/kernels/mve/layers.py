@@ -18,6 +18,7 @@ from codegen.importers.tflite.writer import ModelBuilder
 from codegen.plan.bundle import together
 from codegen.search import SharingMode
 from codegen.toolchain import Optimize
+from tests.joining import joined
 
 BOARD = "mps3-an547"
 ACTIVATIONS = ("none",) * 4 + ("relu", "relu6", "relu_n1_to_1")
@@ -189,7 +190,7 @@ def run_all(
         path = folder / f"m{number}.tflite"
         path.write_bytes(model.data)
         planned.append((plan_model(path, board, options, name=f"m{number}", emulated=True), model))
-    sources = emit.render(together([plan.program for plan, _ in planned]))
+    sources = joined(emit.render(together([plan.program for plan, _ in planned])))
     emit.write(sources, folder / "build")
     image = toolchain.build(sources, folder / "build", board, optimize=optimize)
     wrong: list[str] = []
