@@ -26,8 +26,8 @@ def _peak(program: Program) -> int:
     return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
 
 
-def _quiet(done: int, total: int) -> None:
-    assert 0 <= done <= total
+def _quiet(stage: str, done: int = 0, total: int | None = None) -> None:
+    assert stage and (total is None or 0 <= done <= total)
 
 
 def _missed(key: str, board: Any, **options: Any) -> DoesNotFit:
