@@ -22,16 +22,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, prepared
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.errors import CodegenError, ExitCode
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board
-from codegen.plan.bundle import together
+from codegen.plan.models.bundle import together
 from codegen.search import Choices, search
-from codegen.search.binding import Binder
-from codegen.search.select import select
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
 
 CHOICES = Choices(planner="greedy_by_size", optimize="speed")
 SCALE = 0.05

@@ -26,13 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 
 from codegen.board import load_board
 from codegen.driver.build import Built, build
-from codegen.driver.cases import Case
 from codegen.driver.cycles import estimate_cycles
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.report import workspace_bytes
+from codegen.driver.report.single import workspace_bytes
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError, ExitCode
-from codegen.plan.program import IoTensor
+from codegen.program.program import IoTensor
 from codegen.toolchain import Optimize, gcc
 
 HERE = Path(__file__).parent

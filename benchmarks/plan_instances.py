@@ -16,15 +16,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from codegen.plan.bounds import lower_bound  # noqa: E402
-from codegen.plan.conflicts import interval_conflicts  # noqa: E402
-from codegen.plan.exact import optimal  # noqa: E402
-from codegen.plan.exact.graph import graph  # noqa: E402
-from codegen.plan.exact.native import library  # noqa: E402
-from codegen.plan.exact.squeeze import Budget, Squeeze  # noqa: E402
-from codegen.plan.files import read_problem  # noqa: E402
-from codegen.plan.problem import Buffer, Pool, Problem, peak_bytes  # noqa: E402
-from codegen.plan.validate import violations  # noqa: E402
+from codegen.plan.check.validate import violations  # noqa: E402
+from codegen.plan.place.bounds import lower_bound  # noqa: E402
+from codegen.plan.place.exact import optimal  # noqa: E402
+from codegen.plan.place.exact.conflict_graph import graph  # noqa: E402
+from codegen.plan.place.exact.native import library  # noqa: E402
+from codegen.plan.place.exact.squeeze import Budget, Squeeze  # noqa: E402
+from codegen.plan.place.problem_files import read_problem  # noqa: E402
+from codegen.program.conflicts import interval_conflicts  # noqa: E402
+from codegen.program.problem import Buffer, Pool, Problem, peak_bytes  # noqa: E402
 from tests.testdata import TESTDATA  # noqa: E402
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 40, alignment=1)

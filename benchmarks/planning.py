@@ -27,8 +27,8 @@ from codegen.driver.build import pipeline, search_choices
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.errors import CodegenError
-from codegen.plan.exact import optimal
-from codegen.plan.problem import peak_bytes
+from codegen.plan.place.exact import optimal
+from codegen.program.problem import peak_bytes
 from codegen.search import search
 from codegen.toolchain import LEVELS
 from tests.plan import growth, mobile

@@ -17,9 +17,9 @@ sys.path.insert(0, str(ROOT))
 from codegen import board as boards  # noqa: E402
 from codegen.driver.build import plan_model  # noqa: E402
 from codegen.driver.options import Options  # noqa: E402
-from codegen.plan.access import access_cost, least_access_cost  # noqa: E402
-from codegen.plan.exact import optimal  # noqa: E402
-from codegen.plan.problem import peak_bytes  # noqa: E402
+from codegen.plan.place.access import access_cost, least_access_cost  # noqa: E402
+from codegen.plan.place.exact import optimal  # noqa: E402
+from codegen.program.problem import peak_bytes  # noqa: E402
 from tests.e2e.models import INTEGER_MODELS  # noqa: E402
 from tests.testdata import model_path  # noqa: E402
 

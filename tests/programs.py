@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / ".ccache"
+from tests.checkout import ROOT
+
+FOLDER = ROOT / ".ccache"
 """Kept between runs; `make clean` removes it."""
 
 _COMPILERS = ("arm-none-eabi-gcc", "gcc", "g++")

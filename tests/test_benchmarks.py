@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.checkout import ROOT
 
 SCRIPT = """
 import importlib, runpy, sys

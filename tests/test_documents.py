@@ -12,14 +12,13 @@ import pytest
 
 from codegen import documents
 from codegen.board import load_board
-from codegen.cli.config import settings
-from codegen.cli.toml_lines import key_line
+from codegen.cli.config.project_file import settings
+from codegen.cli.config.toml_lines import key_line
 from codegen.documents import read_toml
 from codegen.errors import CodegenError
 from codegen.ir.sizes import size_bytes
 from codegen.resources import folder
-
-ROOT = Path(__file__).parents[1]
+from tests.checkout import ROOT
 
 TOML = {
     "deep arrays": "x = " + "[" * 60_000 + "]" * 60_000,

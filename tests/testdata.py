@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-TESTDATA = Path(os.environ.get("CODEGEN_TESTDATA") or Path(__file__).parents[2] / "shared" / "testdata")
+from tests.checkout import ROOT
+
+TESTDATA = Path(os.environ.get("CODEGEN_TESTDATA") or ROOT.parent / "shared" / "testdata")
 
 
 @cache

@@ -6,7 +6,7 @@ In: model files and `Options`. Out: a `Report`, the values of report.json with t
 
 from codegen.api.calls import build, plan, run
 from codegen.api.report import Report
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 

@@ -15,16 +15,16 @@ from codegen.api.report import Report, typed
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
-from codegen.driver.cases import Case, fitting, pattern_case
-from codegen.driver.folders import build_folder
-from codegen.driver.model_names import model_names
+from codegen.driver.inputs.cases import Case, fitting, pattern_case
+from codegen.driver.inputs.folders import build_folder
+from codegen.driver.inputs.model_names import model_names
+from codegen.driver.inputs.output_files import write_file
 from codegen.driver.options import Options
-from codegen.driver.outputs import write_file
 from codegen.driver.planning import plan_only
-from codegen.driver.report import report, to_json
+from codegen.driver.report.single import report, to_json
 from codegen.driver.run import all_complaints, execute_all
 from codegen.errors import CodegenError, Messages
-from codegen.plan.image import Trace
+from codegen.program.image import Trace
 
 
 def build(models: PathName | Sequence[PathName], folder: PathName, options: Options | None = None) -> Report:

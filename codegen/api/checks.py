@@ -13,8 +13,8 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 import numpy as np
 
-from codegen.driver.cases import Case
-from codegen.driver.inputs import existing
+from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.files import existing
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 

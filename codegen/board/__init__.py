@@ -1,9 +1,9 @@
 """Boards as data, and running an image on one: QEMU, a serial port, or this machine."""
 
-from codegen.board.catalog import boards, load_board
-from codegen.board.host_poison import MemoryFault, run_poisoned
-from codegen.board.memory import load_memory_model
-from codegen.board.qemu import plugin_api
+from codegen.board.catalog.boards import boards, load_board
+from codegen.board.catalog.memory_models import load_memory_model
+from codegen.board.machines.host_poison import MemoryFault, run_poisoned
+from codegen.board.machines.qemu import plugin_api
 from codegen.board.runner import Session, check_can_run, run, session
 
 __all__ = [

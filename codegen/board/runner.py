@@ -4,12 +4,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
-from codegen.board.catalog import boards
-from codegen.board.host import run_host
-from codegen.board.target import target_session
+from codegen.board.catalog.boards import boards
+from codegen.board.link.linked_board import target_session
+from codegen.board.machines.host import run_host
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
-from codegen.plan.image import Image, RunRequest, RunResult
+from codegen.program.image import Image, RunRequest, RunResult
 from codegen.progress import Progress, silent
 
 _NEAREST = {"cortex-m0plus": "cortex-m0", "cortex-m85": "cortex-m55"}

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Table
 
-from codegen.driver.lock import LockDiffers
+from codegen.driver.checks.lock import LockDiffers
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.plan.shortage import DoesNotFit, Shortage
+from codegen.plan.place.shortage import DoesNotFit, Shortage
 from codegen.progress import Progress, silent
 
 

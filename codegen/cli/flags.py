@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from codegen.cli.config import Settings, settings
-from codegen.cli.grouped import option
-from codegen.cli.option_table import COMMON
+from codegen.cli.config.project_file import Settings, settings
+from codegen.cli.options.grouped import option
+from codegen.cli.options.option_table import COMMON
 from codegen.cli.origin import explained
-from codegen.driver.declared import DeclaredPool
-from codegen.driver.model_names import GivenNames
+from codegen.driver.inputs.declared_pools import DeclaredPool
+from codegen.driver.inputs.model_names import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
-from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 

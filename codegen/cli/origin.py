@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import click
 from click.core import ParameterSource
 
-from codegen.cli.config import Settings
-from codegen.cli.option_table import ROWS, Row
+from codegen.cli.config.project_file import Settings
+from codegen.cli.options.option_table import ROWS, Row
 from codegen.errors import CodegenError, Message
 
 

@@ -10,15 +10,15 @@ import click
 
 from codegen.driver import export
 from codegen.driver.curve import Curve
+from codegen.driver.inputs.output_files import Named
 from codegen.driver.options import Options
-from codegen.driver.outputs import Named
-from codegen.driver.report import to_json
+from codegen.driver.report.single import to_json
 from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message
-from codegen.plan.curve_picture import curve_picture
-from codegen.plan.picture import picture, program_picture
-from codegen.plan.problem import MemoryPlan, Problem
-from codegen.plan.program import Program
+from codegen.plan.draw.curve_picture import curve_picture
+from codegen.plan.draw.plan_picture import picture, program_picture
+from codegen.program.problem import MemoryPlan, Problem
+from codegen.program.program import Program
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from codegen import board as catalogue
-from codegen.cli.cases import by_model, check_arrays, model_cases
+from codegen.cli.case_flags import by_model, check_arrays, model_cases
 from codegen.cli.console import progress, show_warnings
 from codegen.cli.flags import groups, model_flags
-from codegen.cli.grouped import GroupedVerb, option
-from codegen.cli.inputs import check_problem, keep_inputs
-from codegen.cli.option_table import CONCURRENT, LOCK, PORT
+from codegen.cli.input_files import check_problem, keep_inputs
+from codegen.cli.options.grouped import GroupedVerb, option
+from codegen.cli.options.option_table import CONCURRENT, LOCK, PORT
 from codegen.cli.plan_files import PlanFiles, plan_files
-from codegen.cli.show import (
+from codegen.cli.show.speed import check_counted
+from codegen.cli.show.summary import (
     show_build,
     show_curve,
     show_lines,
@@ -26,24 +27,23 @@ from codegen.cli.show import (
     show_runs,
     show_steps,
 )
-from codegen.cli.speed import check_counted
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
-from codegen.driver.cases import ArraySource
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
-from codegen.driver.folders import build_folder
-from codegen.driver.inputs import existing
-from codegen.driver.model_names import model_name, model_names
+from codegen.driver.inputs.cases import ArraySource
+from codegen.driver.inputs.files import existing
+from codegen.driver.inputs.folders import build_folder
+from codegen.driver.inputs.model_names import model_name, model_names
+from codegen.driver.inputs.output_files import write_file
 from codegen.driver.options import Options
-from codegen.driver.outputs import write_file
 from codegen.driver.planning import plan_only, plan_problem, problem_report
-from codegen.driver.report import Measured, report, to_json
+from codegen.driver.report.single import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.plan.image import Trace
+from codegen.program.image import Trace
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")

@@ -6,7 +6,7 @@ import click
 
 from codegen import board as catalogue
 from codegen.cli.console import table
-from codegen.driver.report import to_json
+from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
 from codegen.ir import Board, Cache, Region, Runner
 

@@ -5,11 +5,11 @@ import click
 from codegen import board as catalogue
 from codegen import toolchain
 from codegen.cli.console import table
-from codegen.driver.report import to_json
+from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
 from codegen.importers import imported_ops
 from codegen.kernels import kernels_for
-from codegen.plan import planners as plan_planners
+from codegen.plan.place import planners as plan_planners
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 

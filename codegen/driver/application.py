@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from codegen import board as boards
-from codegen.driver.declared import DeclaredPool, home_region, with_pools
+from codegen.driver.inputs.declared_pools import DeclaredPool, home_region, with_pools
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Runner

@@ -5,28 +5,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import emit, importers, passes, toolchain
-from codegen.driver.beside_code import LinkedTooLarge, beside_code
-from codegen.driver.checks import check_image, check_stack_budget, short_stacks
-from codegen.driver.declared import option_board
-from codegen.driver.interface import check_interface, check_rules, compress_mode, explaining, stage_mode
+from codegen.driver.checks.beside_code import LinkedTooLarge, beside_code
+from codegen.driver.checks.image_checks import check_image, check_stack_budget, short_stacks
+from codegen.driver.checks.interface import (
+    check_interface,
+    check_rules,
+    compress_mode,
+    explaining,
+    stage_mode,
+)
+from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
+from codegen.driver.checks.sandbox import sandbox_board
+from codegen.driver.inputs.declared_pools import option_board
+from codegen.driver.inputs.model_names import model_name, model_names
+from codegen.driver.inputs.model_places import check_missed, check_models, places_of
+from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.planned import Planned, macs_of
 from codegen.driver.joint import check_groups, joined, of_model
-from codegen.driver.joint_report import joint_report
-from codegen.driver.lock import check_lock, check_place, figures_of, write_lock
-from codegen.driver.model_names import model_name, model_names
 from codegen.driver.options import Options
-from codegen.driver.outputs import write_file
-from codegen.driver.places import check_missed, check_models, places_of
-from codegen.driver.planned import Planned, macs_of
-from codegen.driver.report import Measured, report, to_json
-from codegen.driver.sandbox import sandbox_board
+from codegen.driver.report.several import joint_report
+from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
-from codegen.ir.places import Place
-from codegen.ir.text import print_module
-from codegen.plan.bundle import Bundle
-from codegen.plan.image import Image
-from codegen.plan.problem import Limits
+from codegen.ir.rules.places import Place
+from codegen.ir.text.printer import print_module
+from codegen.plan.models.bundle import Bundle
+from codegen.program.image import Image
+from codegen.program.problem import Limits
 from codegen.progress import Progress, Tally, silent
 from codegen.search import Choices, board_pools, check_single, search
 

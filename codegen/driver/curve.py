@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.driver.build import macs_of, prepared, search_choices
-from codegen.driver.certificate import again, block_report
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
-from codegen.plan.curve_picture import CurvePoint
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import Program
+from codegen.driver.report.certificate import again, block_report
+from codegen.plan.draw.curve_picture import CurvePoint
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search import Frontier, board_pools, curve
 

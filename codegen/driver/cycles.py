@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from codegen import board as boards
 from codegen import toolchain
 from codegen.driver.build import Built
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.run import request
 from codegen.errors import CodegenError, Message
 from codegen.ir import MemoryModel, Runner

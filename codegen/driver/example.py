@@ -8,11 +8,11 @@ import numpy as np
 
 from codegen import resources
 from codegen.driver.build import Planned
-from codegen.driver.cases import Case
-from codegen.driver.compare import array
-from codegen.driver.report import Measured
+from codegen.driver.inputs.cases import Case
+from codegen.driver.report.compare import array
+from codegen.driver.report.single import Measured
 from codegen.ir.evaluate import evaluate
-from codegen.plan.program import Program
+from codegen.program.program import Program
 
 
 def example_model() -> Path:

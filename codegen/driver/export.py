@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from codegen.driver.inputs.output_files import write_file
 from codegen.driver.options import Options
-from codegen.driver.outputs import write_file
 from codegen.errors import CodegenError, Message
-from codegen.importers.tflite import offline_plan
-from codegen.plan import files, planners, validate
-from codegen.plan.problem import Limits, Problem, peak_bytes
+from codegen.importers.tflite.file import offline_plan
+from codegen.plan.check import validate
+from codegen.plan.place import planners, problem_files
+from codegen.program.problem import Limits, Problem, peak_bytes
 
 FORMATS = ("minimalloc", "tflm")
 
@@ -20,7 +21,7 @@ def write_problem(problem: Problem, target: Path) -> None:
 
     Raises CodegenError E214 for a conflict that no interval explains, E206 if `target` cannot be written.
     """
-    write_text(target, files.to_csv(problem))
+    write_text(target, problem_files.to_csv(problem))
 
 
 def write_tflm(path: Path, target: Path, options: Options) -> int:

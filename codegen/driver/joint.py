@@ -4,14 +4,14 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
-from codegen.driver.planned import Planned
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan import planners
-from codegen.plan.bundle import Bundle, bundle_peak, together
-from codegen.plan.joint import Groups, heaviest_group, join
-from codegen.plan.problem import Limits, Pool, peak_bytes
-from codegen.plan.shortage import DoesNotFit, Shortage, shortage
+from codegen.plan.models.bundle import Bundle, bundle_peak, together
+from codegen.plan.models.joint import Groups, heaviest_group, join
+from codegen.plan.place import planners
+from codegen.plan.place.shortage import DoesNotFit, Shortage, shortage
+from codegen.program.problem import Limits, Pool, peak_bytes
 
 Budgets = Mapping[str, int]
 """Bytes by pool, instead of what the options say of these pools."""

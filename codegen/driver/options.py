@@ -6,13 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from codegen.driver.declared import DeclaredPool
-from codegen.driver.model_names import GivenNames
+from codegen.driver.inputs.declared_pools import DeclaredPool
+from codegen.driver.inputs.model_names import GivenNames
 from codegen.ir.ops import UserKernel
-from codegen.ir.places import Place
-from codegen.ir.states import StateRule
-from codegen.plan.constant_rules import ConstantRule
-from codegen.plan.program import Interface, IoMode
+from codegen.ir.rules.places import Place
+from codegen.ir.rules.states import StateRule
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.program.program import Interface, IoMode
 from codegen.search import CompressMode, ScheduleMode, SharingMode, StageMode
 from codegen.toolchain import Optimize
 
@@ -63,9 +63,9 @@ class Options:
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
     lock: Path | None = None
-    """File of figures that the build must have (`codegen.driver.lock`)."""
+    """File of figures that the build must have (`codegen.driver.checks.lock`)."""
     sandbox: bool = False
-    """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.sandbox)."""
+    """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.checks.sandbox)."""
 
     @property
     def spelled(self) -> str:

@@ -5,17 +5,18 @@ from pathlib import Path
 
 from codegen import board as boards
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.declared import option_board
+from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
-from codegen.driver.report import SCHEMA
+from codegen.driver.report.single import SCHEMA
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Region
-from codegen.plan import files, planners, validate
-from codegen.plan.access import access_cost
-from codegen.plan.budget import Budgets, smallest_budgets
-from codegen.plan.planners import Planner
-from codegen.plan.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
-from codegen.plan.shortage import DoesNotFit, shortage
+from codegen.plan.check import validate
+from codegen.plan.place import planners, problem_files
+from codegen.plan.place.access import access_cost
+from codegen.plan.place.budgets import Budgets, smallest_budgets
+from codegen.plan.place.planners import Planner
+from codegen.plan.place.shortage import DoesNotFit, shortage
+from codegen.program.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.progress import Progress, silent
 
 _ROOM = 1 << 28
@@ -59,7 +60,7 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
     limit = options.pool_limits.get("ram", _ROOM)
     pools = (Pool(name="ram", region="RAM", limit_bytes=limit, alignment=1),)
     limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
-    problem = files.read_problem(path, pools, limits)
+    problem = problem_files.read_problem(path, pools, limits)
     planner = planners.find(options.planner)
     try:
         plan = planner(problem)

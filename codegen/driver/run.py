@@ -7,19 +7,19 @@ import numpy as np
 
 from codegen import board as boards
 from codegen.driver.build import Built, Planned
-from codegen.driver.cases import Case
-from codegen.driver.compare import Comparison, array, compare
-from codegen.driver.interface import check_port
-from codegen.driver.report import Measured
-from codegen.driver.sequences import sequence_references, state_inputs
-from codegen.emit.figures import stack_bytes
+from codegen.driver.checks.interface import check_port
+from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.sequences import sequence_references, state_inputs
+from codegen.driver.report.compare import Comparison, array, compare
+from codegen.driver.report.single import Measured
+from codegen.emit.interface.figures import stack_bytes
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
-from codegen.plan.image import CaseResult, RunRequest, RunResult, Trace
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import Program
+from codegen.program.image import CaseResult, RunRequest, RunResult, Trace
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
 from codegen.progress import Progress, silent
 
 

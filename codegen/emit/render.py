@@ -6,29 +6,29 @@ from pathlib import PurePosixPath
 
 import codegen
 from codegen import resources
-from codegen.emit.bench import bench_view
-from codegen.emit.build_files import build_files
-from codegen.emit.constants import byte_rows, constant_views, pool_definition
-from codegen.emit.core1 import core1_functions
-from codegen.emit.environment import fill
-from codegen.emit.figures import entry_function, figures, other_functions
-from codegen.emit.firmware import firmware_files
-from codegen.emit.header import header_view
-from codegen.emit.literals import needs_math
-from codegen.emit.marks import marked
-from codegen.emit.names import pool_array, pool_macro, reader_name
-from codegen.emit.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
-from codegen.emit.places import Places
-from codegen.emit.runtime import LICENCE_FILE, header_files, kernel_files
-from codegen.emit.shared import set_view
-from codegen.emit.steps import entry_view
-from codegen.emit.text import declaration, starred
+from codegen.emit.c.c_text import declaration, starred
+from codegen.emit.c.environment import fill
+from codegen.emit.c.literals import needs_math
+from codegen.emit.c.program_names import pool_array, pool_macro, reader_name
+from codegen.emit.firmware.bench import bench_view
+from codegen.emit.firmware.board_files import firmware_files
+from codegen.emit.firmware.build_files import build_files
+from codegen.emit.folder.marks import marked
+from codegen.emit.interface.figures import entry_function, figures, other_functions
+from codegen.emit.interface.header import header_view
+from codegen.emit.steps.core1 import core1_functions
+from codegen.emit.steps.entry import entry_view
+from codegen.emit.steps.runtime import LICENCE_FILE, header_files, kernel_files
+from codegen.emit.values.constants import byte_rows, constant_views, pool_definition
+from codegen.emit.values.locations import Places
+from codegen.emit.values.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
+from codegen.emit.values.shared import set_view
 from codegen.ir import Runner
-from codegen.kernels.forms import in_smallest_forms
-from codegen.plan.bundle import Bundle, together
-from codegen.plan.image import Sources
-from codegen.plan.memory_map import program_map
-from codegen.plan.program import Program
+from codegen.kernels.base.forms import in_smallest_forms
+from codegen.plan.draw.memory_map import program_map
+from codegen.plan.models.bundle import Bundle, together
+from codegen.program.image import Sources
+from codegen.program.program import Program
 
 BUILD_FILE = "firmware/bench_build.c"
 """The build's identity, as the test firmware answers it."""

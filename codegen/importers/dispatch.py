@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import MAX_FILE_BYTES
-from codegen.importers.names import printable
+from codegen.importers.printable_names import printable
 from codegen.importers.tflite import import_tflite
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel

@@ -1,8 +1,8 @@
 """Intermediate representation: typed values in A-normal form, with a virtual device on each."""
 
 from codegen.ir.function import Function, Module
-from codegen.ir.memory import FlashCache, MemoryModel
-from codegen.ir.target import (
+from codegen.ir.hardware.flash import FlashCache, MemoryModel
+from codegen.ir.hardware.target import (
     CACHED_CORES,
     Board,
     Cache,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from codegen.ir.function import Function, Module
-from codegen.ir.ops.base import Attrs, Op
+from codegen.ir.operator import Attrs, Op
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
 from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
 

@@ -3,7 +3,7 @@
 A real factor is a pair (multiplier, shift), meaning multiplier / 2^31 * 2^shift, with |multiplier| in
 [2^30, 2^31), or 0.
 Values are 32-bit integers held in int64 arrays, so that nothing here can overflow unseen; what wraps or
-saturates in C does so here too. Which factors an operator needs is in `codegen.ir.ops.parameters`.
+saturates in C does so here too. Which factors an operator needs is in `codegen.ir.ops.base.parameters`.
 Sources: tensorflow/lite/kernels/internal/quantization_util.cc, common.h; gemmlowp fixedpoint.h.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 from codegen.ir.types import ANYWHERE, TensorType, VirtualDevice
 
 if TYPE_CHECKING:
-    from codegen.ir.ops.base import Attrs, Op
+    from codegen.ir.operator import Attrs, Op
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,31 +1,17 @@
 """Kernels: ways to run one operator, as PrimFuncs. Importing the package registers all that ship with it."""
 
-from codegen.kernels import (
-    armv6m,
-    armv7m,
-    binary,
-    convolution,
-    device_copy,
-    dsp,
-    fpu,
-    layout,
-    mve,
-    pointwise,
-    pooling,
-    user,
-)
+from codegen.kernels import dsp, fpu, mve, v6m, v7m
+from codegen.kernels.base.registry import Kernel, kernels_for, register, supported_ops
+from codegen.kernels.portable import convolution, device_copy, elementwise, layout, pointwise, pooling, user
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import Kernel, kernels_for, register, supported_ops
 
 __all__ = [
     "Kernel",
     "PrimFunc",
-    "armv6m",
-    "armv7m",
-    "binary",
     "convolution",
     "device_copy",
     "dsp",
+    "elementwise",
     "fpu",
     "kernels_for",
     "layout",
@@ -35,4 +21,6 @@ __all__ = [
     "register",
     "supported_ops",
     "user",
+    "v6m",
+    "v7m",
 ]

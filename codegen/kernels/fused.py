@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.ir import ConstRef, Let, Var
+from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.fused import FusedAttrs
-from codegen.ir.ops.rules import narrow
 from codegen.ir.ops.user import operator_name
-from codegen.kernels.constant_reads import constant_reads
+from codegen.kernels.base.constant_reads import constant_reads
+from codegen.kernels.base.window import nhwc
 from codegen.kernels.primfunc import (
     Block,
     BlockStage,
@@ -28,7 +29,6 @@ from codegen.kernels.primfunc import (
     WorkspaceArg,
 )
 from codegen.kernels.rows import Axis, Image, Run, Stage, accesses, demanded, safe_distance, simulate
-from codegen.kernels.window import nhwc
 
 MOST_ROWS = 32767
 """`cg_stage` counts rows in 16 bits."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import ANYWHERE, DType, Let, Var, VirtualDevice
-from codegen.kernels.memory import MemoryDemand
+from codegen.kernels.memory_demand import MemoryDemand
 from codegen.kernels.rows import Axis
 from codegen.kernels.split import Split
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from codegen.ir import Let, Module, Var
-from codegen.passes.base import with_function
+from codegen.passes.pipeline import with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module
 from codegen.ir.evaluate import evaluate_let
-from codegen.passes.base import rewrite_results, substitute_let, with_function
+from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from codegen.ir.ops import (
     FullyConnectedAttrs,
     PoolAttrs,
 )
-from codegen.passes.base import rewrite_results, substitute_let, with_function
+from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 _ACTIVATIONS = {"RELU": Activation.RELU, "RELU6": Activation.RELU6}
 _Fusable = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs | PoolAttrs | BinaryAttrs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, DType, Let, Module, Var
-from codegen.passes.base import rewrite_results, substitute_let, with_function
+from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

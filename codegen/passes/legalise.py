@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Call, DeviceConflict, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.ops import OPS, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
-from codegen.passes.base import with_function
+from codegen.passes.pipeline import with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

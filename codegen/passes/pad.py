@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Let, Module, TensorType, Var
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, PadAttrs, Padding2D
-from codegen.passes.base import with_function
+from codegen.passes.pipeline import with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from codegen.errors import Message, Messages, listed
 from codegen.ir import Arg, DeviceConflict, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.ops.user import operator_name
-from codegen.ir.places import Place
-from codegen.passes.base import with_function
+from codegen.ir.rules.places import Place
+from codegen.passes.pipeline import with_function
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,16 +1,16 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
+from codegen.search.blocks.row_blocks import Segment
 from codegen.search.choices import Choices
-from codegen.search.compressing import CompressMode
-from codegen.search.constant_pools import report_unused
-from codegen.search.fuse import Segment
+from codegen.search.flash.compressing import CompressMode
+from codegen.search.flash.constant_pools import report_unused
+from codegen.search.flash.staging import StageMode
+from codegen.search.kernels.sharing import SharingMode
+from codegen.search.memory.board_pools import board_pools
 from codegen.search.names import identifier
-from codegen.search.pools import board_pools
-from codegen.search.schedule import ScheduleMode
 from codegen.search.search import Frontier, check, curve, search
-from codegen.search.sharing import SharingMode
-from codegen.search.staging import StageMode
 from codegen.search.states import check_single
+from codegen.search.steps.schedule import ScheduleMode
 
 __all__ = [
     "Choices",

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from codegen.ir.states import StateRule
+from codegen.ir.rules.states import StateRule
 from codegen.plan.clock import Clock
-from codegen.plan.constant_rules import ConstantRule
-from codegen.plan.keeping import Keep
-from codegen.plan.problem import Limits
-from codegen.plan.program import IoMode
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.live.kept_inputs import Keep
+from codegen.program.problem import Limits
+from codegen.program.program import IoMode
 from codegen.progress import Tally
-from codegen.search.compressing import CompressMode
-from codegen.search.schedule import ScheduleMode
-from codegen.search.sharing import SharingMode
-from codegen.search.staging import StageMode
+from codegen.search.flash.compressing import CompressMode
+from codegen.search.flash.staging import StageMode
+from codegen.search.kernels.sharing import SharingMode
+from codegen.search.steps.schedule import ScheduleMode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

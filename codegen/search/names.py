@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from codegen.ir.c_words import is_taken
+from codegen.ir.c_names import is_taken
 
 _LONGEST = 32
 

@@ -6,33 +6,34 @@ from dataclasses import dataclass, replace
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Function, Module, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan import memories, planners, replay, validate
+from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
-from codegen.plan.keeping import Keep, keeping
-from codegen.plan.program import IoMode, OrderCertificate, Program, State
+from codegen.plan.live.kept_inputs import Keep, keeping
+from codegen.plan.place import planners
+from codegen.program.program import IoMode, OrderCertificate, Program, State
 from codegen.progress import Progress
-from codegen.search.attempt import Attempt, Planning
-from codegen.search.binding import Binder
-from codegen.search.chip import Owners, chip, reading
+from codegen.search.blocks.row_blocks import Segment, lean_row_steps, row_steps
 from codegen.search.choices import Choices
-from codegen.search.choose import best_attempt, frontier
-from codegen.search.compressing import CompressMode, linked
-from codegen.search.constant_pools import constant_pools, placed
-from codegen.search.costs import FLASH_WORTH, code_limit
-from codegen.search.devices import plan_devices
-from codegen.search.direction import directed
-from codegen.search.fuse import Segment, lean_row_steps, row_steps
-from codegen.search.least import Least
-from codegen.search.pools import board_pools
-from codegen.search.recompute import Variant
-from codegen.search.schedule import schedule
-from codegen.search.select import select, select_lean
-from codegen.search.settle import used_code_bytes
-from codegen.search.sharing import permitted
-from codegen.search.staging import with_staging
+from codegen.search.devices.device_plan import plan_devices
+from codegen.search.devices.offers import Owners, chip, reading
+from codegen.search.flash.compressing import CompressMode, linked
+from codegen.search.flash.constant_pools import constant_pools, placed
+from codegen.search.flash.flash_limit import Asked, Found, within_flash
+from codegen.search.flash.staging import with_staging
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.costs import FLASH_WORTH, code_limit
+from codegen.search.kernels.direction import directed
+from codegen.search.kernels.selection import select, select_lean
+from codegen.search.kernels.shared_code import used_code_bytes
+from codegen.search.kernels.sharing import permitted
+from codegen.search.memory.attempt import Attempt, Planning
+from codegen.search.memory.board_pools import board_pools
+from codegen.search.memory.goal import best_attempt, frontier
+from codegen.search.memory.smallest import Least
 from codegen.search.states import check_apart, io_tensors, paired
+from codegen.search.steps.recompute import Variant
+from codegen.search.steps.schedule import schedule
 from codegen.search.stream import check_stream
-from codegen.search.within_flash import Asked, Found, within_flash
 
 
 def search(

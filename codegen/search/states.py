@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from codegen.errors import Messages
 from codegen.ir import Function, Var
-from codegen.ir.states import StateRule
+from codegen.ir.rules.states import StateRule
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.program import IoMode, IoTensor, Program, State
-from codegen.plan.ties import ties
+from codegen.plan.live.ties import ties
+from codegen.program.program import IoMode, IoTensor, Program, State
 from codegen.search.names import identifier, unique
 
 

@@ -2,8 +2,8 @@
 
 from codegen.errors import Messages
 from codegen.ir import Function
-from codegen.search.attempt import Planning
 from codegen.search.choices import Choices
+from codegen.search.memory.attempt import Planning
 
 _WHOLE = "leave out --stream-input: the input then lies in RAM whole"
 _KINDS = (

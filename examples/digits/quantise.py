@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import network
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 
 IMAGE_SCALE = 1 / 128
 IMAGE_ZERO_POINT = -128

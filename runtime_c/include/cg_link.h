@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cg_link.h -- the test link: frames, commands and replies. codegen/board/protocol.py is the other
+ * cg_link.h -- the test link: frames, commands and replies. codegen/board/link/protocol.py is the other
  * end and must say the same.
  *
  * A frame is COBS-encoded between zero bytes: sequence u16, kind u8, status u8, payload, session

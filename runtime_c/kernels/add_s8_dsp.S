@@ -3,7 +3,7 @@
 @
 @ Assembly, because all numbers stay in registers: 14 instructions an element, 10 where both scales
 @ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantising: see cg_tile_dsp.inc.
-@ The instruction model is in codegen/kernels/dsp/add.py.
+@ The instruction model is in codegen/kernels/dsp/elementwise.py.
     .syntax unified
     .thumb
 

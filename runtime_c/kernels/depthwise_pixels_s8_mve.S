@@ -10,7 +10,7 @@
  * sums are in the order in which products come: channels 0 4 8 12, 2 6 10 14, 1 5 9 13, 3 7 11 15
  * (or 0 2 4 6, 1 3 5 7); the constants are packed in that order, and narrowing into bottom and top
  * halves restores it. Rounding: see cg_requantise_mve.inc.
- * The instruction model is in codegen/kernels/mve/model.py.
+ * The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb

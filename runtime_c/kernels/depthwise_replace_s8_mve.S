@@ -6,7 +6,7 @@
  * A word of a column holds the last four rows of one channel, the newest one in its last byte. VLD4
  * and VST4 one register apart take in a row: 12 instructions a column of sixteen channels; then
  * results as in depthwise_stripe_s8_mve.S, whose row of the image is not needed any more.
- * The instruction model is in codegen/kernels/mve/model.py.
+ * The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb

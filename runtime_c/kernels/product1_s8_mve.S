@@ -5,7 +5,7 @@
  *
  * Assembly, because gcc 12 makes no tail-predicated loops (DLSTP/LETP) and does not keep sums in
  * the even registers that VMLADAVA demands. Sums of 16 channels are kept on the stack, then
- * requantised four at a time. The instruction model is in codegen/kernels/mve/model.py.
+ * requantised four at a time. The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb

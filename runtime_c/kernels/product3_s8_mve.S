@@ -9,7 +9,7 @@
  * Three pixels x two channels: 5 loads, 6 VMLADAVA and LETP for 96 products, 0.125 instructions
  * each. Channels c and c + 2, then c + 1 and c + 3: one VMOV puts two sums into lanes 0 and 2, or 1
  * and 3, so that four channels of a pixel are requantised where they are. Rounding: see
- * cg_requantise_mve.inc. The instruction model is in codegen/kernels/mve/model.py.
+ * cg_requantise_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb

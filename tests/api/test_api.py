@@ -18,7 +18,8 @@ import codegen
 import codegen.api
 from codegen import disk
 from codegen.driver.example import example_model
-from codegen.plan.program import Interface
+from codegen.program.program import Interface
+from tests.checkout import ROOT
 from tests.testdata import model_path
 
 HELLO, SPEECH = (model_path(f"tflm/{name}") for name in ("hello_world_int8", "micro_speech_quantized"))
@@ -186,7 +187,7 @@ def test_a_file_that_was_changed_meanwhile_is_a_warning_of_the_report(
     "first",
     [
         "import codegen.plan",
-        "from codegen.plan.problem import Problem",
+        "from codegen.program.problem import Problem",
         "import codegen.api",
         "codegen.build",
     ],
@@ -194,7 +195,7 @@ def test_a_file_that_was_changed_meanwhile_is_a_warning_of_the_report(
 def test_plan_is_the_function_whatever_was_imported_first(first: str) -> None:
     """`codegen.plan` is a sub-package too: imported first, it was that, and no function."""
     script = (
-        f"import codegen\n{first}\nfrom codegen import plan\nfrom codegen.plan.problem import Pool\n"
+        f"import codegen\n{first}\nfrom codegen import plan\nfrom codegen.program.problem import Pool\n"
         "print(codegen.plan is plan, plan.__name__, type(plan).__name__, Pool.__name__, dir(codegen))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -210,7 +211,7 @@ def test_the_documented_options_are_those_that_there_are() -> None:
 
 
 def _section(title: str) -> str:
-    text = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     return text.split(f"{title}\n")[1].split("\n## ")[0]
 
 

@@ -9,10 +9,10 @@ mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip
 import hashlib
 from pathlib import Path
 
-from codegen.emit.firmware import firmware_files
-from codegen.emit.runtime import header_files
+from codegen.emit.firmware.board_files import firmware_files
+from codegen.emit.steps.runtime import header_files
 from codegen.ir import Board
-from codegen.plan.image import Image, RunRequest, Sources, Trace
+from codegen.program.image import Image, RunRequest, Sources, Trace
 from codegen.toolchain import build
 
 PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board, run
-from codegen.board.target import target_session
+from codegen.board.link.linked_board import target_session
 from codegen.errors import CodegenError
 from codegen.ir import Cache, CacheKind, RegisterWrite
 from tests.board import probe

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen import toolchain
-from codegen.board.qemu import api_of
+from codegen.board.machines.qemu import api_of
 
 
 @pytest.mark.parametrize(

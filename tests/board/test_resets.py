@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from codegen.board.link import Patience
+from codegen.board.link.exchange import Patience
 from codegen.errors import CodegenError, ExitCode
-from codegen.plan.image import RunResult, Trace
+from codegen.program.image import RunResult, Trace
 from tests.board import probe
 from tests.board.simulated import SimulatedPort, SimulatedTarget, connect
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from codegen.driver.example import example_model
+from tests.checkout import ROOT
 from tests.cli.test_verbs import call
-
-ROOT = Path(__file__).parents[2]
 
 
 def _status(folder: Path, *words: str, errors: bool = False) -> tuple[int, str]:

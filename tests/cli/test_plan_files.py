@@ -9,10 +9,10 @@ import pytest
 from codegen.cli import main
 from codegen.driver.example import example_model
 from codegen.driver.export import write_tflm
+from codegen.driver.inputs.output_files import write_file
 from codegen.driver.options import Options
-from codegen.driver.outputs import write_file
 from codegen.errors import CodegenError
-from codegen.plan import files
+from codegen.plan.place import problem_files
 
 
 def call(*words: str) -> int:
@@ -29,7 +29,7 @@ def test_minimalloc_is_a_problem_that_can_be_planned(
     assert call("plan", str(example_model()), "--export", "minimalloc", "-o", str(target)) == 0
     assert f"written   {target}" in capsys.readouterr().out
     assert target.read_text().startswith("id,lower,upper,size")
-    assert files.read_problem(target).buffers
+    assert problem_files.read_problem(target).buffers
     again = tmp_path / "again.csv"
     assert call("plan", str(target), "-q", "--export", "minimalloc", "-o", str(again)) == 0
     assert again.read_text() == target.read_text()
@@ -149,7 +149,7 @@ def test_a_bare_problem_has_no_pools_of_boards(
     monkeypatch.chdir(tmp_path)
     rows = "id,lower,upper,size\na,0,2,10\n"
     Path("p.csv").write_text(rows)
-    Path("p.json").write_text(files.to_json(files.read_problem(Path("p.csv"))))
+    Path("p.json").write_text(problem_files.to_json(problem_files.read_problem(Path("p.csv"))))
     csv, json = (
         "help: its only pool is ram: --pool ram=BYTES\n",
         "help: its pools and limits are in the file\n",

@@ -10,10 +10,10 @@ import pytest
 from codegen.cli import main
 from codegen.cli.console import progress
 from codegen.driver.build import build
-from codegen.driver.cases import pattern_case
+from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import check_steps, execute
-from codegen.plan.image import Trace
+from codegen.program.image import Trace
 from tests.testdata import model_path
 
 HELLO = model_path("tflm/hello_world_int8")

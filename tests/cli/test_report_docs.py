@@ -12,14 +12,15 @@ import pytest
 
 from codegen.cli.main import cli
 from codegen.driver.build import build
-from codegen.driver.cases import pattern_case
+from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
-from codegen.driver.report import report
+from codegen.driver.report.single import report
 from codegen.driver.run import execute
+from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.testdata import model_path
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 _TABLE_KEY = re.compile(r"`([a-z0-9_.\[\]]+)`")
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from codegen.cli import main
-from codegen.driver.certificate import proof_text
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
-from codegen.driver.report import report
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import Program
+from codegen.driver.report.certificate import proof_text
+from codegen.driver.report.single import report
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
 from tests.plan.growth import calls, chain, wired
 
 

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board
-from codegen.cli.cases import by_model
+from codegen.cli.case_flags import by_model
 from codegen.driver.build import build, plan_model
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.options import Options
-from codegen.driver.planned import Planned
 from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice
-from codegen.ir.places import Place
-from codegen.plan.joint import Groups
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import ConstantsMode, Interface, PoolOwner
-from codegen.plan.shortage import DoesNotFit
+from codegen.ir.rules.places import Place
+from codegen.plan.models.joint import Groups
+from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.problem import peak_bytes
+from codegen.program.program import ConstantsMode, Interface, PoolOwner
 from tests.testdata import model_path
 
 FILES = {

@@ -7,13 +7,13 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import Built, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
-from codegen.driver.planned import Planned
 from codegen.driver.run import all_complaints, measure, used_pools
-from codegen.plan.bundle import together
-from codegen.plan.image import CaseResult, ElfSizes, Image, RunResult
-from codegen.plan.problem import peak_bytes
+from codegen.plan.models.bundle import together
+from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
+from codegen.program.problem import peak_bytes
 from tests.testdata import model_path
 
 BOUNDS = {"one": 100, "two": 200}

@@ -9,10 +9,10 @@ from pathlib import Path
 from codegen import emit, toolchain
 from codegen.board import load_board
 from codegen.driver.build import model_name, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.emit.literals import scalar
-from codegen.plan.bundle import together
+from codegen.emit.c.literals import scalar
+from codegen.plan.models.bundle import together
 from codegen.toolchain import Optimize, gcc
 from tests.testdata import model_path
 

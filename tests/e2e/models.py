@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.driver.build import Built, build
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from tests.testdata import golden, model_path
 

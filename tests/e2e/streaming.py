@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.ir.states import StateRule
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.ir.rules.states import StateRule
 
 FRAMES, FEATURES, CLASSES = 4, 6, 5
 STATES = (

@@ -16,27 +16,27 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
-from codegen.plan.bundle import together
-from codegen.plan.image import RunResult
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import IoMode, Program
+from codegen.plan.models.bundle import together
+from codegen.program.image import RunResult
+from codegen.program.problem import peak_bytes
+from codegen.program.program import IoMode, Program
 from codegen.search import Choices, Segment, search
-from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps
-from codegen.search.select import select
+from codegen.search.blocks.row_blocks import row_steps
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
+from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined
 from tests.search.chains import random_chain, random_image, segments
 from tests.testdata import model_path
 
 HOST = boards.load_board("host")
-ROOT = Path(__file__).parents[2]
 BATCH = 40
 
 

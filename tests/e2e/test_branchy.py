@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from codegen.driver.build import build
-from codegen.driver.cases import pattern_case
+from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, used_pools
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.problem import peak_bytes
-from codegen.search.schedule import ScheduleMode
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.program.problem import peak_bytes
+from codegen.search.steps.schedule import ScheduleMode
 
 SCALE = 0.05
 SIDE = 8

@@ -14,17 +14,17 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.run import Measured, complaints, measure
 from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.kernels import kernels_for
-from codegen.kernels.registry import Kernel
-from codegen.plan.bundle import together
+from codegen.kernels.base.registry import Kernel
+from codegen.plan.models.bundle import together
 from codegen.search import Choices, Segment, search
-from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps
-from codegen.search.select import select
+from codegen.search.blocks.row_blocks import row_steps
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
 from tests.joining import joined
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.search.chains import random_chain, segments
@@ -72,7 +72,7 @@ def _only(monkeypatch: pytest.MonkeyPatch, *wanted: str) -> None:
         every = kernels_for(op)
         return [kernel for kernel in every if kernel.name.endswith(wanted)] or every
 
-    monkeypatch.setattr("codegen.search.select.kernels_for", some)
+    monkeypatch.setattr("codegen.search.kernels.selection.kernels_for", some)
 
 
 @pytest.mark.parametrize(("most", "board_name"), [(4, "mps2-an386"), (2, "mps2-an505")])

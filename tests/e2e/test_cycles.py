@@ -13,15 +13,16 @@ from elftools.elf.elffile import ELFFile
 from codegen.board import load_memory_model
 from codegen.cli.main import cli
 from codegen.driver.build import Built, build
-from codegen.driver.cases import pattern_case
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model
+from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import execute
 from codegen.errors import CodegenError
 from codegen.ir import FlashCache
-from codegen.plan.image import Trace
+from codegen.program.image import Trace
 from codegen.toolchain import cycles
+from tests.checkout import ROOT
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "microbit"])
@@ -196,7 +197,7 @@ def test_a_memory_model_needs_cycles_and_has_to_exist():
     ],
 )
 def test_mistakes_in_a_memory_model(tmp_path: Path, change: tuple[str, str], problem: str | None):
-    shipped = Path(__file__).parents[2] / "boards" / "memory" / "stm32l4r5.toml"
+    shipped = ROOT / "boards" / "memory" / "stm32l4r5.toml"
     own = tmp_path / "own.toml"
     own.write_text(shipped.read_text().replace(*change))
     if problem is None:

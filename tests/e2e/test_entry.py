@@ -10,13 +10,13 @@ import pytest
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Built, Planned, plan_model
-from codegen.driver.cases import Case, pattern_case
+from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.bundle import together
-from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.plan.models.bundle import together
+from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
 from tests.e2e.models import build_model, golden_cases
 
 pytestmark = pytest.mark.qemu

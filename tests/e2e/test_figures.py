@@ -7,15 +7,15 @@ change is meant, `python benchmarks/models.py` records the new figures, and revi
 import importlib.util
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from codegen.toolchain import gcc
+from tests.checkout import ROOT
 
-_FILE = Path(__file__).parents[2] / "benchmarks" / "models.py"
+_FILE = ROOT / "benchmarks" / "models.py"
 
 
 def _load() -> ModuleType:

@@ -14,13 +14,13 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import Built, build, document
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
-from codegen.plan.bundle import own_pools, together
-from codegen.plan.joint import faults
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import EntryMode, Interface, Program
+from codegen.plan.models.bundle import own_pools, together
+from codegen.plan.models.joint import faults
+from codegen.program.problem import peak_bytes
+from codegen.program.program import EntryMode, Interface, Program
 from tests.e2e.models import golden_cases
 from tests.testdata import model_path
 

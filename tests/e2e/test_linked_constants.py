@@ -9,13 +9,13 @@ from elftools.elf.elffile import ELFFile
 from codegen.board import load_board
 from codegen.driver.build import Built, plan_model
 from codegen.driver.options import Options
-from codegen.driver.report import report
+from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
-from codegen.emit.names import constant_pool, pool_array
+from codegen.emit.c.program_names import constant_pool, pool_array
 from codegen.errors import CodegenError
-from codegen.plan.bundle import together
-from codegen.plan.constant_rules import ConstantRule
-from codegen.plan.problem import BufferKind, peak_bytes
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.models.bundle import together
+from codegen.program.problem import BufferKind, peak_bytes
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from codegen.board import load_board
-from codegen.board.target import target_session
+from codegen.board.link.linked_board import target_session
 from codegen.driver.build import Built, build
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
-from codegen.plan.problem import peak_bytes
+from codegen.program.problem import peak_bytes
 from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
 from tests.e2e.test_pools import addresses

@@ -12,10 +12,10 @@ import pytest
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
-from codegen.plan.bundle import together
+from codegen.plan.models.bundle import together
 from tests.joining import joined
 from tests.opgen import OpCase, cases
 

@@ -15,17 +15,18 @@ import pytest
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import measure, reference, request
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.bundle import together
-from codegen.plan.image import RunResult
-from codegen.plan.problem import Placement
-from codegen.search.binding import Binder
-from codegen.search.select import select
+from codegen.plan.models.bundle import together
+from codegen.program.image import RunResult
+from codegen.program.problem import Placement
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
+from tests.checkout import ROOT
 from tests.joining import joined
 
 BASE = 4096
@@ -35,7 +36,7 @@ IMAGES = 6
 
 FORWARDS = ("_dsp", "_dsp_2", "_v6m", "_v6m_2", "_v7m", "_v7m_2")
 """Kernels of these names go forwards alone."""
-V6M = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
+V6M = str(ROOT / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,10 +12,10 @@ from codegen.board import MemoryFault, run_poisoned
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.run import request
-from codegen.plan.bundle import together
-from codegen.plan.image import RunResult
-from codegen.plan.problem import Placement
-from codegen.plan.program import Program
+from codegen.plan.models.bundle import together
+from codegen.program.image import RunResult
+from codegen.program.problem import Placement
+from codegen.program.program import Program
 from tests.e2e.models import ALL_MODELS, golden_cases
 from tests.testdata import model_path
 

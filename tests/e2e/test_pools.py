@@ -11,11 +11,11 @@ from codegen import board as boards
 from codegen import resources
 from codegen.driver.build import Built
 from codegen.driver.options import Options
-from codegen.driver.report import report
+from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
-from codegen.plan.access import access_cost
-from codegen.plan.problem import peak_bytes
+from codegen.plan.place.access import access_cost
+from codegen.program.problem import peak_bytes
 from tests.e2e.models import build_model, golden_cases
 
 pytestmark = pytest.mark.qemu

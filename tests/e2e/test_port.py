@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.board.qemu import running
+from codegen.board.machines.qemu import running
 from codegen.cli.main import main
 from codegen.driver.build import build
 from codegen.driver.example import example_model
 from codegen.driver.options import Options
 from codegen.errors import ExitCode
-from tests.board.test_target import forwarding
+from tests.board.link.test_linked_board import forwarding
 
 pytestmark = pytest.mark.qemu
 

@@ -8,7 +8,7 @@ import pytest
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import check_steps, complaints, execute, measure, request
 from codegen.errors import CodegenError
@@ -16,9 +16,9 @@ from codegen.ir import Board, Module
 from codegen.ir.evaluate import evaluate, steps
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
-from codegen.plan.bundle import together
-from codegen.plan.image import Trace
-from codegen.plan.problem import peak_bytes
+from codegen.plan.models.bundle import together
+from codegen.program.image import Trace
+from codegen.program.problem import peak_bytes
 from codegen.search import Choices, search
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined

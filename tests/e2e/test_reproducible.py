@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import ROOT
 from tests.testdata import model_path
-
-ROOT = Path(__file__).parents[2]
 
 
 def _build(folder: Path, board: str, seed: str, user: str) -> dict[str, bytes]:

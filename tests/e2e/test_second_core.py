@@ -8,19 +8,19 @@ import pytest
 
 from codegen import board as boards
 from codegen import resources
-from codegen.cli.config import settings
+from codegen.cli.config.project_file import settings
 from codegen.driver.build import Built, build, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.report import report
+from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, check_steps, execute, request
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
-from codegen.ir.places import Place
-from codegen.plan.cores import second_core_steps
-from codegen.plan.image import Trace
-from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.ir.rules.places import Place
+from codegen.program.cores import second_core_steps
+from codegen.program.image import Trace
+from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"

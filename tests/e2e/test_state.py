@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
-from codegen.plan.program import ConstantsMode, EntryMode, Interface, PoolOwner
+from codegen.program.program import ConstantsMode, EntryMode, Interface, PoolOwner
 from tests.e2e.streaming import CLASSES, FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, cases, check, planned
 

@@ -11,7 +11,7 @@ import pytest
 
 from codegen import resources
 from codegen.board import load_board
-from codegen.board.target import target_session
+from codegen.board.link.linked_board import target_session
 from codegen.driver.build import build
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import complaints, execute

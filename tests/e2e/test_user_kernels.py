@@ -11,22 +11,23 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.cli import main
-from codegen.cli.config import settings
+from codegen.cli.config.project_file import settings
 from codegen.driver.build import Built, Planned, build, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, measure, request
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Let, Module
-from codegen.ir.parse import parse_module
-from codegen.ir.text import print_module
-from codegen.plan.bundle import together
-from codegen.plan.image import RunResult
-from codegen.plan.problem import Placement, peak_bytes
-from codegen.plan.program import BufferSlice, Program
+from codegen.ir.text.parser import parse_module
+from codegen.ir.text.printer import print_module
+from codegen.plan.models.bundle import together
+from codegen.program.image import RunResult
+from codegen.program.problem import Placement, peak_bytes
+from codegen.program.program import BufferSlice, Program
+from tests.checkout import ROOT
 
 BOARDS = ("host", pytest.param("mps2-an386", marks=pytest.mark.qemu))
-DOCUMENT = Path(__file__).parents[2] / "docs" / "user_kernels.md"
+DOCUMENT = ROOT / "docs" / "user_kernels.md"
 GROUP = 2
 TABLE = np.array([-90, -20, 0, 50], np.int8)
 

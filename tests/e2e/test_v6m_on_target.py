@@ -17,19 +17,20 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.run import Measured, complaints, measure
 from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.kernels import kernels_for
-from codegen.kernels.registry import Kernel
-from codegen.plan.bundle import together
-from codegen.plan.problem import peak_bytes
+from codegen.kernels.base.registry import Kernel
+from codegen.plan.models.bundle import together
+from codegen.program.problem import peak_bytes
 from codegen.search import Choices, Segment, search
-from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps
-from codegen.search.select import select
+from codegen.search.blocks.row_blocks import row_steps
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
 from codegen.toolchain import Optimize
+from tests.checkout import ROOT
 from tests.joining import joined
 from tests.kernels.dsp.conv_layers import conv_layer, module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
@@ -39,7 +40,7 @@ from tests.search.chains import random_chain, segments
 LAYERS = 10
 CHAINS = 16
 CHOICES = Choices(planner="greedy_by_size")
-MANY = str(Path(__file__).parents[2] / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
+MANY = str(ROOT / "benchmarks" / "boards" / "mps2-an385-v6m.toml")
 """Code for Cortex-M0 on a machine with 4 MiB."""
 ROOM_BYTES = 10_000
 """For the pools of all layers in one image for the microbit."""
@@ -81,7 +82,7 @@ def _only(monkeypatch: pytest.MonkeyPatch, *wanted: str) -> None:
         every = kernels_for(op)
         return [kernel for kernel in every if kernel.name.endswith(wanted)] or every
 
-    monkeypatch.setattr("codegen.search.select.kernels_for", some)
+    monkeypatch.setattr("codegen.search.kernels.selection.kernels_for", some)
 
 
 def _layers(board_name: str, seeds: Iterator[int] | range) -> list[Planned]:

@@ -13,14 +13,14 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Built, build, plan_model
-from codegen.driver.cases import Case, pattern_case
+from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, request
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.bundle import together
-from codegen.plan.image import RunResult, Trace
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import IoMode, Program
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.plan.models.bundle import together
+from codegen.program.image import RunResult, Trace
+from codegen.program.problem import peak_bytes
+from codegen.program.program import IoMode, Program
 from tests import engines
 
 SCALE = 0.05

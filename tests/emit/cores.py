@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from codegen.ir import Let, Var, VirtualDevice
-from codegen.plan.program import Program
+from codegen.program.program import Program
 
 
 def on_core_1(program: Program, *names: str) -> Program:

@@ -49,11 +49,11 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.plan.constants import link
-from codegen.plan.keeping import Keep
-from codegen.plan.liveness import liveness
-from codegen.plan.problem import BufferKind, MemoryPlan, Placement, Pool
-from codegen.plan.program import IoMode, IoTensor, Program, State
+from codegen.plan.constants.linking import link
+from codegen.plan.live.kept_inputs import Keep
+from codegen.plan.live.liveness import liveness
+from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
+from codegen.program.program import IoMode, IoTensor, Program, State
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")

@@ -10,8 +10,9 @@ import pytest
 
 import codegen
 from codegen.emit import render, write
-from codegen.plan.bundle import together
-from codegen.plan.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
+from codegen.plan.models.bundle import together
+from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
+from tests.checkout import ROOT
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 from tests.emit.cores import on_core_1
@@ -144,7 +145,7 @@ def test_headers_compile_as_cpp(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
 def test_clang_format_changes_nothing(tmp_path: Path) -> None:
-    style = Path(__file__).parents[2] / ".clang-format"
+    style = ROOT / ".clang-format"
     ending = ("_bench.c", "bench_models.c", "bench_pools.c", "_constants.c")
     for number, bundle in enumerate([_worst(), *((each,) for each in _owners())]):
         sources, folder = render(together(bundle)), tmp_path / f"out{number}"

@@ -7,11 +7,11 @@ from pathlib import Path
 from codegen import resources
 from codegen.emit import render
 from codegen.kernels.primfunc import UserSource
-from codegen.plan.bundle import together
-from codegen.plan.program import ConstantsMode, Interface, PoolOwner
+from codegen.plan.models.bundle import together
+from codegen.program.program import ConstantsMode, Interface, PoolOwner
+from tests.checkout import ROOT
 from tests.emit import samples
 
-ROOT = Path(__file__).parents[2]
 _LINE = re.compile(r"^(?:/\*|@|#) SPDX-License-Identifier: (?P<name>[\w.-]+)(?: \*/)?$")
 
 

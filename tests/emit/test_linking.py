@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.bundle import together
-from codegen.plan.image import Sources
-from codegen.plan.program import EntryMode, Interface, Program
+from codegen.plan.models.bundle import together
+from codegen.program.image import Sources
+from codegen.program.program import EntryMode, Interface, Program
 from tests.emit import samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from codegen import resources
-from codegen.emit.marks import runtime_files
+from codegen.emit.folder.marks import runtime_files
 
 
 def test_what_an_editor_leaves_changes_no_hash(tmp_path: Path) -> None:

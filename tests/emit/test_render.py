@@ -13,11 +13,11 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.emit.constants import constant_views
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.emit.values.constants import constant_views
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.kernels.primfunc import CStruct, ValueArg
-from codegen.plan.bundle import together
-from codegen.plan.program import ConstantMember, ConstantPart, ConstantPool, EntryMode, Interface, IoMode
+from codegen.plan.models.bundle import together
+from codegen.program.program import ConstantMember, ConstantPart, ConstantPool, EntryMode, Interface, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 

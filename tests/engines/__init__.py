@@ -19,13 +19,15 @@ from typing import Self
 
 import numpy as np
 
+from tests.checkout import ROOT
+
 Arrays = tuple[np.ndarray, ...]
 
 TFLITE_RUNTIME = "tflite-runtime"
 TFLITE_MICRO = "tflite-micro"
 ANSWER_LIMIT_SECONDS = 60.0
 
-_CHECKOUT = Path(__file__).parents[2]
+_CHECKOUT = ROOT
 _CHILD = Path(__file__).with_name("child.py")
 
 

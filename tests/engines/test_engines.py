@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests import engines
 from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request, available, evaluate, interpreter
 

@@ -1,9 +1,8 @@
 """Every message code is documented, and no documented code is left over."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.checkout import ROOT
 
 
 def test_codes_and_documentation_agree() -> None:

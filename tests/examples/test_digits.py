@@ -1,16 +1,16 @@
 """The shipped example: its accuracy, its reference engine, and what its README says."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate as evaluate_function
+from tests.checkout import ROOT
 from tests.engines import TFLITE_RUNTIME, Request, available, evaluate
 
-FOLDER = Path(__file__).parents[2] / "examples" / "digits"
+FOLDER = ROOT / "examples" / "digits"
 MODEL = FOLDER / "digits.tflite"
 
 

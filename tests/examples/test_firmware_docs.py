@@ -10,11 +10,12 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.bundle import together
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.plan.models.bundle import together
+from tests.checkout import ROOT
 from tests.emit.compiling import call
 
-PAGE = Path(__file__).parents[2] / "docs" / "firmware.md"
+PAGE = ROOT / "docs" / "firmware.md"
 
 
 @pytest.fixture(scope="module")

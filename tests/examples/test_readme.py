@@ -10,9 +10,9 @@ import pytest
 
 from codegen.ir import Runner
 from codegen.toolchain import gcc
+from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 _OF_THE_COMPILER = ("stack ", "speed ", "image ")

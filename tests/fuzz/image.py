@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.emit.literals import scalar
-from codegen.emit.structs import struct_text
+from codegen.emit.c.literals import scalar
+from codegen.emit.steps.structs import struct_text
 from codegen.ir import Board, Region
 from codegen.kernels.primfunc import (
     ArrayArg,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import ConstRef, DType, TensorType
 from codegen.ir.ops import (
     Attrs,

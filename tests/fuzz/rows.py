@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.ir import Var
+from codegen.kernels.base.window import nhwc
 from codegen.kernels.primfunc import CallArg, PrimFunc, RowKernel, ValueArg, WorkspaceArg
-from codegen.kernels.window import nhwc
 
 RING = "ring"
 """Name of the buffer that holds rows of the image."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from codegen.ir import Board
-from codegen.kernels.forms import in_smallest_forms
+from codegen.kernels.base.forms import in_smallest_forms
 from codegen.resources import folder
 from tests.fuzz.image import Entry, Program, program
 from tests.fuzz.places import DoesNotFit, calls

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codegen.board import load_board
 from codegen.kernels import kernels_for, supported_ops
-from codegen.kernels.registry import Kernel
+from codegen.kernels.base.registry import Kernel
 from codegen.toolchain import LEVELS
 from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.running import Runner

@@ -13,10 +13,10 @@ import pytest
 from codegen.board import load_board
 from codegen.ir import DType
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs
-from codegen.ir.ops.parameters import conv_multipliers
+from codegen.ir.ops.base.parameters import conv_multipliers
 from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import LiteralArg, PrimFunc
-from codegen.kernels.registry import Kernel
 from tests.engines import TFLITE_RUNTIME, available
 from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls

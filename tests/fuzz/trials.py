@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.driver.compare import FLOAT_TOLERANCE
+from codegen.driver.report.compare import FLOAT_TOLERANCE
 from codegen.ir import Board, DType
+from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import Kernel
 from tests.fuzz.layers import WEIGHTED, drawn, dtypes_of
 from tests.kernels.layers import Layer
 

@@ -10,7 +10,7 @@ from tflite.Model import Model
 
 from codegen.errors import CodegenError
 from codegen.importers.tflite import import_tflite
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Let, Module
 
 EVERYTHING_OPS = 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from codegen.importers.limits import MAX_TENSOR_BYTES
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, chain, complaint, everything, one_op, quantised
 

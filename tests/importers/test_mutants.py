@@ -9,14 +9,12 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from codegen.importers.names import identifiers
+from codegen.importers.printable_names import identifiers
+from tests.checkout import ROOT
 from tests.importers.fuzz.mutants import draw
-
-ROOT = Path(__file__).parents[2]
 
 MUST_BE_REFUSED = {
     "one PAD to 128 MB": "E305",

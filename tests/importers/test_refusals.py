@@ -10,7 +10,7 @@ from codegen.errors import CodegenError
 from codegen.importers import imported_ops
 from codegen.importers.limits import MAX_OPTION_BYTES, MAX_TENSORS
 from codegen.importers.tflite import import_tflite
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.ops import OPS, UserKernel
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, chain, complaint, one_op

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from codegen.importers import limits
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from tests.checkout import ROOT
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, everything, one_op, written
 
@@ -33,7 +34,7 @@ except CodegenError as error:
 
 def _run(path: Path) -> tuple[int, str]:
     """Exit code and output; the timeout is there to end a hang, it measures nothing."""
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", CHILD, str(path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert "Traceback" not in done.stderr, done.stderr

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.importers import load
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import ConstRef, DType, Quantization
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import (

@@ -15,11 +15,12 @@ import pytest
 
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import OPS, Padding2D, PoolAttrs
-from codegen.ir.ops.parameters import softmax_params
-from codegen.kernels.pointwise import SOFTMAX_DEPTH_LIMIT
+from codegen.ir.ops.base.parameters import softmax_params
+from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
+from tests.checkout import ROOT
 from tests.kernels.calling import RUNTIME
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = ROOT
 GENERATED = ("bare/bare", "counter_external/counter", "lasting/lasting", "mixed_steps/mixed")
 """Generated folders of four kinds, of tests/emit/golden."""
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from codegen import resources
-from codegen.kernels import code_sizes
-from codegen.kernels.code_sizes import CodeSection, code_bytes, recorded
+from codegen.kernels.base import code_sizes
+from codegen.kernels.base.code_sizes import CodeSection, code_bytes, recorded
+from tests.checkout import ROOT
 
-_FILE = Path(__file__).parents[2] / "benchmarks" / "code_bytes.py"
+_FILE = ROOT / "benchmarks" / "code_bytes.py"
 
 
 def test_every_source_is_recorded() -> None:

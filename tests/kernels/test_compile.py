@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.ir import DType
-from codegen.kernels.pooling import mean_workspace_bytes
+from codegen.kernels.portable.pooling import mean_workspace_bytes
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, sources
 

@@ -5,8 +5,8 @@ import pytest
 
 from codegen.ir import DType
 from codegen.kernels import kernels_for
+from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import Kernel
 from tests.kernels.builders import depthwise_same_size, random_layer
 from tests.kernels.calling import ANY_TARGET, Library, bind, check_result
 from tests.kernels.layers import Layer

@@ -6,9 +6,9 @@ import pytest
 from codegen import board as boards
 from codegen.ir import DType, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.binding import Binder
-from codegen.search.fuse import Segment, apply, row_steps
-from codegen.search.select import select
+from codegen.search.blocks.row_blocks import Segment, apply, row_steps
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
 from tests.kernels.access import events
 from tests.kernels.builders import CASES, depthwise_same_size, random_layer
 from tests.kernels.calling import bind

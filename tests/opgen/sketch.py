@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.opgen.dice import Dice
 
 Arrays = tuple[np.ndarray, ...]

@@ -7,7 +7,7 @@ from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Quantization, TensorType, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
-from codegen.ir.places import Place
+from codegen.ir.rules.places import Place
 from codegen.ir.values import Source
 from codegen.passes import FuseActivations, RemoveDead, place_edges, place_values, run_passes
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, TensorType, Var, VirtualDevice
-from codegen.ir.ops.base import Attrs, Op
-from codegen.kernels.memory import MemoryDemand
+from codegen.ir.operator import Attrs, Op
+from codegen.kernels.memory_demand import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
-from codegen.plan.conflicts import interval_conflicts
-from codegen.plan.liveness import Liveness, liveness
-from codegen.plan.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
-from codegen.plan.program import IoMode
+from codegen.plan.live.liveness import Liveness, liveness
+from codegen.program.conflicts import interval_conflicts
+from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
+from codegen.program.program import IoMode
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.conflicts import interval_conflicts
-from codegen.plan.problem import Buffer, Pool, Problem
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.program.conflicts import interval_conflicts
+from codegen.program.problem import Buffer, Pool, Problem
 
 POOL = Pool(name="ram", region="RAM", limit_bytes=1 << 40, alignment=1)
 

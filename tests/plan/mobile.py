@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer import ModelBuilder
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,11 +6,11 @@ for the bound alone.
 
 from dataclasses import replace
 
-from codegen.plan.exact import optimal
-from codegen.plan.problem import Limits, MemoryPlan, peak_bytes
-from codegen.plan.validate import violations
-from tests.plan.exact.instances import needs_c
+from codegen.plan.check.validate import violations
+from codegen.plan.place.exact import optimal
+from codegen.program.problem import Limits, MemoryPlan, peak_bytes
 from tests.plan.growth import calls, one_lifetime, staircase
+from tests.plan.place.exact.instances import needs_c
 
 
 def test_buffers_of_one_lifetime_cost_a_few_calls_a_pair() -> None:

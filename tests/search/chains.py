@@ -19,7 +19,7 @@ from codegen.ir.ops import (
     PoolAttrs,
 )
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.fuse import Runs
+from codegen.search.blocks.row_blocks import Runs
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "chain"}
 

@@ -13,9 +13,9 @@ from codegen.ir.ops import (
     ReshapeAttrs,
     StridedSliceAttrs,
 )
-from codegen.plan.problem import peak_bytes
-from codegen.plan.program import Program
-from codegen.plan.ties import ties
+from codegen.plan.live.ties import ties
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "views"}
 QUANTIZATION = Quantization(scales=(0.5,), zero_points=(3,))

@@ -9,11 +9,11 @@ from codegen import board as boards
 from codegen.driver.build import build, plan_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.ir.states import StateRule
-from codegen.plan import replay, validate
-from codegen.plan.problem import Placement
-from codegen.plan.program import IoMode, Program
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.ir.rules.states import StateRule
+from codegen.plan.check import replay, validate
+from codegen.program.problem import Placement
+from codegen.program.program import IoMode, Program
 from tests.e2e.streaming import FRAMES, STATES, streaming
 
 PAST, MEAN = STATES

@@ -1,9 +1,9 @@
 """What one file may ask of memory and time, counted from shapes before anything is allocated."""
 
 from codegen.importers.limits import MAX_FOLDED_EFFORT, MAX_PIXELS, MAX_SIDE, MAX_VALUES_BYTES
-from codegen.importers.tflite.report import AlreadyReported, Refused
+from codegen.importers.tflite.problems import AlreadyReported, Refused
 from codegen.ir import Call, TensorType
-from codegen.ir.ops.effort import effort
+from codegen.ir.ops.base.effort import effort
 
 
 class Budget:

@@ -9,8 +9,8 @@ from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.limits import MAX_RANK, MAX_TENSOR_BYTES
 from codegen.importers.tflite.advice import advice_for_type
-from codegen.importers.tflite.records import FileModel, FileTensor
-from codegen.importers.tflite.report import AlreadyReported, Refused
+from codegen.importers.tflite.file.records import FileModel, FileTensor
+from codegen.importers.tflite.problems import AlreadyReported, Refused
 from codegen.ir import Constant, DType, Quantization, TensorType
 
 _T = TypeVar("_T")

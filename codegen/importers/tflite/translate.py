@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from codegen.errors import CodegenError, Message
-from codegen.importers.names import identifiers
-from codegen.importers.tflite import declared
+from codegen.importers.printable_names import identifiers
 from codegen.importers.tflite.advice import unsupported
 from codegen.importers.tflite.budget import Budget
-from codegen.importers.tflite.folding import FOLDED, is_folded
-from codegen.importers.tflite.operators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
-from codegen.importers.tflite.reader import operator_codes, read
-from codegen.importers.tflite.records import FileModel, FileOperator
-from codegen.importers.tflite.report import AlreadyReported, Problem, Refused, Report
-from codegen.importers.tflite.site import Site, Translated, Values, source
+from codegen.importers.tflite.file.reader import operator_codes, read
+from codegen.importers.tflite.file.records import FileModel, FileOperator
+from codegen.importers.tflite.operators import declared
+from codegen.importers.tflite.operators.folding import FOLDED, is_folded
+from codegen.importers.tflite.operators.site import Site, Translated, Values, source
+from codegen.importers.tflite.operators.translators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
+from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.tensors import Tensors, unknown_extent
 from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, TensorType, Var
 from codegen.ir.evaluate import evaluate_let

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from codegen.ir.ops.attrs import (
+from codegen.ir.operator import Activation, Attrs, Op, Padding2D
+from codegen.ir.ops.base.attrs import (
     BinaryAttrs,
     ConcatAttrs,
     ConvAttrs,
@@ -18,8 +19,7 @@ from codegen.ir.ops.attrs import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.base import Activation, Attrs, Op, Padding2D
-from codegen.ir.ops.conv import Conv2D, DepthwiseConv2D, FullyConnected
+from codegen.ir.ops.convolution import Conv2D, DepthwiseConv2D, FullyConnected
 from codegen.ir.ops.device_copy import DEVICE_COPY
 from codegen.ir.ops.elementwise import Add, Mul, Sub
 from codegen.ir.ops.layout import Concatenation, Pad, Reshape, StridedSlice, Transpose
@@ -33,7 +33,7 @@ from codegen.ir.ops.nonlinear import (
     Softmax,
     Tanh,
 )
-from codegen.ir.ops.pool import AveragePool2D, MaxPool2D, Mean
+from codegen.ir.ops.pooling import AveragePool2D, MaxPool2D, Mean
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
 _ALL: tuple[Op, ...] = (

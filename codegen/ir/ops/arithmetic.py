@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from codegen.ir.fixed_point import Integers, multiply_by_quantized_multiplier
-from codegen.ir.ops.attrs import BinaryAttrs
-from codegen.ir.ops.base import Activation
-from codegen.ir.ops.parameters import (
+from codegen.ir.operator import Activation
+from codegen.ir.ops.base.attrs import BinaryAttrs
+from codegen.ir.ops.base.operands import operand, present
+from codegen.ir.ops.base.parameters import (
     AddParams,
     activation_range,
     add_params,
@@ -15,7 +16,6 @@ from codegen.ir.ops.parameters import (
     mul_multiplier,
     sub_params,
 )
-from codegen.ir.ops.rules import operand, present
 from codegen.ir.types import DType, TensorType
 
 

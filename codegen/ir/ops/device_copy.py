@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.ops.base import Attrs, Op
-from codegen.ir.ops.rules import operand
+from codegen.ir.operator import Attrs, Op
+from codegen.ir.ops.base.operands import operand
 from codegen.ir.types import TensorType
 
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from codegen.ir.operator import Attrs, Op
 from codegen.ir.ops import arithmetic
-from codegen.ir.ops.attrs import BinaryAttrs
-from codegen.ir.ops.base import Attrs, Op
-from codegen.ir.ops.parameters import activation_range, add_params, mul_multiplier, sub_params
-from codegen.ir.ops.rules import (
+from codegen.ir.ops.base.attrs import BinaryAttrs
+from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,
     need_count,
@@ -17,6 +16,7 @@ from codegen.ir.ops.rules import (
     need_quantized_or_float,
     operand,
 )
+from codegen.ir.ops.base.parameters import activation_range, add_params, mul_multiplier, sub_params
 from codegen.ir.types import DType, TensorType
 
 

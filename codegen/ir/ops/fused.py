@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir.function import Function
-from codegen.ir.ops.base import Attrs, Op
-from codegen.ir.ops.rules import narrow
+from codegen.ir.operator import Attrs, Op
+from codegen.ir.ops.base.operands import narrow
 from codegen.ir.types import TensorType
 from codegen.ir.values import Arg, ConstRef, Let
 

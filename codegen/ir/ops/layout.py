@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.ops.attrs import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
-from codegen.ir.ops.base import Attrs, Op
-from codegen.ir.ops.rules import narrow, need_count, need_elements, operand, present
+from codegen.ir.operator import Attrs, Op
+from codegen.ir.ops.base.attrs import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir.ops.base.operands import narrow, need_count, need_elements, operand, present
 from codegen.ir.types import TensorType
 
 

@@ -17,17 +17,17 @@ from codegen.ir.fixed_point import (
     multiply_wide_by_quantized_multiplier,
     wrap_int32,
 )
-from codegen.ir.ops.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base import Activation
-from codegen.ir.ops.parameters import (
+from codegen.ir.operator import Activation
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.operands import operand, present
+from codegen.ir.ops.base.parameters import (
     activation_range,
     conv_multipliers,
     float_activation_range,
     fully_connected_multipliers,
     has_wide_accumulator,
 )
-from codegen.ir.ops.rules import operand, present
-from codegen.ir.ops.taps import Meeting, axes_of, meetings
+from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, Quantization, TensorType
 
 Reals = NDArray[np.floating]

@@ -4,17 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from codegen.ir.operator import Activation, Attrs, Op
 from codegen.ir.ops import pointwise
-from codegen.ir.ops.attrs import LeakyReluAttrs, SoftmaxAttrs
-from codegen.ir.ops.base import Activation, Attrs, Op
-from codegen.ir.ops.parameters import (
-    activation_range,
-    leaky_relu_params,
-    relu_multiplier,
-    rescale_multiplier,
-    softmax_params,
-)
-from codegen.ir.ops.rules import (
+from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
     need_dtype,
@@ -23,6 +16,13 @@ from codegen.ir.ops.rules import (
     need_one_type,
     need_quantized,
     operand,
+)
+from codegen.ir.ops.base.parameters import (
+    activation_range,
+    leaky_relu_params,
+    relu_multiplier,
+    rescale_multiplier,
+    softmax_params,
 )
 from codegen.ir.types import DType, TensorType
 

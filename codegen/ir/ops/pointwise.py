@@ -15,9 +15,10 @@ from codegen.ir.fixed_point import (
     round_half_away_array,
     rounding_divide_by_power,
 )
-from codegen.ir.ops.attrs import LeakyReluAttrs, SoftmaxAttrs
-from codegen.ir.ops.base import Activation
-from codegen.ir.ops.parameters import (
+from codegen.ir.operator import Activation
+from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.base.operands import operand, present
+from codegen.ir.ops.base.parameters import (
     activation_range,
     leaky_relu_params,
     logistic_float,
@@ -28,7 +29,6 @@ from codegen.ir.ops.parameters import (
     tanh_float,
     tanh_table,
 )
-from codegen.ir.ops.rules import operand, present
 from codegen.ir.types import DType, TensorType
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from codegen.ir.fixed_point import multiply_by_quantized_multiplier
-from codegen.ir.ops.attrs import MeanAttrs, PoolAttrs
-from codegen.ir.ops.base import Activation
-from codegen.ir.ops.parameters import activation_range, float_activation_range, mean_multiplier
-from codegen.ir.ops.rules import operand, present
-from codegen.ir.ops.taps import Meeting, axes_of, meetings
+from codegen.ir.operator import Activation
+from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs
+from codegen.ir.ops.base.operands import operand, present
+from codegen.ir.ops.base.parameters import activation_range, float_activation_range, mean_multiplier
+from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
 

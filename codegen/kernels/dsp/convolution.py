@@ -10,11 +10,23 @@ from numpy.typing import NDArray
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.fixed_point import wrap_int32
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
-from codegen.ir.ops.parameters import activation_range, conv_multipliers
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import Conv2D, DepthwiseConv2D
-from codegen.kernels.dsp.model import conv_instructions
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range, conv_multipliers
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    PortableKernel,
+    arg_type,
+    arg_types,
+    constant_data,
+    row_kernel,
+)
+from codegen.kernels.base.forms import Form, register_form
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.dsp.packing import Channels, stream
+from codegen.kernels.dsp.price import conv_instructions
 from codegen.kernels.dsp.tiles import (
     image_offsets,
     patch_offsets,
@@ -24,16 +36,7 @@ from codegen.kernels.dsp.tiles import (
     tiled_below,
     workspace_bytes,
 )
-from codegen.kernels.forms import Form, register_form
-from codegen.kernels.overlap import forward_sharing
-from codegen.kernels.portable import (
-    ConstantData,
-    PortableKernel,
-    arg_type,
-    arg_types,
-    constant_data,
-    row_kernel,
-)
+from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D
 from codegen.kernels.primfunc import (
     ConstantPointer,
     CStruct,
@@ -45,9 +48,6 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.walk import params
-from codegen.kernels.window import WindowShape, nhwc
 
 HEADER = "cg_conv_dsp.h"
 PIXEL_SOURCES = ("kernels/gather_s8_dsp.S", "kernels/requantize_s8_dsp.c", "kernels/tile1_s8_dsp.S")

@@ -6,6 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.ir import Let, Target
+from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.overlap import forward_sharing, striped_below
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
@@ -17,8 +22,6 @@ from codegen.kernels.dsp.depthwise_numbers import (
     int16_pairs,
     window_of,
 )
-from codegen.kernels.overlap import forward_sharing, striped_below
-from codegen.kernels.portable import arg_type, arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantPointer,
     LinkedConstant,
@@ -30,9 +33,6 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.walk import Fields, params
-from codegen.kernels.window import WindowShape
 
 BAND_ROWS = 4
 """Result rows computed together at stride 1."""

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace
-from codegen.kernels.dsp.requantise import channel_multipliers, folded_bias, long_reason, right_shifts
-from codegen.kernels.portable import arg_type, constant_data
-from codegen.kernels.window import WindowShape, nhwc
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import arg_type, constant_data
+from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.dsp.requantize import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace
 
 GROUP = 4
 """Channels computed together."""

@@ -7,6 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let, Target
+from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.overlap import forward_sharing, striped_below
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
@@ -18,8 +23,6 @@ from codegen.kernels.dsp.depthwise_numbers import (
     int16_pairs,
     window_of,
 )
-from codegen.kernels.overlap import forward_sharing, striped_below
-from codegen.kernels.portable import arg_type, arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantPointer,
     LinkedConstant,
@@ -28,10 +31,7 @@ from codegen.kernels.primfunc import (
     StructArg,
     ValueArg,
 )
-from codegen.kernels.registry import Kernel, register
 from codegen.kernels.rows import Axis
-from codegen.kernels.walk import params
-from codegen.kernels.window import WindowShape
 
 UNROLLED_TAPS = 9
 NARROW_GROUP = 121

@@ -6,9 +6,13 @@ import numpy as np
 
 from codegen.ir import DType, Let
 from codegen.ir.ops import FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.parameters import activation_range, fully_connected_multipliers
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import FullyConnected
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range, fully_connected_multipliers
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.kernels.base.overlap import forward_sharing, row_major_below
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import (
     HEADER,
     PIXEL_SOURCES,
@@ -18,10 +22,9 @@ from codegen.kernels.dsp.convolution import (
     weight_data,
     weight_scales,
 )
-from codegen.kernels.dsp.model import FURTHER_CALL, row_instructions
 from codegen.kernels.dsp.packing import GROUP, groups, stream
-from codegen.kernels.overlap import forward_sharing, row_major_below
-from codegen.kernels.portable import ConstantData, arg_type, arg_types
+from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions
+from codegen.kernels.portable.convolution import FullyConnected
 from codegen.kernels.primfunc import (
     ConstantArg,
     LinkedConstant,
@@ -32,10 +35,7 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import register
 from codegen.kernels.split import Split
-from codegen.kernels.walk import params
-from codegen.kernels.window import WindowShape
 
 _NARROW_SOURCES = ("kernels/requantize_s8_dsp.c", "kernels/tile1_narrow_s8_dsp.S")
 _SPACE = "inputs"

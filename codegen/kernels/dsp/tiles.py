@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.ops import Padding2D
+from codegen.kernels.base.overlap import NOTHING, first_reads
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import GROUP, groups
-from codegen.kernels.overlap import NOTHING, first_reads
-from codegen.kernels.window import WindowShape
 
 
 def reads_words(window: WindowShape) -> bool:

@@ -6,6 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let, Target
+from codegen.kernels.base.c_kernel import arg_types, row_kernel
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.fpu.layer import (
     ConvSource,
     FullyConnectedSource,
@@ -16,10 +20,8 @@ from codegen.kernels.fpu.layer import (
     product_stream,
     weights_and_bias,
 )
-from codegen.kernels.fpu.model import conv_instructions
+from codegen.kernels.fpu.price import conv_instructions
 from codegen.kernels.fpu.tiles import BLOCK, product_below
-from codegen.kernels.overlap import forward_sharing
-from codegen.kernels.portable import arg_types, row_kernel
 from codegen.kernels.primfunc import (
     ConstantArg,
     LinkedConstant,
@@ -29,8 +31,6 @@ from codegen.kernels.primfunc import (
     StructArg,
     ValueArg,
 )
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.window import WindowShape
 
 HEADER = "cg_kernels_fpu.h"
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import DType, Let, Target
+from codegen.kernels.base.c_kernel import arg_types
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.fpu.convolution import HEADER, by_rows, tile_sources
 from codegen.kernels.fpu.layer import (
     DepthwiseInPlaceSource,
@@ -15,10 +18,8 @@ from codegen.kernels.fpu.layer import (
     limits_of,
     weights_and_bias,
 )
-from codegen.kernels.fpu.model import depthwise_instructions, in_place_instructions
+from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
 from codegen.kernels.fpu.tiles import BLOCK, depthwise_below
-from codegen.kernels.overlap import forward_sharing
-from codegen.kernels.portable import arg_types
 from codegen.kernels.primfunc import (
     ConstantArg,
     LinkedConstant,
@@ -29,7 +30,6 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import Kernel, register
 
 
 class FpuDepthwise(Kernel):

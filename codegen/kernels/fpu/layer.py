@@ -7,14 +7,20 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.parameters import float_activation_range
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, DepthwiseInPlace, FullyConnected, window_of
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import float_activation_range
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, constant_data, float_limits
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.fpu.tiles import BLOCK
-from codegen.kernels.portable import ConstantData, arg_type, constant_data, float_limits
+from codegen.kernels.portable.convolution import (
+    Conv2D,
+    DepthwiseConv2D,
+    DepthwiseInPlace,
+    FullyConnected,
+    window_of,
+)
 from codegen.kernels.primfunc import CStruct
-from codegen.kernels.walk import params
-from codegen.kernels.window import WindowShape
 
 Reals = NDArray[np.float32]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir.ops import Padding2D
-from codegen.kernels.overlap import NOTHING, first_reads
+from codegen.kernels.base.overlap import NOTHING, first_reads
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.rows import Axis, safe_distance
-from codegen.kernels.window import WindowShape
 
 TILE = 4
 """Pixels computed together."""

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.parameters import activation_range
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve.groups import CHUNK, grouped_sharing
-from codegen.kernels.mve.model import (
-    few_pixels_instructions,
-    pointwise_instructions,
-    windows_instructions,
-)
 from codegen.kernels.mve.packing import (
     Channels,
     folded,
@@ -27,7 +25,8 @@ from codegen.kernels.mve.packing import (
     rounding_of,
     scaling_of,
 )
-from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
+from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
 from codegen.kernels.primfunc import (
     CallArg,
     CStruct,
@@ -41,9 +40,6 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.walk import params
-from codegen.kernels.window import WindowShape
 
 HEADER = "cg_kernels_mve.h"
 GROUP = 3

@@ -7,12 +7,13 @@ import numpy as np
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.parameters import activation_range
-from codegen.ir.ops.rules import narrow
-from codegen.kernels.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
 from codegen.kernels.mve.groups import CHUNK, striped_sharing
-from codegen.kernels.mve.model import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.mve.packing import (
     SMALL_COLUMNS,
     SMALL_ROWS,
@@ -26,7 +27,8 @@ from codegen.kernels.mve.packing import (
     small_stream,
     small_struct,
 )
-from codegen.kernels.portable import ConstantData, arg_type, arg_types, constant_data, row_kernel
+from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
+from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
 from codegen.kernels.primfunc import (
     CStruct,
     LinkedConstant,
@@ -38,8 +40,6 @@ from codegen.kernels.primfunc import (
     Workspace,
     WorkspaceArg,
 )
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.window import WindowShape
 
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""

@@ -2,7 +2,7 @@
 
 Groups are counted in the order of computation, through all rows and batches. What is copied first is read
 before any pixel of its group is written; otherwise all channels but the last chunk are written while the
-group's image is still read. Distances as in `codegen.kernels.overlap`.
+group's image is still read. Distances as in `codegen.kernels.base.overlap`.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.overlap import NOTHING, first_reads, last_reads, sharing_either_way
+from codegen.kernels.base.overlap import NOTHING, first_reads, last_reads, sharing_either_way
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.primfunc import Sharing
 from codegen.kernels.rows import safe_distance
-from codegen.kernels.window import WindowShape
 
 CHUNK = 16
 """Channels whose sums are kept together, then requantised and written."""

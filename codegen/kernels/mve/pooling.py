@@ -7,14 +7,14 @@ import numpy as np
 
 from codegen.ir import DType, Let, Target, Var
 from codegen.ir.ops import PoolAttrs
-from codegen.ir.ops.rules import narrow
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
-from codegen.kernels.pooling import Pool
-from codegen.kernels.portable import arg_type, row_kernel
+from codegen.kernels.portable.pooling import Pool
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.registry import Kernel, register
-from codegen.kernels.window import WindowShape, nhwc
 
 
 class PoolMve(Kernel):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Arg, Let
+from codegen.ir.operator import NO_PADDING
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
-from codegen.ir.ops.base import NO_PADDING
-from codegen.ir.ops.taps import WindowAxis, axes_of
+from codegen.ir.ops.base.taps import WindowAxis, axes_of
 
 Indices = NDArray[np.int64]
 _Arg = TypeVar("_Arg", bound=Arg)

@@ -20,7 +20,7 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.effort import effort
+from codegen.ir.ops.base.effort import effort
 from codegen.passes.reduce.ranges import MAX_EFFORT, Range, channels, is_foldable, sums_of_products
 
 Mask = NDArray[np.bool_]

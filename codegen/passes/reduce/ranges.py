@@ -17,8 +17,8 @@ from codegen.ir.evaluate import evaluate_let
 from codegen.ir.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops import matmul as reference
-from codegen.ir.ops.effort import effort
-from codegen.ir.ops.parameters import (
+from codegen.ir.ops.base.effort import effort
+from codegen.ir.ops.base.parameters import (
     activation_range,
     conv_multipliers,
     fully_connected_multipliers,
@@ -31,7 +31,7 @@ Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
 
 MAX_EFFORT = 1 << 30
-"""Effort of all steps whose ranges are worked out, in elementary operations (`codegen.ir.ops.effort`)."""
+"""Effort of all steps whose ranges are worked out, in elementary operations (`codegen.ir.ops.base.effort`)."""
 
 MAX_ELEMENTS = 2 << 20
 """Elements of the largest step whose range is worked out: it takes up to 100 bytes each."""

@@ -29,7 +29,7 @@ from codegen.ir.ops import (
     ReshapeAttrs,
     StridedSliceAttrs,
 )
-from codegen.passes.base import with_function
+from codegen.passes.pipeline import with_function
 from codegen.passes.reduce.flow import Flow, Link, Mask
 from codegen.passes.reduce.needs import Needs
 from codegen.passes.reduce.ranges import Range, channels

@@ -10,12 +10,12 @@ import numpy as np
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import MemoryFault, run_poisoned
-from codegen.driver.cases import Case, pattern_case
-from codegen.driver.compare import array, compare
-from codegen.driver.planned import Planned
+from codegen.driver.inputs.cases import Case, pattern_case
+from codegen.driver.inputs.planned import Planned
+from codegen.driver.report.compare import array, compare
 from codegen.driver.run import request
 from codegen.ir.evaluate import evaluate
-from codegen.plan.image import RunResult
+from codegen.program.image import RunResult
 from tests import engines
 from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request
 from tests.importers.fuzz.examine import Verdict, rendered

@@ -11,12 +11,12 @@ from pathlib import Path
 from codegen import board as boards
 from codegen import emit, importers, toolchain
 from codegen.driver.build import plan_model
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.joint import joined
 from codegen.driver.options import Options
-from codegen.driver.planned import Planned
 from codegen.errors import CodegenError
-from codegen.ir.text import print_module
-from codegen.plan.image import Sources
+from codegen.ir.text.printer import print_module
+from codegen.program.image import Sources
 
 CPU_SECONDS = 2.0
 GROWTH_BYTES = 512 << 20

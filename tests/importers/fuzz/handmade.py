@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.importers.tflite.writer_options import OPTIONS, Kind
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.importers.tflite.writing.writer_options import OPTIONS, Kind
 from tests.importers.fuzz.mutations import OPTION_NUMBERS
 from tests.importers.samples import one_op
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.fixed_point import multiply_by_quantized_multiplier
-from codegen.ir.ops.parameters import activation_range
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import Conv, DspConv2D, DspDepthwise, TiledConv
 from codegen.kernels.dsp.fully_connected import DspFullyConnected, DspRows, fully_connected
 from codegen.kernels.dsp.packing import stream
 from codegen.kernels.dsp.tiles import tiled_below
-from codegen.kernels.window import WindowShape
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
 from tests.kernels.layers import Layer

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from codegen.ir import DType, Quantization, Target, TensorType
 from codegen.ir.ops import Activation, DepthwiseConvAttrs, Padding2D
 from codegen.kernels import kernels_for
+from codegen.kernels.base.overlap import striped_below
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, band_tile, row_tile
 from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
-from codegen.kernels.dsp.requantise import channel_multipliers
-from codegen.kernels.overlap import striped_below
+from codegen.kernels.dsp.requantize import channel_multipliers
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.window import WindowShape
 from tests.kernels.builders import random_layer
 from tests.kernels.layers import Layer, Operand, int8_type, integer, layer, random_operand
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from codegen.search.costs import FLASH_WORTH
+from codegen.search.kernels.costs import FLASH_WORTH
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Numbers, Shape, run_all
 
 pytestmark = pytest.mark.qemu

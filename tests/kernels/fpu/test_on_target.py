@@ -15,17 +15,17 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.run import Measured, complaints, measure
 from codegen.ir import ConstRef, DType, Module, TensorType
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
-from codegen.plan.bundle import together
+from codegen.plan.models.bundle import together
 from codegen.search import Choices, Segment, search
-from codegen.search.binding import Binder
-from codegen.search.fuse import row_steps
-from codegen.search.select import select
+from codegen.search.blocks.row_blocks import row_steps
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
 from tests.joining import joined
 from tests.kernels.dsp.conv_layers import module_of
 from tests.kernels.fpu.layers import connected, convolution, depthwise, float_layer

@@ -11,11 +11,11 @@ from numpy.random import Generator
 from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
-from codegen.driver.cases import Case
+from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
-from codegen.importers.tflite.writer import ModelBuilder
-from codegen.plan.bundle import together
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from codegen.plan.models.bundle import together
 from codegen.search import SharingMode
 from codegen.toolchain import Optimize
 from tests.joining import joined

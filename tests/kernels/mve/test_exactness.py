@@ -10,6 +10,7 @@ from codegen.ir.fixed_point import (
     rounding_divide_by_power,
 )
 from codegen.ir.ops import Padding2D
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve.groups import NOTHING, grouped_above, grouped_below
 from codegen.kernels.mve.packing import (
     CLAMPED,
@@ -22,7 +23,6 @@ from codegen.kernels.mve.packing import (
     rounding_of,
     small_stream,
 )
-from codegen.kernels.window import WindowShape
 
 INT32 = np.iinfo(np.int32)
 

@@ -1,0 +1,203 @@
+"""The host's end of the test link: requests over a port, repeated until answered, at most so often."""
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from codegen.board.link.framing import Frame, Splitter, decode, encode
+from codegen.board.link.protocol import VERSION, Fault, Kind, Status, version_of, words
+from codegen.errors import CodegenError, Message
+
+
+class Port(Protocol):
+    """A stream of bytes both ways."""
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`. Raises CodegenError E601 when the port is gone."""
+        ...
+
+    def read(self, timeout_seconds: float) -> bytes:
+        """What has arrived; waits up to the timeout for the first byte. Raises CodegenError E601."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long to wait. `answer_seconds` goes up by half with every try, as a loaded machine is slow."""
+
+    answer_seconds: float = 1.0
+    tries: int = 8
+    greeting_seconds: float = 0.3
+    """For the frame a target sends after reset; then it is asked even if it did not."""
+    identify_seconds: float = 0.25
+    identify_tries: int = 16
+    run_seconds: float = 300.0
+    """For the reply to RUN and CONTINUE: as long as an inference may take."""
+
+
+PATIENT = Patience()
+
+
+class Broken(Exception):
+    """The link itself faulted on the target."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__("the test link faulted")
+        self.fault = fault
+
+
+class Link:
+    """Requests and replies, one at a time.
+
+    A damaged or late frame leads to the same request again with the same sequence number; the target
+    answers without executing it twice. Replies to earlier requests are dropped by their number.
+
+    `identify` begins a session, a number that the target has to put into every reply: one that was reset,
+    or that another host identified, has not this one any more.
+    """
+
+    def __init__(
+        self,
+        port: Port,
+        *,
+        patience: Patience = PATIENT,
+        clock: Callable[[], float] = time.monotonic,
+        awake: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """`awake`: around every exchange, for a target that sleeps between them (qemu.Emulator)."""
+        self._port = port
+        self._awake = awake
+        self._patience = patience
+        self._clock = clock
+        self._splitter = Splitter()
+        self._sequence = random.randrange(0x10000)  # differs from an earlier session's
+        self._session = 0
+        self._damaged = 0
+
+    def identify(self) -> bytes:
+        """IDENTIFY, after the target's greeting, or without it if the target is up already.
+
+        Asked more often than others: the target may still be starting, and drop what comes. Raises
+        CodegenError E602 if nothing answers. Begins a new session with a target of this version.
+        """
+        patience = self._patience
+        self._session = secrets.randbelow(0xFFFF_FFFF) + 1  # 0: a target since its reset
+        self._splitter.feed(self._port.read(patience.greeting_seconds))
+        return self._ask(Kind.IDENTIFY, b"", [patience.identify_seconds] * patience.identify_tries)
+
+    def request(self, kind: Kind, *arguments: int, data: bytes = b"") -> bytes:
+        """Ask and return the reply's payload.
+
+        Raises CodegenError: E602 no answer, E603 too many damaged frames, E604 the target refused, E613 the
+        target was reset since `identify`; Broken when the link faulted.
+        """
+        patience = self._patience
+        waits = [patience.answer_seconds * 1.5**attempt for attempt in range(patience.tries)]
+        if kind in (Kind.RUN, Kind.CONTINUE):
+            waits = _spread(patience.run_seconds, waits)
+        return self._ask(kind, words(*arguments) + data, waits)
+
+    def _ask(self, kind: Kind, payload: bytes, waits: list[float]) -> bytes:
+        self._sequence = (self._sequence + 1) & 0xFFFF
+        request = Frame(sequence=self._sequence, kind=kind, payload=payload, session=self._session)
+        encoded = encode(request)
+        self._damaged = 0
+        with self._awake():
+            reply = self._exchange(kind, encoded, waits)
+        return self._checked(kind, reply)
+
+    def _exchange(self, kind: Kind, encoded: bytes, waits: list[float]) -> Frame:
+        for wait in waits:
+            self._port.write(encoded)
+            reply = self._wait(kind, wait, encoded)
+            if reply is not None:
+                return reply
+        raise CodegenError(self._no_answer(kind, sum(waits)))
+
+    def _wait(self, kind: Kind, seconds: float, encoded: bytes) -> Frame | None:
+        """The reply to the present request, None after `seconds`. A damaged frame is asked for again."""
+        end = self._clock() + seconds
+        while (left := end - self._clock()) > 0:
+            for piece in self._splitter.feed(self._port.read(left)):
+                frame = decode(piece)
+                if frame is None or frame.kind == Kind.GARBLED:
+                    self._note_damage(kind)
+                    self._port.write(encoded)
+                elif self._answers(kind, frame):
+                    return frame
+        return None
+
+    def _answers(self, kind: Kind, frame: Frame) -> bool:
+        """Whether it is the reply to the present request. IDENTIFY's may be one of an earlier host, left in a
+        buffer, or one of another version, whose frames have no session."""
+        if (frame.sequence, frame.kind) != (self._sequence, kind):
+            return False
+        is_ours = frame.session == self._session
+        return is_ours or kind is not Kind.IDENTIFY or version_of(frame.payload) != VERSION
+
+    def _checked(self, kind: Kind, reply: Frame) -> bytes:
+        if reply.status == Status.FAULT:
+            raise Broken(Fault.parse(reply.payload))
+        if kind is Kind.IDENTIFY and version_of(reply.payload) != VERSION:
+            return reply.payload  # of whatever session: who asked says that it is another version
+        if reply.session != self._session or reply.status == Status.OTHER_SESSION:
+            raise CodegenError(_lost(kind, reply.session))
+        if reply.status != Status.OK:
+            names = {status.value: status.name for status in Status}
+            name = names.get(reply.status, str(reply.status))
+            raise CodegenError(
+                Message(
+                    code="E604",
+                    text=f"the target refused {kind.name}: {name}",
+                    help="firmware and host are of different versions: build and load the firmware again",
+                )
+            )
+        return reply.payload
+
+    def _note_damage(self, kind: Kind) -> None:
+        self._damaged += 1
+        if self._damaged > self._patience.tries:
+            text = f"{self._damaged} damaged frames in one {kind.name} exchange"
+            raise CodegenError(
+                Message(
+                    code="E603",
+                    text=f"the link to the target does not work: {text}",
+                    help="check cable and baud rate (uart.baud in the board file) and who else uses the port",
+                )
+            )
+
+    def _no_answer(self, kind: Kind, seconds: float) -> Message:
+        if kind is Kind.IDENTIFY:
+            text = f"the target does not answer (waited {seconds:.0f} s)"
+            help_ = "is the test firmware on the board, reset, and the port the one of the board file's uart?"
+        elif kind in (Kind.RUN, Kind.CONTINUE):
+            text = f"the inference did not end within {seconds:.0f} s"
+            help_ = "a loop without end, or a target that is too slow for this model"
+        else:
+            text = f"the target stopped answering ({kind.name}, waited {seconds:.0f} s)"
+            help_ = "reset the board and try again"
+        return Message(code="E602", text=text, help=help_)
+
+
+def _spread(total_seconds: float, waits: list[float]) -> list[float]:
+    """`waits` with the last one repeated until `total_seconds` are full: it is lost, or still running."""
+    spread: list[float] = []
+    while sum(spread) < total_seconds:
+        wait = waits[min(len(spread), len(waits) - 1)]
+        spread.append(min(wait, total_seconds - sum(spread)))
+    return spread
+
+
+def _lost(kind: Kind, session: int) -> Message:
+    what = f"({kind.name}): inputs and results of this run are lost"
+    if session:
+        text = f"another program took the target over {what}"
+        help_ = "one program at a time: end what else has the port open, then run again"
+    else:
+        text = f"the target was reset, or lost power, in the middle of the exchange {what}"
+        help_ = "look at its supply, its reset line and a watchdog that nobody serves, then run again"
+    return Message(code="E613", text=text, help=help_)

@@ -1,0 +1,241 @@
+"""A target behind the test link: QEMU, or a board on a serial port."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from codegen.board.link.exchange import PATIENT, Broken, Link, Patience
+from codegen.board.link.faults import link_fault
+from codegen.board.link.linked_model import Memory, PaintedSequence, TargetModel
+from codegen.board.link.protocol import VERSION, Identity, Malformed, Marks, version_of
+from codegen.board.machines.ports import SerialPort
+from codegen.board.machines.qemu import running
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board
+from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
+from codegen.progress import Progress, silent
+
+RUNTIME_ABI = 1
+"""CG_RUNTIME_ABI of cg_runtime.h."""
+
+_COUNTER_TOLERANCE = 0.02
+
+
+@contextmanager
+def target_session(
+    image: Image,
+    board: Board,
+    *,
+    port: str | None = None,
+    patience: Patience = PATIENT,
+    plugin: str | None = None,
+    progress: Progress = silent,
+) -> Generator["Target", None, None]:
+    """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
+
+    Raises CodegenError: E501 no QEMU, E601 port, E602 no answer, E605 QEMU, E606 counter, E607 version, E614
+    no firmware of ours, E615 another build.
+    """
+    if port is None:
+        with running(board, image.path, plugin) as qemu:
+            greeted = replace(patience, greeting_seconds=0.0)
+            link = Link(qemu.port, patience=greeted, awake=qemu.awake)
+            yield Target(link, image, board, runner="qemu", memory=qemu.memory, progress=progress)
+        return
+    if board.uart is None:
+        raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
+    serial = SerialPort(port, board.uart.baud)
+    try:
+        link = Link(serial, patience=patience)
+        yield Target(link, image, board, runner="serial", progress=progress)
+    finally:
+        serial.close()
+
+
+class Target:
+    """Executes requests. What it finds wrong is a CodegenError; a fault of one model leaves it usable."""
+
+    def __init__(
+        self,
+        link: Link,
+        image: Image,
+        board: Board,
+        *,
+        runner: str,
+        memory: Memory | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        """Identify the target; raises CodegenError E602, E606, E607, E614, E615. `memory`: a shorter way than
+        the link for inputs that the target keeps. `progress` hears of cases and of steps of a trace."""
+        self._progress = progress
+        self._link, self._memory = link, memory
+        self._image = image
+        self._board = board
+        self._runner = runner
+        self.identity = self.identify_again()
+        self._check_identity()
+
+    def identify_again(self) -> Identity:
+        """What the target says of itself now; raises CodegenError E602, E607, E614, E621. Inputs that it had
+        are forgotten."""
+        with self._told():
+            payload = self._link.identify()
+            version = version_of(payload)
+            if version != VERSION:
+                raise _other_version(f"it speaks version {version:,}, this program {VERSION}")
+            return Identity.parse(payload)
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """What a target says that it should not, as errors for people."""
+        try:
+            yield
+        except Broken as broken:
+            raise link_fault(broken.fault, self._image.symbols) from broken
+        except Malformed as error:
+            raise CodegenError(
+                Message(
+                    code="E614",
+                    where=self._board.name,
+                    text=f"what answers is no firmware of codegen, or a broken one: {error}",
+                    help=f"is it the right port? {_flash(self._board)}",
+                )
+            ) from error
+
+    def _check_identity(self) -> None:
+        found, board = self.identity, self._board
+        if found.abi != RUNTIME_ABI:
+            raise _other_version(f"its runtime is of version {found.abi:,}, this program's {RUNTIME_ABI}")
+        if found.board != board.name:
+            raise _other_version(f"it was built for board {found.board}, not for {board.name}")
+        if found.build_sha256 != self._image.build_sha256:
+            theirs, ours = found.build_sha256[:12], self._image.build_sha256[:12]
+            text = f"another build is on the board: build {theirs}, this one is {ours}"
+            raise CodegenError(
+                Message(
+                    code="E615",
+                    where=board.name,
+                    text=text,
+                    help="models, flags, codegen.toml, compiler and codegen itself make a build. "
+                    f"{_flash(board)}",
+                )
+            )
+        if self._runner == "qemu" and board.counter is not None:
+            measured = found.calibration_instructions / max(found.calibration_ticks, 1)
+            stated = board.counter.instructions_per_tick
+            if abs(measured / stated - 1.0) > _COUNTER_TOLERANCE:
+                text = (
+                    f"the counter ticks every {measured:.3f} instructions, the board file says {stated:.3f}"
+                )
+                advice = "correct counter.instructions_per_tick in the board file, or use another QEMU"
+                raise CodegenError(Message(code="E606", where=board.name, text=text, help=advice))
+
+    def run(self, request: RunRequest) -> RunResult:
+        """Every case under every paint, then once more without painting, counted; of a sequence under every
+        paint.
+
+        Raises CodegenError: E602 to E604 link, E610 firmware of another model, E611 status, E613 a reset,
+        E614 no firmware of ours, E620 fault in the model, E621 in the firmware, E622 a step that cannot be
+        sandboxed; ValueError for a request that does not fit the image, on QEMU, which runs that image.
+        """
+        with self._told():
+            try:
+                model = TargetModel(self._link, self._image, request, self.identity, self._memory)
+            except Malformed as error:
+                if self._runner == "qemu":
+                    raise ValueError(f"the request does not fit the image: {error}") from error
+                raise
+            cases = self._sequence(model) if request.sequence else tuple(self._cases(model))
+            trace = () if request.trace is Trace.NONE else tuple(self._trace(model, request.cases[0]))
+        return RunResult(runner=self._runner, cases=cases, trace=trace, sequence=request.sequence)
+
+    def _cases(self, model: TargetModel) -> Iterator[CaseResult]:
+        given = model.request.cases
+        for index, inputs in enumerate(given):
+            self._progress("run", index, len(given))
+            yield self._case(model, inputs, first=index == 0)
+
+    def _case(self, model: TargetModel, inputs: Sequence[bytes], *, first: bool) -> CaseResult:
+        """All paints, then what an inference costs: of one without painting before it for the first case, of
+        the last painted one for the others, which differs by what painting did to caches, on a board."""
+        model.keep(inputs)
+        painted = [model.painted(inputs, paint) for paint in model.request.paints]
+        sandboxed = model.request.sandboxed
+        ticks = None if sandboxed else model.finish(inputs) if first else painted[-1].ticks
+        return self._result(model, [run.outputs for run in painted], [run.marks for run in painted], ticks)
+
+    def _sequence(self, model: TargetModel) -> tuple[CaseResult, ...]:
+        """Peaks, guards and stacks are those of the whole sequence; ticks those under the last paint."""
+        runs: list[PaintedSequence] = []
+        for index, paint in enumerate(model.request.paints):
+            self._progress("run the sequence", index, len(model.request.paints))
+            runs.append(model.sequence(paint))
+        marks, ticks = [run.marks for run in runs], runs[-1].ticks
+        return tuple(
+            self._result(model, [run.outputs[index] for run in runs], marks, ticks[index])
+            for index in range(len(model.request.cases))
+        )
+
+    def _result(
+        self,
+        model: TargetModel,
+        outputs: Sequence[tuple[bytes, ...]],
+        marks: Sequence[tuple[Marks, ...]],
+        ticks: int | None,
+    ) -> CaseResult:
+        """Of outputs and marks under each paint."""
+        sandboxed = model.request.sandboxed
+        ticks = None if sandboxed else ticks
+        stacks = [each.stack_peak_bytes for run in marks for each in run]
+        core1 = max((each.core1_stack_peak_bytes for run in marks for each in run), default=0)
+        counter, instructions = self._board.counter, self._instructions(ticks)
+        return CaseResult(
+            outputs=outputs[0],
+            paints_agree=all(each == outputs[0] for each in outputs),
+            pool_peaks={name: max(run[i].peak_bytes for run in marks) for i, name in enumerate(model.pools)},
+            guards_intact=all(each.intact for run in marks for each in run),
+            stack_peak_bytes=None if sandboxed else max(stacks, default=None),
+            instructions=instructions,
+            counter_resolution=counter.instructions_per_tick
+            if counter and instructions is not None
+            else None,
+            cycles=self._cycles(ticks),
+            core1_stack_peak_bytes=core1 if core1 and not sandboxed else None,
+        )
+
+    def _trace(self, model: TargetModel, inputs: Sequence[bytes]) -> Iterator[StepTrace]:
+        # The inputs kept there are those of the last case.
+        model.keep(inputs)
+        seen: dict[int, tuple[bytes | None, int]] = {}
+        for step, found in model.traced(inputs):
+            self._progress("run step by step", step + 1, model.info.steps)
+            seen[step] = found
+        for step in range(model.info.steps):
+            result, ticks = seen.get(step, (None, None))
+            ticks = None if model.request.sandboxed else ticks
+            yield StepTrace(
+                step=step, result=result, instructions=self._instructions(ticks), cycles=self._cycles(ticks)
+            )
+
+    def _instructions(self, ticks: int | None) -> int | None:
+        """Known on QEMU only, where the counter runs by instructions."""
+        if ticks is None or self._runner != "qemu" or self._board.counter is None:
+            return None
+        return round(ticks * self._board.counter.instructions_per_tick)
+
+    def _cycles(self, ticks: int | None) -> int | None:
+        """On a board, where all our counters run at the core's clock."""
+        return ticks if self._runner == "serial" else None
+
+
+def _other_version(text: str) -> CodegenError:
+    help_ = "build and load the firmware again"
+    return CodegenError(
+        Message(code="E607", text=f"the firmware does not fit this program: {text}", help=help_)
+    )
+
+
+def _flash(board: Board) -> str:
+    """How this build gets onto the board."""
+    tool = f"`{board.flash_tool}` there" if board.flash_tool else "the board's flash tool"
+    return f"Flash firmware.elf of this build: `codegen build` with the same models and flags, then {tool}"

@@ -1,0 +1,249 @@
+"""QEMU as a board: started paused, its UART on a TCP socket, asleep while nobody asks, stopped for sure."""
+
+import contextlib
+import json
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from codegen.board.machines.debugger import Debugger
+from codegen.board.machines.ports import SocketPort
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board
+
+PROGRAM = "qemu-system-arm"
+_ADDRESS = re.compile(r"tcp:(?P<host>[\d.]+):(?P<port>\d+)")
+_SOCKET = "host=127.0.0.1,port=0,server=on,wait=off,nodelay=on"
+_GREETING_SECONDS = 10.0
+_STOP_SECONDS = 5.0
+_SHOWN_BYTES = 2000
+
+
+def command(board: Board, firmware: Path, plugin: str | None = None) -> list[str]:
+    """The command line: instructions counted (`-icount shift=0`), control over standard input and output.
+
+    `plugin`: a TCG plugin with its arguments, as QEMU's `-plugin` takes it.
+    """
+    if board.uart is None or board.qemu_machine is None:
+        raise ValueError(f"board {board.name} does not run on QEMU")
+    silent = [word for _ in range(board.uart.qemu_serial) for word in ("-serial", "null")]
+    link, debug = (f"socket,id={name},{_SOCKET}" for name in ("link", "debug"))
+    counted = ("-plugin", plugin) if plugin else ()
+    return [
+        PROGRAM, "-M", board.qemu_machine, "-icount", "shift=0", "-nographic", "-nodefaults", "-S",
+        "-chardev", link, *silent, "-serial", "chardev:link", "-chardev", debug, "-gdb", "chardev:debug",
+        "-qmp", "stdio", "-kernel", str(firmware), *board.qemu_flags, *counted,
+    ]  # fmt: skip
+
+
+_VERSION = re.compile(r"version (?P<major>\d+)\.(?P<minor>\d+)")
+_PLUGIN_APIS = (((9, 1), 3), ((9, 0), 2), ((0, 0), 1))
+"""The first QEMU with each version of the plugin interface that runtime_c/qemu_plugin tells apart."""
+
+
+def plugin_api() -> int:
+    """Version of the plugin interface to compile plugins for (runtime_c/qemu_plugin/plugin_api.h).
+
+    Raises CodegenError E501 without QEMU.
+    """
+    _check_installed()
+    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False).stdout
+    return api_of(said)
+
+
+def api_of(version_text: str) -> int:
+    """The plugin interface of the QEMU whose `--version` prints this; the oldest where it is unreadable."""
+    match = _VERSION.search(version_text)
+    version = (int(match["major"]), int(match["minor"])) if match else (0, 0)
+    return next(api for first, api in _PLUGIN_APIS if version >= first)
+
+
+def _check_installed() -> None:
+    if shutil.which(PROGRAM) is None:
+        raise CodegenError(
+            Message(
+                code="E501",
+                text=f"{PROGRAM} is not installed",
+                help="install it: sudo apt-get install qemu-system-arm",
+            )
+        )
+
+
+def _dying_with_parent() -> tuple[str, ...]:
+    """Words in front of a command that end it when this process is killed: nothing else would."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Emulator:
+    """A running QEMU: the port of the test link, the machine's memory, what its reset button does, and
+    `awake`, around each exchange of whoever lets it sleep between them."""
+
+    port: SocketPort
+    memory: Debugger
+    reset: Callable[[], None]
+    awake: Callable[[], AbstractContextManager[None]]
+
+
+class _Sleeper:
+    """Firmware that waits for a request spins, and QEMU with it takes a core from whoever computes the next
+    one. So the process is stopped between exchanges. Emulated time stands still then: it counts
+    instructions."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+        self._child = child
+
+    def wake(self) -> None:
+        """It runs on, until an exchange ends."""
+        self._child.send_signal(signal.SIGCONT)
+
+    @contextmanager
+    def awake(self) -> Generator[None]:
+        """The process runs within, and sleeps behind; after an error it stays awake, to say what it says."""
+        self.wake()
+        yield
+        self._child.send_signal(signal.SIGSTOP)
+
+
+@contextmanager
+def running(board: Board, firmware: Path, plugin: str | None = None) -> Generator[Emulator, None, None]:
+    """QEMU executing `firmware`.
+
+    An error on the way carries what QEMU said. Raises CodegenError E501 without QEMU, E605 if it does
+    not start or dies.
+    """
+    _check_installed()
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            [*_dying_with_parent(), *command(board, firmware, plugin)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            emulator = _connect(child, board)
+            try:
+                yield emulator
+            finally:
+                emulator.memory.close()
+                emulator.port.close()
+        except CodegenError as error:
+            raise _with_reason(error, child, said, board) from error
+        finally:
+            _stop(child)
+
+
+def _connect(child: "subprocess.Popen[bytes]", board: Board) -> Emulator:
+    """Learn the sockets' numbers over QMP, connect, then let the machine run: nothing it says is lost.
+
+    Until the firmware enables them, the UARTs of CMSDK and nRF51 take no byte, and QEMU's main loop does
+    not look at the socket again by itself: so wait for the greeting, then give the loop something to do.
+    """
+    try:
+        _receive(child)
+        _execute(child, "qmp_capabilities")
+        devices: list[dict[str, Any]] = _execute(child, "query-chardev")
+        host, number = _address(devices, "debug")
+        sleeper = _Sleeper(child)
+        memory = Debugger(host, number, name=f"QEMU ({board.name})", wake=sleeper.wake)
+        try:
+            port = _greeted(child, _address(devices, "link"), board)
+        except BaseException:
+            memory.close()
+            raise
+        return Emulator(port=port, memory=memory, reset=lambda: _reset(child, sleeper), awake=sleeper.awake)
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        raise _failed("it did not start") from error
+
+
+def _address(devices: list[dict[str, Any]], label: str) -> tuple[str, int]:
+    """Host and port of the socket of a chardev."""
+    name = next(str(device["filename"]) for device in devices if device.get("label") == label)
+    match = _ADDRESS.search(name)
+    if match is None:
+        raise _failed(f"it has no socket named {label}: {name}")
+    return match["host"], int(match["port"])
+
+
+def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: Board) -> SocketPort:
+    port = SocketPort(*address, name=f"QEMU ({board.name})")
+    try:
+        _execute(child, "cont")
+        port.read(_GREETING_SECONDS)
+        _execute(child, "query-status")
+    except BaseException:
+        port.close()
+        raise
+    return port
+
+
+def _reset(child: "subprocess.Popen[bytes]", sleeper: _Sleeper) -> None:
+    sleeper.wake()
+    _execute(child, "system_reset")
+
+
+def _execute(child: "subprocess.Popen[bytes]", name: str) -> Any:
+    assert child.stdin is not None  # it was opened as a pipe
+    child.stdin.write(json.dumps({"execute": name}).encode() + b"\n")
+    child.stdin.flush()
+    while True:
+        answer = _receive(child)
+        if "return" in answer:
+            return answer["return"]
+        if "error" in answer:
+            raise ValueError(f"QMP {name}: {answer['error']}")
+
+
+def _receive(child: "subprocess.Popen[bytes]") -> dict[str, Any]:
+    assert child.stdout is not None  # it was opened as a pipe
+    line = child.stdout.readline()
+    if not line:
+        raise ValueError("QEMU ended")
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def _failed(text: str) -> CodegenError:
+    return CodegenError(Message(code="E605", text=f"QEMU failed: {text}", help="see `codegen doctor`"))
+
+
+def _with_reason(
+    error: CodegenError, child: "subprocess.Popen[bytes]", said: BinaryIO, board: Board
+) -> CodegenError:
+    """The error, with QEMU's own words if QEMU ended by itself."""
+    try:
+        child.wait(0.2)
+    except subprocess.TimeoutExpired:
+        return error
+    said.seek(0)
+    words = (
+        said.read(_SHOWN_BYTES).decode(errors="replace").strip() or f"it ended with status {child.returncode}"
+    )
+    return CodegenError(
+        Message(
+            code="E605",
+            where=board.name,
+            text=f"QEMU failed: {words}",
+            help="the firmware locked the core up, or this QEMU lacks the machine: see `codegen doctor`",
+        )
+    )
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    """End the child, at once: it holds nothing worth saving."""
+    child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_STOP_SECONDS)
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

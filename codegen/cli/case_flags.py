@@ -1,0 +1,87 @@
+"""What `--input` and `--expect` say, by model: FILE.npz[:CASE], of several models NAME=FILE.npz[:CASE]."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codegen.driver.build import Built
+from codegen.driver.example import example_cases, example_model
+from codegen.driver.inputs.cases import ArraySource, Case, pattern_case
+from codegen.driver.inputs.sequences import sequence_cases
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message, Messages
+from codegen.program.program import Program
+
+
+def by_model(flag: str, words: Sequence[str], names: Sequence[str]) -> Mapping[str, ArraySource]:
+    """Model -> where its arrays are. Raises CodegenError E257 for a word without the name of a model where
+    there are several, or one that says twice what to take."""
+    messages = Messages()
+    found: dict[str, ArraySource] = {}
+    for word in words:
+        name, separator, source = word.partition("=")
+        if not separator or name not in names:
+            name, source = names[0], word
+            if len(names) > 1:
+                help_ = f"put one of {', '.join(names)} and = in front of the file"
+                messages.add("E257", "does not say which model it is for", where=f"{flag} {word}", help=help_)
+        if name in found:
+            help_ = "leave one out"
+            messages.add("E257", f"model {name} has arrays already", where=f"{flag} {word}", help=help_)
+        found[name] = ArraySource.parse(source)
+    messages.raise_if_any()
+    return found
+
+
+def check_arrays(inputs: Iterable[ArraySource], expected: Iterable[ArraySource]) -> None:
+    """Raise CodegenError E220, E221 for every file of arrays of which it can be told before any work that it
+    is of no use."""
+    messages: list[Message] = []
+    named = [*((each, "x", "input") for each in inputs), *((each, "y", "output") for each in expected)]
+    for source, letter, what in named:
+        try:
+            source.check(letter, what)
+        except CodegenError as error:
+            messages += error.messages
+    if messages:
+        raise CodegenError(messages)
+
+
+def model_cases(
+    built: Built,
+    paths: Sequence[Path],
+    inputs: Mapping[str, ArraySource],
+    expected: Mapping[str, ArraySource],
+    options: Options,
+    *,
+    sequence: bool = False,
+) -> list[list[Case]]:
+    """The cases of every model, in order: given, of the shipped example, or made up from the seed; of a
+    `sequence` row by row.
+
+    Raises CodegenError E220 to E222 for arrays that do not fit.
+    """
+    found: list[list[Case]] = []
+    for model, path in zip(built.models, paths, strict=True):
+        program = model.program
+        given, wanted = inputs.get(program.name), expected.get(program.name)
+        if given is None and wanted is None and path == example_model():
+            found.append(example_cases(program))
+        elif sequence:
+            found.append(sequence_cases(program, given, wanted, options.seed))
+        else:
+            found.append(_cases(program, given, wanted, options))
+    return found
+
+
+def _cases(
+    program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
+) -> list[Case]:
+    types = [tensor.type for tensor in program.inputs]
+    if given is None:
+        case = pattern_case(types, options.seed)
+    else:
+        case = Case(name=given.prefix or given.path.name, inputs=given.read("x", types, "input"))
+    if expected is None:
+        return [case]
+    outputs = expected.read("y", [tensor.type for tensor in program.outputs], "output")
+    return [Case(name=case.name, inputs=case.inputs, expected=outputs)]

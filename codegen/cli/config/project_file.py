@@ -1,0 +1,214 @@
+"""codegen.toml of the project: defaults for flags, under the command line and the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from codegen.cli.config.constant_rules import constant_rules
+from codegen.cli.config.places import declared_places
+from codegen.cli.config.states import declared_states
+from codegen.cli.config.toml_lines import entry_line, key_line
+from codegen.cli.config.toml_tables import Table, tables
+from codegen.cli.config.user_kernels import declared_kernels
+from codegen.cli.options.option_table import ROWS, Row
+from codegen.documents import read_toml
+from codegen.driver.inputs.files import existing
+from codegen.errors import CodegenError, Message, Messages
+from codegen.ir.ops import UserKernel
+from codegen.ir.rules.places import Place
+from codegen.ir.rules.states import StateRule
+from codegen.ir.sizes import SIZE_WORDS, size_bytes
+from codegen.plan.constants.constant_rules import ConstantRule
+
+FILE = "codegen.toml"
+
+_POOL_KEYS = {"name", "size", "address"}
+_HELP = "see docs/configuration.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What codegen.toml says."""
+
+    defaults: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Values of options by name, for click."""
+    kernels: tuple[UserKernel, ...] = ()
+    places: tuple[Place, ...] = ()
+    states: tuple[StateRule, ...] = ()
+    constant_rules: tuple[ConstantRule, ...] = ()
+    read: tuple[Path, ...] = ()
+    """The file and the sources of its kernels."""
+    text: str = ""
+
+    def origin(self, key: str) -> str:
+        """Where the file says `key`, for messages."""
+        return _place(self.read[0], self.text, key)
+
+
+def _place(path: Path, text: str, key: str) -> str:
+    line = key_line(text, key)
+    return f"{_shown(path)}, {'' if line is None else f'line {line}, '}key {key}"
+
+
+def _shown(path: Path) -> str:
+    """The file as people call it from the current folder: its name where it lies in that."""
+    return min(os.path.relpath(path), str(path), key=len)
+
+
+def current_folder() -> Path:
+    """Where codegen runs. Raises CodegenError E234 if that folder was removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise CodegenError(
+            Message(code="E234", text="the current folder is gone", help="change to a folder that exists")
+        ) from None
+
+
+def find_file(folder: Path) -> Path | None:
+    """codegen.toml in `folder`, or in the next folder above it up to the root of the repository.
+
+    Outside a repository only `folder` itself is looked at: what lies above belongs to others.
+    """
+    above = [folder, *folder.parents]
+    root = next((each for each in above if (each / ".git").exists()), folder)
+    candidates = (each / FILE for each in above[: above.index(root) + 1])
+    return next((path for path in candidates if os.path.lexists(path)), None)
+
+
+def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
+    """Read `file`, else the codegen.toml of `folder`, the current one by default (`find_file`); without a
+    file there are no settings.
+
+    Raises CodegenError E202 naming everything in it that is not understood, E204 for a `file` that is not
+    there, or for a folder of that name, E234.
+    """
+    path = find_file(folder or current_folder()) if file is None else existing(file, "a codegen.toml")
+    if path is None:
+        return Settings()
+    path = path.absolute()
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "is no file"
+        help_ = "settings are looked for there: rename it, or name another file with --config"
+        raise CodegenError(Message(code="E204", where=_shown(path), text=what, help=help_))
+    try:
+        table, text = read_toml(path)
+        document: dict[str, object] = table
+    except ValueError as error:  # TOML, UTF-8 or a limit
+        help_ = "correct the file or move it away"
+        raise CodegenError(
+            Message(code="E202", where=_shown(path), text=f"not TOML: {error}", help=help_)
+        ) from None
+    except OSError as error:
+        help_ = "correct its rights or move it away"
+        text = f"cannot be read: {error.strerror}"
+        raise CodegenError(Message(code="E202", where=_shown(path), text=text, help=help_)) from None
+    messages = Messages()
+    read = (path, *_kernel_sources(document.get("kernel"), path))
+    kernels = declared_kernels(document.pop("kernel", []), path, text, messages)
+    places = declared_places(document.pop("place", []), path, text, messages)
+    states = declared_states(document.pop("state", []), path, text, messages)
+    rules = constant_rules(document.pop("constant", []), path, text, messages)
+    defaults = _defaults(document, path, text, messages)
+    messages.raise_if_any()
+    return Settings(
+        defaults=defaults,
+        kernels=kernels,
+        places=places,
+        states=states,
+        constant_rules=rules,
+        read=read,
+        text=text,
+    )
+
+
+def _defaults(
+    document: Mapping[str, object], path: Path, text: str, messages: Messages
+) -> Mapping[str, object]:
+    """Values of options by name; what is no key or not of its kind goes to `messages` (E202)."""
+    known = {each.key: each for each in ROWS.values() if each.toml is not None}
+    values: dict[str, object] = {}
+    for key, value in document.items():
+        option = known.get(key)
+        if option is None or option.toml is None:
+            help_ = f"known keys are {', '.join(known)}, kernel, place, state, constant"
+            messages.add("E202", f"unknown key {key!r}", where=_place(path, text, key), help=help_)
+        elif not option.toml.accepts(value):
+            what = f"{key} must be {option.toml.words}"
+            messages.add("E202", what, where=_place(path, text, key), help=_HELP)
+        elif key == "pool":
+            values[option.name] = pool_words(value, path, text, messages)
+        else:
+            words = [value] if isinstance(value, str) and option.settings.get("multiple") else _words(value)
+            values[option.name] = _beside(words, option, path)
+    return values
+
+
+def _beside(value: object, option: Row, file: Path) -> object:
+    """A path in `file` is one beside it, wherever codegen is called."""
+    names_file = option.is_path or (option.key == "board" and str(value).endswith(".toml"))
+    if not names_file or file.parent == current_folder():
+        return value
+    return str(file.parent / str(value))
+
+
+def _kernel_sources(tables: object, file: Path) -> list[Path]:
+    """The sources that `[[kernel]]` tables of `file` name, as far as they are understood."""
+    rows = cast("list[object]", tables) if isinstance(tables, list) else []
+    named = [cast("dict[str, object]", row).get("source") for row in rows if isinstance(row, dict)]
+    return [file.parent / source for source in named if isinstance(source, str)]
+
+
+def pool_words(value: object, file: Path, text: str, messages: Messages) -> list[str]:
+    """`[pool]` or `[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
+    if isinstance(value, dict):
+        limits = cast("dict[str, object]", value)
+        return [
+            f"{name}={size}" for name, size in limits.items() if _is_limit(name, size, file, text, messages)
+        ]
+    rows = tables(value, "pool", file, text, messages, _HELP)
+    return [word for row in rows if (word := _pool_word(row, messages)) is not None]
+
+
+def _is_limit(name: str, value: object, file: Path, text: str, messages: Messages) -> bool:
+    """Whether an entry of `[pool]` is one, else it goes to `messages`."""
+    if _size(value) is not None:
+        return True
+    line = entry_line(text, "pool", name)
+    where = f"{_shown(file)}, {'' if line is None else f'line {line}, '}key pool.{name}"
+    messages.add("E202", f"{value} is no number of bytes", where=where, help=SIZE_WORDS)
+    return False
+
+
+def _pool_word(table: Table, messages: Messages) -> str | None:
+    """A table of `[[pool]]`; None if it is none."""
+    fields = table.values
+    size, address = _size(fields.get("size")), _size(fields.get("address"))
+    sound = isinstance(fields.get("name"), str) and size is not None
+    if not sound or (address is None) != ("address" not in fields) or fields.keys() - _POOL_KEYS:
+        messages.add(
+            "E202",
+            "a pool is name (a string), size and, for one of its own, address (integers, or "
+            'strings such as "32K", "0x8000")',
+            where=table.where,
+            help=_HELP,
+        )
+        return None
+    return f"{fields['name']}={fields['size']}" + ("" if address is None else f"@{fields['address']}")
+
+
+def _size(value: object) -> int | None:
+    """Bytes, or an address, as an integer or a string; None for anything else."""
+    size = value if type(value) is int else size_bytes(value) if isinstance(value, str) else None
+    return None if size is None or size < 0 else size
+
+
+def _words(value: object) -> object:
+    """What click takes for a value: the words of a table, of a list of lists, of a name."""
+    if isinstance(value, dict):
+        return [f"{name}={word}" for name, word in cast("dict[str, object]", value).items()]
+    if isinstance(value, list):
+        return [",".join(group) for group in cast("list[list[str]]", value)]
+    return value

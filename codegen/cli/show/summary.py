@@ -1,0 +1,340 @@
+"""Summaries for people, on stdout."""
+
+from collections.abc import Sequence
+
+import click
+
+from codegen.cli.console import table
+from codegen.cli.show.speed import show_costs, show_speed
+from codegen.driver.build import Built, Planned
+from codegen.driver.curve import Curve
+from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.model_names import ModelName
+from codegen.driver.options import Options
+from codegen.driver.report.certificate import CUT_SHORT, order_text, proof_text, ways_text, work_text
+from codegen.driver.report.copies import copies_line
+from codegen.driver.report.reduction import reduction_line
+from codegen.driver.report.second_core import core1_line
+from codegen.driver.report.several import pool_bound
+from codegen.driver.report.single import Measured
+from codegen.driver.run import StepCheck, used_pools
+from codegen.driver.words import counted
+from codegen.emit.interface.figures import stack_bytes
+from codegen.ir import Board
+from codegen.plan.draw.memory_map import program_map
+from codegen.plan.models.bundle import Bundle, bundle_peak
+from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.program.problem import BufferKind, MemoryPlan, Problem, peak_bytes
+from codegen.program.program import ConstantPool, Program
+from codegen.toolchain import FreeRange
+from codegen.toolchain.cycles import CycleEstimate
+
+
+def show_plan(planned: Planned) -> None:
+    """Memory map, pools against their bound, constants."""
+    program = planned.program
+    click.echo(
+        f"{program.name}: {counted(len(program.prim_funcs), 'step')}, {planned.macs:,} multiply-accumulates\n"
+    )
+    click.echo(program_map(program))
+    click.echo()
+    _pools(program, planned.own_macs)
+    _time(planned)
+    _constants(program.constants, program)
+    _staged(program)
+    _reduction(planned)
+
+
+def show_curve(found: Curve) -> None:
+    """One row a plan: what it takes, what it costs, how it runs."""
+    click.echo(f"{found.programs[0].name}: {found.macs:,} multiply-accumulates, each layer once\n")
+    rows = [
+        [
+            f"{point.peak_bytes:,}",
+            f"{point.macs:,}",
+            f"+{point.extra_percent:.1f}",
+            "yes" if program.plan.proved_optimal else "no",
+            f"{'lean kernels, ' if point.is_lean else ''}{ways_text(program)}",
+        ]
+        for program, point in zip(found.programs, found.points, strict=True)
+    ]
+    columns = ["peak bytes", "multiply-accumulates", "extra %", "proved", "how"]
+    table("", columns, rows)
+    if found.found.lean:
+        click.echo("\nlean kernels need fewer bytes and run longer: what a --pool limit may lead to")
+
+
+def show_lines(lines: Sequence[str]) -> None:
+    """Lines as they are."""
+    for line in lines:
+        click.echo(line)
+
+
+def show_names(names: Sequence[ModelName], quiet: bool) -> None:
+    """Which models are not called as their files, and why, on stderr."""
+    for each in names:
+        if each.note and not quiet:
+            click.echo(f"note: {each.note}", err=True)
+
+
+def show_ranges(ranges: Sequence[FreeRange]) -> None:
+    """What an application leaves of each region."""
+    for each in ranges:
+        click.echo(f"app       leaves {each.size_bytes:,} bytes of {each.pool} at 0x{each.address:08x}")
+
+
+def show_build(built: Built, options: Options) -> None:
+    """What was made, where it is, how large it is."""
+    for planned in built.models:
+        _headline(planned, built.board, options)
+        _pools(planned.program, planned.own_macs)
+        _time(planned)
+        _reduction(planned)
+    show_shared(built.bundle)
+    _stacks(built)
+    _sizes(built)
+    image = "no firmware.elf" if built.left_out else built.image.path.name
+    click.echo(f"written   {built.folder}/  (C sources, {image}, report.json)")
+
+
+def show_runs(
+    built: Built,
+    options: Options,
+    cases: Sequence[Sequence[Case]],
+    measured: Sequence[Measured],
+    *,
+    steps: bool = False,
+) -> None:
+    """What every model of a run gave, with `steps` what each step took; then what all of them share."""
+    for planned, own, one in zip(built.models, cases, measured, strict=True):
+        _show_run(built, planned, options, own, one)
+        if steps:
+            show_costs(planned.program, one)
+    show_shared(built.bundle)
+    _sizes(built)
+
+
+def _show_run(
+    built: Built, planned: Planned, options: Options, cases: Sequence[Case], measured: Measured
+) -> None:
+    """Memory map, planned against measured, outputs, instructions."""
+    program = planned.program
+    _headline(planned, built.board, options)
+    click.echo(program_map(program))
+    click.echo()
+    _pools(program, planned.own_macs, measured)
+    _outputs(program, cases, measured)
+    first = measured.result.cases[0]
+    if first.stack_peak_bytes is not None:
+        bound = stack_bytes(program, built.image.sizes)
+        click.echo(f"stack     {first.stack_peak_bytes:,} bytes used, static bound {bound:,}")
+    if first.core1_stack_peak_bytes is not None:
+        bound = built.image.sizes.core1_stack_bound_bytes
+        click.echo(f"          on core 1 {first.core1_stack_peak_bytes:,} bytes used, static bound {bound:,}")
+    show_speed(program, measured, built.board.clock_hz)
+    if measured.estimate is not None:
+        _cycles(measured.estimate, built.board.clock_hz)
+    _reduction(planned)
+
+
+def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
+    """Cycles without waits at the board's clock, then with the waits at the clock of the memory model."""
+    time_ = f", {estimate.total / clock_hz * 1000:.1f} ms at {clock_hz / 1e6:g} MHz" if clock_hz else ""
+    click.echo(f"          about {estimate.total:,} cycles{time_} (an estimate: docs/cycles.md)")
+    memory, waits = estimate.memory, estimate.total_waits
+    if memory is not None and waits is not None:
+        total = estimate.total + waits.total
+        time_ = f"{total / memory.clock_hz * 1000:.1f} ms at {memory.clock_hz / 1e6:g} MHz"
+        click.echo(f"          about {total:,} cycles, {time_}, with the flash of {memory.name}")
+        click.echo(f"          ({waits.code:,} cycles wait for code, {waits.data:,} for constants)")
+
+
+def show_steps(checks: Sequence[StepCheck]) -> None:
+    """One row a step: what was compared, whether it matched, what it cost."""
+    rows: list[list[str]] = []
+    for check in checks:
+        one = check.comparison
+        verdict = "view or caller's" if one is None else "equal" if one.matches else f"{one.differing} differ"
+        if one is not None and check.channels is not None:
+            verdict += f" ({check.channels[0]} of {check.channels[1]} channels)"
+        worst = "" if one is None else f"{one.max_abs_difference:g}"
+        cost = "" if check.instructions is None else f"{check.instructions:,}"
+        rows.append([str(check.step), check.where, verdict, worst, cost])
+    table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
+
+
+def show_problem(problem: Problem, plan: MemoryPlan) -> None:
+    """A bare problem's plan: peaks against bounds, and every place."""
+    names = [pool.name for pool in problem.pools]
+    peaks = {name: peak_bytes(problem, plan, name) for name in names}
+    peak, bound = sum(peaks.values()), sum(plan.lower_bounds[name] for name in names)
+    places = {buffer.id: plan.placements[buffer.id] for buffer in problem.buffers}
+    rows = [[b.id, places[b.id].pool, str(places[b.id].offset), str(b.size_bytes)] for b in problem.buffers]
+    table("", ["buffer", "pool", "offset", "bytes"], rows)
+    if len(names) > 1:
+        click.echo()
+        for name in names:
+            click.echo(f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}")
+        click.echo(f"access {_access(problem, plan)}")
+    above = (
+        f"{counted(peak - bound, 'byte')} above the bound"
+        if peak > bound
+        else "the pools are not proved best"
+    )
+    proof = "proved optimal" if plan.proved_optimal else above
+    proof += "" if plan.reproducible else f"; {CUT_SHORT}"
+    click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
+
+
+def _access(problem: Problem, plan: MemoryPlan) -> str:
+    """The access cost, and how far that is from the best choice of pools."""
+    cost, bound = access_cost(problem, plan), plan.access_cost_bound
+    gap = "no choice of pools costs less" if cost == bound else f"no choice costs less than {bound:,}"
+    return f"{cost:,} weighted byte accesses an inference; {gap}"
+
+
+def _headline(planned: Planned, board: Board, options: Options) -> None:
+    named = board.name if options.board == board.name else f"{board.name} (asked for as {options.board})"
+    click.echo(f"{planned.program.name} on {named}: {board.title}\n")
+
+
+def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
+    rows: list[list[str]] = []
+    for name in used_pools(program):
+        pool = next(pool for pool in program.problem.pools if pool.name == name)
+        peak = peak_bytes(program.problem, program.plan, name)
+        workspaces = sum(
+            buffer.size_bytes
+            for buffer in program.problem.buffers
+            if buffer.kind is BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == name
+        )
+        row = [
+            name,
+            f"{peak:,}",
+            f"{program.plan.lower_bounds[name]:,}",
+            f"{workspaces:,}",
+            f"{pool.limit_bytes:,}",
+        ]
+        if len(program.problem.pools) > 1:
+            row.append(f"{pool_access_cost(program.problem, program.plan, name):,}")
+        if measured is not None:
+            row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
+        rows.append(row)
+    columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
+    if len(program.problem.pools) > 1:
+        columns.append("access cost")
+    if measured is not None:
+        columns.insert(2, "measured peak")
+    table("", columns, rows)
+    click.echo(f"plan      {proof_text(program)}")
+    click.echo(f"order     {order_text(program.order)}")
+    click.echo(f"work      {work_text(program, macs)}")
+    if len(program.problem.pools) > 1:
+        click.echo(f"access    {_access(program.problem, program.plan)}")
+    show_lines([line for line in (core1_line(program), copies_line(program)) if line is not None])
+
+
+def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> None:
+    equal = sum(all(one.matches for one in case) for case in measured.comparisons)
+    source = "expected outputs" if cases[0].expected is not None else "NumPy reference"
+    what = "inferences of one sequence" if measured.result.sequence else "cases"
+    click.echo(f"outputs   {equal} of {len(cases)} {what} equal to the {source}")
+    if len(cases) == 1:
+        for tensor, one in zip(program.outputs, measured.comparisons[0], strict=True):
+            click.echo(
+                f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
+                f"max |d| {one.max_abs_difference:g}"
+            )
+
+
+def show_shared(bundle: Bundle) -> None:
+    """Constants, and of several models the pools that they share."""
+    if not bundle.is_single:
+        click.echo(f"\nall {len(bundle.programs)} models\n")
+        rows = [
+            [
+                pool.name,
+                f"{bundle_peak(bundle, pool.name):,}",
+                f"{pool_bound(bundle, pool.name):,}",
+                ", ".join(
+                    f"{model} from {base:,}"
+                    for (model, name), base in bundle.bases.items()
+                    if name == pool.name
+                ),
+            ]
+            for pool in bundle.pools
+        ]
+        table("", ["pool", "planned peak", "lower bound", "models"], rows)
+        apart = [" and ".join(group) for group in bundle.concurrent]
+        click.echo(f"together  {'; '.join(apart) or 'no two models run at the same time'}")
+    _constants(bundle.constants, bundle.programs[0])
+    for program in bundle.programs:
+        _staged(program, "" if bundle.is_single else f"{program.name}: ")
+
+
+def _constants(pools: Sequence[ConstantPool], program: Program) -> None:
+    for pool in pools:
+        merged = f", {pool.merged_bytes:,} saved by merging" if pool.merged_bytes else ""
+        where = f"in {pool.name}"
+        if program.interface.external:
+            where = f"not in the image: the caller's, planned as if in {pool.name}"
+        click.echo(f"constants {pool.size_bytes:,} bytes {where}{merged}")
+
+
+def _staged(program: Program, of: str = "") -> None:
+    """What is copied to faster memory or decoded, where anything is; `of` names the model where there are
+    several."""
+    _compressed(program)
+    if not program.copied:
+        return
+    costs, copies = program.constant_costs, [copy for copy in program.copied if copy.copied_at is not None]
+    where = ", ".join(dict.fromkeys(copy.pool for copy in program.copied))
+    lasting = sum(copy.size_bytes for copy in program.copied if copy.copied_at is None)
+    copied = sum(copy.size_bytes for copy in copies)
+    made = counted(len(copies), "copy", "copies")
+    click.echo(
+        f"staged    {of}{lasting:,} bytes at start-up, {copied:,} bytes in {made} "
+        f"an inference, to {where}; reads of constants cost {costs.chosen:,}, "
+        f"without copies {costs.linked:,}, at best {costs.bound:,}"
+    )
+
+
+def _compressed(program: Program) -> None:
+    if program.compression is None:
+        return
+    found, costs = program.unpacked, program.compression
+    buffers = max(copy.size_bytes for copy in found)
+    constants = counted(len(found), "constant")
+    click.echo(
+        f"compressed {constants}, {costs.original_bytes:,} bytes as kernels read them, at least "
+        f"{costs.least_bytes:,}; decoding takes {costs.instructions:,} instructions an inference (no choice "
+        f"less than {costs.instructions_bound:,}), buffers of up to {buffers:,} bytes"
+    )
+
+
+def _time(planned: Planned) -> None:
+    """Printed only: a report that held it would differ from build to build."""
+    click.echo(f"time      {planned.program.plan.seconds:.2f} s in the planner")
+
+
+def _reduction(planned: Planned) -> None:
+    line = reduction_line(planned.reduction)
+    if line is not None:
+        click.echo(line)
+
+
+def _sizes(built: Built) -> None:
+    sizes = built.image.sizes
+    click.echo(
+        f"image     model code {sizes.model_code_bytes:,} bytes; with test link: text {sizes.text_bytes:,}, "
+        f"rodata {sizes.rodata_bytes:,}, data {sizes.data_bytes:,}, bss {sizes.bss_bytes:,}"
+    )
+    click.echo(f"build     sha256 {built.image.build_sha256}")
+
+
+def _stacks(built: Built) -> None:
+    """What calls take at most; of a run it stands beside what they took."""
+    known = [(each.name, stack_bytes(each, built.image.sizes)) for each in built.bundle.programs]
+    told = [f"{name} {size:,} bytes" for name, size in known if size is not None]
+    if told:
+        click.echo(f"stack     static bound of a call: {', '.join(told)}")

@@ -1,0 +1,154 @@
+"""Whether firmware can call a model in the way that was asked for."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message, Messages
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.models.bundle import Bundle, own_pools
+from codegen.program.cores import second_core_steps, uses_second_core
+from codegen.program.program import Interface, Program
+from codegen.search import CompressMode, StageMode, report_unused
+
+
+def check_interface(bundle: Bundle) -> None:
+    """Raise CodegenError for several models with the caller's pools or external constants (E260), for a model
+    that has no constants to hand over (E261) or no pools to own (E262), and for steps on core 1 of models
+    that may run at the same time (E248) or that would call the application from there (E249)."""
+    interface = bundle.programs[0].interface
+    messages = Messages()
+    wanted = [("--pools caller", interface.caller_pools), ("--constants external", interface.external)]
+    given = [flag for flag, is_set in wanted if is_set]
+    if given and not bundle.is_single:
+        names = ", ".join(program.name for program in bundle.programs)
+        messages.add(
+            "E260",
+            f"{' and '.join(given)}: for one model, not for {names} in one firmware",
+            help="build each model into a folder of its own, and compile the runtime files once",
+        )
+    for program in bundle.programs if bundle.is_single else ():
+        if interface.external and not bundle.constants:
+            messages.add(
+                "E261",
+                "has no constants to hand over",
+                where=program.name,
+                help="leave out --constants external",
+            )
+        if interface.caller_pools and not own_pools(program):
+            messages.add(
+                "E262",
+                "uses no pool: everything is the caller's already",
+                where=program.name,
+                help="leave out --pools caller",
+            )
+    _check_second_core(bundle, messages)
+    messages.raise_if_any()
+
+
+def _check_second_core(bundle: Bundle, messages: Messages) -> None:
+    """Core 1 does what one context of core 0 posts, one step after the other."""
+    beside = [name for group in bundle.concurrent for name in group]
+    for program in bundle.programs:
+        steps = [program.prim_funcs[step] for step in second_core_steps(program)]
+        if steps and program.name in beside:
+            messages.add(
+                "E248",
+                f"has steps on core 1, which serves one model at a time, and may run beside another "
+                f"(--concurrent): {', '.join(prim.name for prim in steps)}",
+                where=program.name,
+                help="leave it out of --concurrent, or its device_id out of codegen.toml",
+            )
+        for prim in steps:
+            if prim.block is not None and prim.block.streamed:
+                messages.add(
+                    "E249",
+                    "takes the input row by row (--stream-input), so the application's function would be "
+                    "called on core 1",
+                    where=prim.let.where,
+                    help="leave out --stream-input, or the step's device_id",
+                )
+
+
+def check_port(bundle: Bundle, port: str | None) -> None:
+    """Raise CodegenError E608 for steps on core 1 of a board behind `port`: only QEMU's has been started."""
+    if port is not None and uses_second_core(bundle.programs):
+        raise CodegenError(
+            Message(
+                code="E608",
+                where=bundle.programs[0].board.name,
+                text="steps on core 1 run on QEMU only: no real second core has been tried",
+                help="leave --port out; `codegen build` makes the firmware",
+            )
+        )
+
+
+def check_rules(rules: Sequence[ConstantRule], programs: Sequence[Program]) -> None:
+    """Raise CodegenError E245 for rules that apply to no constant of any model."""
+    messages = Messages()
+    report_unused(rules, [prim for program in programs for prim in program.prim_funcs], messages)
+    messages.raise_if_any()
+
+
+def stage_mode(options: Options) -> StageMode:
+    """Where copies of constants may go: as asked for, else wherever they can.
+
+    They lie at addresses that the linker knows, and the entry function makes them. Raises CodegenError E247
+    for `use` where firmware calls the model in another way.
+    """
+    interface = options.interface
+    if interface == Interface():
+        return options.stage
+    if options.stage != "use":
+        return "off"
+    ways = [
+        ("--pools caller", interface.caller_pools),
+        ("--constants external", interface.external),
+        ("--entry steps", interface.is_stepwise),
+    ]
+    raise CodegenError(
+        Message(
+            code="E247",
+            where=f"--stage {options.stage}",
+            text=f"constants cannot be copied with {' and '.join(flag for flag, is_set in ways if is_set)}",
+            help="leave out --stage, or that",
+        )
+    )
+
+
+def compress_mode(options: Options, *, alone: bool) -> CompressMode:
+    """Whether constants may be stored compressed, `alone`: of the only model of a build."""
+    return "off" if _never_compressed(options, alone=alone) else "auto"
+
+
+def _never_compressed(options: Options, *, alone: bool) -> str:
+    """What excludes constants that are stored compressed; empty if nothing does.
+
+    Buffers and constants are at addresses that the linker knows, and the constants of several models are
+    linked together, after each was planned by itself.
+    """
+    found = (
+        ("--compress off", options.compress == "off"),
+        ("several models in one firmware", not alone),
+        ("--constants external", options.interface.external),
+        ("--pools caller", options.interface.caller_pools),
+    )
+    return " and ".join(words for words, is_so in found if is_so)
+
+
+@contextmanager
+def explaining(options: Options, *, alone: bool) -> Generator[None]:
+    """Constants that do not fit (E402) and are not compressed: say why not."""
+    try:
+        yield
+    except CodegenError as error:
+        reason = _never_compressed(options, alone=alone)
+        if not reason or any(message.code != "E402" for message in error.messages):
+            raise
+        more = f"; constants are not compressed with {reason}"
+        told = (
+            each if more in (each.help or "") else replace(each, help=f"{each.help}{more}")
+            for each in error.messages
+        )
+        raise CodegenError(told) from None

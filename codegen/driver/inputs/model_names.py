@@ -1,0 +1,149 @@
+"""C prefixes of models: after their files, or as `--name` says."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.driver.words import counted
+from codegen.errors import Messages
+from codegen.ir.c_names import headers, is_taken
+from codegen.search import identifier
+
+_PREFIX = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_LONGEST = 32
+_SUFFIX = "_model"
+"""Behind the name of a file that cannot be a prefix by itself."""
+
+_FILES = ("figures",)
+"""Endings of further headers that every model of several has: no other model may be called like one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelName:
+    """What a model is called in C, in reports and by other flags."""
+
+    name: str
+    path: Path
+    note: str = ""
+    """Why it is not called as its file; empty where it is, or where `--name` says so."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenNames:
+    """Words of `--name`: `PREFIX`, one a model in their order, or `NAME=PREFIX`, NAME after the file."""
+
+    words: tuple[str, ...] = ()
+    of_project: bool = False
+    """From codegen.toml, which may name models that this build has not."""
+
+    @property
+    def where(self) -> str:
+        """Where they are said, for messages."""
+        return f"--name {' '.join(self.words)}"
+
+
+def model_names(paths: Sequence[Path], given: GivenNames | None = None) -> tuple[ModelName, ...]:
+    """Names of the models of a build, in order.
+
+    Raises CodegenError E205 for two alike, E227 for words of `--name` that are no prefixes or for no model.
+    """
+    own = [_of_file(path) for path in paths]
+    found = _renamed(own, given or GivenNames())
+    _check_apart(found)
+    return tuple(found)
+
+
+def model_name(path: Path, given: GivenNames | None = None) -> str:
+    """Name of the only model of a build. Raises as `model_names` does."""
+    return model_names((path,), given)[0].name
+
+
+def _of_file(path: Path) -> ModelName:
+    name = identifier(path.stem, "model", keep="head").rstrip("_")
+    reason = _hidden(name)
+    if reason:
+        name = f"{name}{_SUFFIX}"
+    elif _changed(path.stem, name):
+        reason = f"C names have ASCII letters, digits and _, a letter first, here {_LONGEST} at most"
+    else:
+        return ModelName(name=name, path=path)
+    note = f"{path.name}: the model is called {name}, because {reason} (--name PREFIX takes another name)"
+    return ModelName(name=name, path=path, note=note)
+
+
+def _changed(stem: str, name: str) -> bool:
+    """Whether more than case and separators of a file's name are changed in `name`."""
+    return not stem.isascii() or re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_") != name
+
+
+def _hidden(name: str) -> str:
+    """Why a model cannot be called `name`; empty if it can."""
+    if name in headers():
+        return f"a header {name}.h of its own would hide the one that C code includes"
+    return f"{name} is a word of C, C++ or the runtime" if is_taken(name) else ""
+
+
+def _renamed(own: Sequence[ModelName], given: GivenNames) -> list[ModelName]:
+    messages = Messages()
+    pairs = [word.partition("=") for word in given.words]
+    plain = [prefix for prefix, sign, _ in pairs if not sign]
+    wanted: Mapping[int, str] = dict(enumerate(plain))
+    if plain and len(plain) < len(pairs):
+        help_ = "give one PREFIX a model, in their order, or pairs only"
+        messages.add("E227", "PREFIX and NAME=PREFIX are mixed", where=given.where, help=help_)
+    elif plain and len(plain) != len(own):
+        help_ = f"give one a model, in their order, or {own[0].name}=PREFIX for some of them"
+        text = f"{counted(len(plain), 'name')} for {counted(len(own), 'model')}"
+        messages.add("E227", text, where=given.where, help=help_)
+    elif not plain:
+        wanted = _by_file(given, [each.name for each in own], messages)
+    for prefix in wanted.values():
+        _check_prefix(prefix, given.where, messages)
+    messages.raise_if_any()
+    return [
+        ModelName(name=wanted[index], path=each.path) if index in wanted else each
+        for index, each in enumerate(own)
+    ]
+
+
+def _by_file(given: GivenNames, files: Sequence[str], messages: Messages) -> Mapping[int, str]:
+    """Index of a model -> the prefix that a pair gives it."""
+    found: dict[int, str] = {}
+    for file, _, prefix in (word.partition("=") for word in given.words):
+        indices = [index for index, name in enumerate(files) if name == file]
+        if len(indices) > 1:
+            help_ = "give one PREFIX a model, in their order"
+            messages.add("E227", f"{len(indices)} files are called {file}", where=given.where, help=help_)
+        elif indices and indices[0] in found:
+            messages.add("E227", f"{file} gets two names", where=given.where, help="leave the one meant")
+        elif indices:
+            found[indices[0]] = prefix
+        elif not given.of_project:
+            help_ = f"by their files the models are {', '.join(files)}"
+            messages.add("E227", f"no model is called {file}", where=given.where, help=help_)
+    return found
+
+
+def _check_prefix(prefix: str, where: str, messages: Messages) -> None:
+    if not _PREFIX.fullmatch(prefix) or len(prefix) > _LONGEST:
+        help_ = f"take lower-case letters, digits and single underscores, a letter first, {_LONGEST} at most"
+        messages.add("E227", f"{prefix!r} cannot begin a C name", where=where, help=help_)
+    elif reason := _hidden(prefix):
+        help_ = f"take another, for example {prefix}{_SUFFIX}"
+        messages.add("E227", f"a model cannot be called {prefix}: {reason}", where=where, help=help_)
+
+
+def _check_apart(found: Sequence[ModelName]) -> None:
+    names = [each.name for each in found]
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    messages = Messages()
+    help_ = "call them apart: --name PREFIX once a model, in the order of the models"
+    if twice:
+        messages.add("E205", f"two models are called {', '.join(twice)}", help=help_)
+    for name, ending in ((name, ending) for name in names for ending in _FILES):
+        if f"{name}_{ending}" in names:
+            text = f"models {name} and {name}_{ending} would both write {name}_{ending}.h"
+            messages.add("E205", text, help=help_)
+    messages.raise_if_any()

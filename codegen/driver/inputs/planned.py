@@ -1,0 +1,38 @@
+"""A model after search, as the stages of the driver hand it on."""
+
+from dataclasses import dataclass
+
+from codegen import passes
+from codegen.ir import Module
+from codegen.program.program import Program
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """A model after search: the rewritten module that was searched, and its program."""
+
+    module: Module
+    program: Program
+    macs: int
+    """Multiply-accumulates of the file's graph, before any pass."""
+    reduction: passes.Reduction | None = None
+    """What made `module` smaller; None if that was turned off."""
+
+    @property
+    def own_macs(self) -> int:
+        """Multiply-accumulates of `module`, each layer once."""
+        return macs_of(self.module)
+
+    @property
+    def reference(self) -> Module:
+        """What the program's values are compared with: not reduced, so that the reduction is checked too."""
+        return self.module if self.reduction is None else self.reduction.original
+
+
+def macs_of(module: Module) -> int:
+    """Multiply-accumulates of a module, each layer once."""
+    total = 0
+    for let in module.main.body:
+        types = tuple(None if arg is None else arg.type for arg in let.call.args)
+        total += let.call.op.macs(let.call.attrs, types, let.var.type)
+    return total

@@ -1,0 +1,160 @@
+"""What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
+
+from codegen.driver.words import counted
+from codegen.ir.ops.fused import FusedAttrs
+from codegen.ir.values import Let
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.access import access_cost
+from codegen.plan.place.bounds import lower_bounds
+from codegen.program.problem import peak_bytes
+from codegen.program.program import OrderCertificate, Program
+
+CUT_SHORT = "--deadline cut the search short"
+"""What is said of plans that need not repeat."""
+
+
+def certificate(program: Program) -> dict[str, object]:
+    """`plan.certificate` of report.json."""
+    order = program.order
+    return {
+        "fixed": ["kernels", "traversal", "tiling", *([] if order.proved else ["order"])],
+        "optimised": [*(["order"] if order.proved else []), "placement"],
+        "reordered": order.reordered,
+        "closed_by": closed_by(program),
+        "nodes": program.plan.nodes,
+        "order": {
+            "searched": order.searched,
+            "exhausted": order.exhausted,
+            "states": order.states,
+            "peak_bytes": order.peak_bytes,
+            "file_peak_bytes": order.file_peak_bytes,
+            "lower_bound_bytes": order.lower_bound_bytes,
+        },
+        "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
+    }
+
+
+def closed_by(program: Program) -> str | None:
+    """What proves the plan optimal: `bound`, met by every pool's peak, or `search`, exhausted below the peak
+    of at least one; None where nothing does."""
+    plan = program.plan
+    if not plan.proved_optimal:
+        return None
+    pools = {id_: place.pool for id_, place in plan.placements.items()}
+    live = lower_bounds(program.problem, pools)
+    met = all(peak_bytes(program.problem, plan, name) <= bytes_ for name, bytes_ in live.items())
+    return "bound" if met else "search"
+
+
+def block_report(step: int, prim: PrimFunc) -> dict[str, object]:
+    """One block of a report: the layers of step `step`, its stripes, what it costs."""
+    assert prim.block is not None, "asked for blocks only"
+    return {
+        "step": step,
+        "name": prim.name,
+        "ops": [stage.op for stage in prim.block.stages if stage.op],
+        "stripes": len(prim.block.stripes),
+        "macs": prim.macs,
+        "extra_macs": prim.macs - inner_macs(prim),
+    }
+
+
+def inner_macs(prim: PrimFunc) -> int:
+    """Multiply-accumulates of a block's layers if each ran once over its whole result."""
+    total = 0
+    for let in _inner(prim):
+        types = tuple(None if arg is None else arg.type for arg in let.call.args)
+        total += let.call.op.macs(let.call.attrs, types, let.var.type)
+    return total
+
+
+def proof_text(program: Program) -> str:
+    """One line: is the plan proved optimal, by whom, and for what."""
+    plan = program.plan
+    bound = sum(plan.lower_bounds.values())
+    nodes = f", {counted(plan.nodes, 'node')}" if plan.nodes else ""
+    closed = closed_by(program)
+    if closed is None:
+        cut = "" if plan.reproducible else f"; {CUT_SHORT}"
+        return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes}){cut}"
+    held = "these kernels and blocks" if any(prim.block for prim in program.prim_funcs) else "these kernels"
+    order = "any order" if program.order.proved else "this order"
+    how = "meets the lower bound" if closed == "bound" else "exhausted all that is lower"
+    cut = "" if plan.reproducible else f"; other kernels, blocks and orders: {CUT_SHORT}"
+    return f"{plan.planner}: proved optimal for {held}, {order} ({plan.solver} {how}{nodes}){cut}"
+
+
+def _gap(program: Program, bound: int) -> str:
+    """What is not known about a plan that nothing proves: how low its peaks, how good its pools can be.
+
+    The objective is `access.py`'s. What it leaves open at the bounds of cost and of every pool is other pools
+    at the same cost, or the copies of constants, which are made after the plan.
+    """
+    problem, plan = program.problem, program.plan
+    peak = sum(peak_bytes(problem, plan, pool.name) for pool in problem.pools)
+    if peak > bound:
+        return f"{counted(peak - bound, 'byte')} above the lower bound"
+    if access_cost(problem, plan) > plan.access_cost_bound:
+        return "another choice of pools may cost less"
+    if len(problem.pools) > 1:
+        return "another choice of pools that costs as much may need fewer bytes"
+    return "copies of constants raise the peak" if program.staged else "though it meets the lower bound"
+
+
+def order_text(order: OrderCertificate) -> str:
+    """One line: which order, and what is known about others."""
+    chosen = "searched" if order.reordered else "the file's"
+    if not order.searched:
+        return f"{chosen}; no other was looked at"
+    saved = order.file_peak_bytes - order.peak_bytes
+    gain = f" and needs {counted(saved, 'byte')} less than the file's" if order.reordered else ""
+    states = "one state" if order.states == 1 else f"{order.states:,} states"
+    if order.exhausted:
+        searched = f"{states} searched" if order.states else "its peak bounds them all"
+        return f"{chosen}{gain}; with whole tensors none needs less ({searched})"
+    gap = order.peak_bytes - order.lower_bound_bytes
+    return (
+        f"{chosen}{gain}; with whole tensors at most {counted(gap, 'byte')} above the best "
+        f"(the search stopped after {states})"
+    )
+
+
+def executed_macs(program: Program) -> int:
+    """Multiply-accumulates that run: without channels that are left out, with those that run again."""
+    return sum(prim.macs for prim in program.prim_funcs)
+
+
+def work_text(program: Program, model_macs: int) -> str:
+    """One line: multiply-accumulates executed, those beyond the model's own, and how it runs."""
+    executed = executed_macs(program)
+    extra = executed - model_macs
+    more = "none extra"
+    if extra > 0:
+        more = f"{extra:,} ({100 * extra / model_macs:.1f} %) beyond the model's own"
+    return f"{executed:,} multiply-accumulates, {more}; {ways_text(program)}"
+
+
+def again(program: Program) -> list[str]:
+    """Names of the steps that run a second time, inside blocks too."""
+    lets = [let for prim in program.prim_funcs for let in _inner(prim)]
+    return [let.var.name for let in lets if let.source is not None and let.source.op_name.endswith(" again")]
+
+
+def ways_text(program: Program) -> str:
+    """Which operators of the file run in blocks, in how many stripes, and how many steps run twice."""
+    parts: list[str] = []
+    for prim in program.prim_funcs:
+        if prim.block is not None:
+            numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
+            stripes = len(prim.block.stripes)
+            told = f"ops {min(numbers)}-{max(numbers)} row by row" if numbers else f"{prim.name} row by row"
+            parts.append(told + (f" in {stripes} stripes" if stripes > 1 else ""))
+    repeated = len(again(program))
+    if repeated:
+        parts.append(f"{repeated} steps twice" if repeated > 1 else "one step twice")
+    return ", ".join(parts) or "every value whole"
+
+
+def _inner(prim: PrimFunc) -> tuple[Let, ...]:
+    attrs = prim.let.call.attrs
+    return attrs.function.body if isinstance(attrs, FusedAttrs) else (prim.let,)

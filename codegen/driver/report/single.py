@@ -1,0 +1,286 @@
+"""report.json: what was planned, built and measured. Field names are part of the user interface."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from codegen.driver.report.certificate import certificate, executed_macs
+from codegen.driver.report.compare import Comparison
+from codegen.driver.report.copies import copies_report
+from codegen.driver.report.reduction import reduction_report
+from codegen.ir.ops.user import operator_name
+from codegen.passes import Reduction
+from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.program.cores import core_of, second_core_steps
+from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
+from codegen.program.problem import Buffer, BufferKind, peak_bytes, pool_alignment
+from codegen.program.program import Program
+from codegen.toolchain.cycles import CycleEstimate, Waits
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A run of one model with the comparison of every output of every case."""
+
+    result: RunResult
+    comparisons: tuple[tuple[Comparison, ...], ...]
+    estimate: CycleEstimate | None = None
+    """Estimated cycles of each step (`estimate_cycles`)."""
+
+
+def report(
+    program: Program,
+    requested: str,
+    model_macs: int,
+    sizes: ElfSizes | None = None,
+    measured: Measured | None = None,
+    *,
+    reduction: Reduction | None = None,
+) -> dict[str, object]:
+    """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's."""
+    document: dict[str, object] = {
+        "schema": SCHEMA,
+        "model": _model(program, model_macs),
+        "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
+        "plan": _plan(program),
+        "device_copies": copies_report(program),
+        "constants": _constants(program),
+        "reduction": reduction_report(reduction),
+    }
+    if sizes is not None:
+        document["elf"] = _elf(sizes)
+        document["steps"] = [_step(program, step, measured) for step in range(len(program.prim_funcs))]
+    if measured is not None:
+        document["run"] = _run(program, measured)
+    return document
+
+
+def to_json(document: object) -> str:
+    """Readable JSON, keys in the order of the document."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _model(program: Program, macs: int) -> dict[str, object]:
+    return {
+        "name": program.name,
+        "sha256": program.metadata["sha256"],
+        "format": program.metadata["format"],
+        "macs": macs,
+        "macs_executed": executed_macs(program),
+    }
+
+
+def workspace_bytes(program: Program, pool: str) -> int:
+    """How much lower the pool's peak would be without kernel workspaces."""
+    ends = (
+        program.plan.placements[buffer.id].offset + buffer.size_bytes
+        for buffer in program.problem.buffers
+        if buffer.kind is not BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == pool
+    )
+    return peak_bytes(program.problem, program.plan, pool) - max(ends, default=0)
+
+
+def _plan(program: Program) -> dict[str, object]:
+    plan = program.plan
+    pools: list[dict[str, object]] = []
+    for pool in program.problem.pools:
+        peak = peak_bytes(program.problem, plan, pool.name)
+        if peak == 0:
+            continue
+        pools.append(
+            {
+                "name": pool.name,
+                "region": pool.region,
+                "section": pool.section,
+                "alignment_bytes": pool_alignment(program.problem, plan, pool.name),
+                "peak_bytes": peak,
+                "size_bytes": peak,
+                "workspace_bytes": workspace_bytes(program, pool.name),
+                "lower_bound_bytes": plan.lower_bounds[pool.name],
+                "access_cost": pool_access_cost(program.problem, plan, pool.name),
+            }
+        )
+    return {
+        "planner": plan.planner,
+        "solver": plan.solver,
+        "proved_optimal": plan.proved_optimal,
+        "peak_bytes": sum(int(str(pool["peak_bytes"])) for pool in pools),
+        "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
+        "access_cost": access_cost(program.problem, plan),
+        "access_cost_bound": plan.access_cost_bound,
+        "reproducible": plan.reproducible,
+        "core1_steps": list(second_core_steps(program)),
+        "certificate": certificate(program),
+        "pools": pools,
+    }
+
+
+def _constants(program: Program) -> dict[str, object]:
+    external = program.interface.external
+    return {
+        "total_bytes": sum(pool.size_bytes for pool in program.constants),
+        "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
+        "mode": program.interface.constants.value,
+        "pools": [
+            {
+                "name": pool.name,
+                # The caller's constants are in no image: they lie where the application has put them.
+                "region": None if external else pool.region,
+                "section": None if external else pool.section,
+                "size_bytes": pool.size_bytes,
+                "unique_bytes": pool.unique_bytes,
+                "access_cost": pool.access_cost,
+            }
+            for pool in program.constants
+        ],
+        "staged": staged_report(program),
+        "compressed": compressed_report(program),
+    }
+
+
+def compressed_report(program: Program) -> dict[str, object]:
+    """Constants that are stored compressed; instructions are predicted, of one inference."""
+    summary = program.compression
+    return {
+        "original_bytes": summary.original_bytes if summary else sum(p.size_bytes for p in program.constants),
+        "least_bytes": summary.least_bytes if summary else None,
+        "instructions": summary.instructions if summary else 0,
+        "instructions_bound": summary.instructions_bound if summary else 0,
+        "raised_bytes": summary.raised_bytes if summary else 0,
+        "constants": [
+            {
+                "step": copy.used_at,
+                "name": copy.user[0],
+                "role": copy.user[1],
+                "bytes": unpacking.original_bytes,
+                "stored_bytes": unpacking.packing.stored_bytes,
+                "table_bytes": unpacking.packing.table_bytes,
+                "pieces": len(unpacking.packing.piece_bytes),
+                "buffer_bytes": copy.size_bytes,
+                "pool": copy.pool,
+                "offset": copy.offset,
+                "instructions": unpacking.instructions,
+            }
+            for copy in program.unpacked
+            if (unpacking := copy.unpacking) is not None
+        ],
+    }
+
+
+def staged_report(program: Program) -> dict[str, object]:
+    """Copies of constants in faster memory; costs are those of reads of constants and copies."""
+    copies = [copy for copy in program.copied if copy.copied_at is not None]
+    return {
+        "bytes": sum(copy.size_bytes for copy in program.copied),
+        "start_bytes": sum(copy.size_bytes for copy in program.copied if copy.copied_at is None),
+        "copies_per_inference": len(copies),
+        "copied_bytes_per_inference": sum(copy.size_bytes for copy in copies),
+        "cost_linked": program.constant_costs.linked,
+        "cost": program.constant_costs.chosen,
+        "cost_bound": program.constant_costs.bound,
+        "constants": [
+            {
+                "step": copy.used_at,
+                "name": copy.user[0],
+                "role": copy.user[1],
+                "bytes": copy.size_bytes,
+                "pool": copy.pool,
+                "offset": copy.offset,
+                "copied_at": copy.copied_at,
+            }
+            for copy in program.copied
+        ],
+    }
+
+
+def _elf(sizes: ElfSizes) -> dict[str, object]:
+    return {
+        "text_bytes": sizes.text_bytes,
+        "rodata_bytes": sizes.rodata_bytes,
+        "data_bytes": sizes.data_bytes,
+        "bss_bytes": sizes.bss_bytes,
+        "model_code_bytes": sizes.model_code_bytes,
+        "stack_bound_bytes": sizes.stack_bound_bytes,
+        "core1_stack_bound_bytes": sizes.core1_stack_bound_bytes,
+    }
+
+
+def _workspace_bytes(program: Program, name: str) -> int:
+    buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
+    return sum(buffers[id_].size_bytes for (prim, _), id_ in program.workspaces.items() if prim == name)
+
+
+def _step(program: Program, step: int, run: Measured | None) -> dict[str, object]:
+    prim = program.prim_funcs[step]
+    trace: tuple[StepTrace, ...] = run.result.trace if run else ()
+    measured = next((each for each in trace if each.step == step), None)
+    estimate = run.estimate if run else None
+    return {
+        "step": step,
+        "op": operator_name(prim.let.call),
+        "name": prim.name,
+        "kernel": prim.kernel,
+        "core": core_of(prim),
+        "macs": prim.macs,
+        "workspace_bytes": _workspace_bytes(program, prim.name),
+        "constant_bytes": prim.constant_bytes,
+        "instructions_predicted": prim.instructions,
+        "instructions": measured.instructions if measured else None,
+        "cycles": measured.cycles if measured else None,
+        "cycles_estimate": estimate.cycles[step] if estimate else None,
+        "flash_waits_estimate": _waits(estimate.waits[step]) if estimate and estimate.waits else None,
+    }
+
+
+def _waits(waits: Waits | None) -> dict[str, int] | None:
+    return {"code": waits.code, "data": waits.data} if waits else None
+
+
+def _largest(values: list[int]) -> int | None:
+    return max(values, default=None)
+
+
+def _run(program: Program, measured: Measured) -> dict[str, object]:
+    cases: tuple[CaseResult, ...] = measured.result.cases
+    outputs: list[dict[str, object]] = []
+    for index, tensor in enumerate(program.outputs):
+        each = [case[index] for case in measured.comparisons]
+        outputs.append(
+            {
+                "name": tensor.field,
+                "dtype": tensor.type.dtype.value,
+                "shape": list(tensor.type.shape),
+                "sha256": each[0].sha256,
+                "matches": all(one.matches for one in each),
+                "max_abs_difference": max(one.max_abs_difference for one in each),
+            }
+        )
+    pools = {name for case in cases for name in case.pool_peaks}
+    estimate = measured.estimate
+    return {
+        "runner": measured.result.runner,
+        "cases": len(cases),
+        "sequence": measured.result.sequence,
+        "planning_seconds": round(program.plan.seconds, 3),
+        "outputs": outputs,
+        "pools": [
+            {"name": pool.name, "peak_bytes": max(case.pool_peaks[pool.name] for case in cases)}
+            for pool in program.problem.pools
+            if pool.name in pools
+        ],
+        "guards_intact": all(case.guards_intact for case in cases),
+        "stack_peak_bytes": _largest(
+            [case.stack_peak_bytes for case in cases if case.stack_peak_bytes is not None]
+        ),
+        "core1_stack_peak_bytes": _largest(
+            [case.core1_stack_peak_bytes for case in cases if case.core1_stack_peak_bytes is not None]
+        ),
+        "instructions": cases[0].instructions,
+        "instructions_resolution": cases[0].counter_resolution,
+        "cycles_estimate": estimate.total if estimate else None,
+        "memory_model": estimate.memory.name if estimate and estimate.memory else None,
+        "flash_waits_estimate": _waits(estimate.total_waits) if estimate else None,
+        "cycles": cases[0].cycles,
+    }

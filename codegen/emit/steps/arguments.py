@@ -1,0 +1,57 @@
+"""Arguments of calls: which values they name, arrays of addresses in front of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from codegen.emit.c.c_text import COLUMNS
+from codegen.ir import Var
+from codegen.kernels.primfunc import ArrayArg, PrimFunc, ResultArg, ValueArg
+from codegen.program.cores import core_of
+from codegen.program.program import Program
+
+
+def address_array(name: str, addresses: list[str]) -> str:
+    """Declaration of a local array of addresses."""
+    line = f"    const void *const {name}[] = {{{', '.join(addresses)}}};"
+    if len(line) <= COLUMNS:
+        return line
+    rows = [f"        {address}," for address in addresses]
+    return "\n".join(
+        [
+            "    /* clang-format off */",
+            f"    const void *const {name}[] = {{",
+            *rows,
+            "    };",
+            "    /* clang-format on */",
+        ]
+    )
+
+
+def used(program: Program) -> Iterator[str]:
+    """Variables that a call on core 0 names: the others have functions of their own."""
+    for prim in (prim for prim in program.prim_funcs if core_of(prim) == 0):
+        yield from (var.name for var in named(prim))
+
+
+def silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
+    """By step on core 0: results of steps without code that it is the first to name."""
+    silent = {program.prim_funcs[step].let.var.name for step in program.silent_steps}
+    found: dict[int, list[Var]] = {}
+    for step, prim in enumerate(program.prim_funcs):
+        for var in named(prim):
+            if var.name in silent and core_of(prim) == 0:
+                silent.remove(var.name)
+                found.setdefault(step, []).append(var)
+    return found
+
+
+def named(prim: PrimFunc) -> Sequence[Var]:
+    """Values that a call names: arguments, then its result; each once."""
+    found: dict[str, Var] = {}
+    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+    for item in (*prim.call_args, *arrays):
+        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+        if isinstance(value, Var):
+            found[value.name] = value
+    if ResultArg() in prim.call_args:
+        found[prim.let.var.name] = prim.let.var
+    return tuple(found.values())

@@ -1,0 +1,257 @@
+"""Blocks in C: a function of this model that runs several layers together, row by row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.c.c_text import block_comment, comment_text, wrapped
+from codegen.emit.c.environment import fill
+from codegen.emit.c.literals import POOL_TYPES, scalar
+from codegen.emit.c.program_names import Taken, local_names, reader_name
+from codegen.emit.steps.structs import Addresses, StructNames, local_structs, struct_name, struct_text
+from codegen.ir import DType
+from codegen.kernels.fused import ROW_WORKSPACE
+from codegen.kernels.primfunc import (
+    Block,
+    BlockStage,
+    CallArg,
+    ConstantArg,
+    LiteralArg,
+    PrimFunc,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+)
+
+_WORKSPACE = "workspace"
+"""The parameter in which row kernels work."""
+
+_OFFSETS = {DType.INT8: "cg_rows_offset", DType.FLOAT32: "cg_rows_offset_f32"}
+"""The functions of cg_kernels.h that say where a pixel of such elements lies."""
+
+_NAMES = (
+    _WORKSPACE,
+    "stages",
+    "columns",
+    "stripe",
+    "span",
+    "done",
+    "stage",
+    "y",
+    "context",
+    "failed",
+    "constants",
+)
+"""Words of the template; no value's name may hide one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StageView:
+    """One layer of a block."""
+
+    name: str
+    numbers: str
+    """Initialiser of its `cg_stage`."""
+    rows: tuple[str, ...]
+    """Declarations of the images' rows, in its scope, so that the stack holds one stage's at a time."""
+    call: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockView:
+    """What block.c.j2 shows."""
+
+    comment: str
+    prototype: str
+    stages: tuple[StageView, ...]
+    spans: tuple[str, ...]
+    """Columns per stripe; empty where there is one stripe."""
+    indent: str
+    is_streamed: bool
+    """It returns a cg_status."""
+    last: int
+    height: int
+
+
+def function_name(model: str, prim: PrimFunc) -> str:
+    """Name of the C function of block `prim`."""
+    return f"{model}_{prim.symbol}"
+
+
+def block_text(
+    model: str,
+    prim: PrimFunc,
+    block: Block,
+    constants: Addresses,
+    structs: StructNames,
+    given: Sequence[str] | None = None,
+) -> str:
+    """The function of one block. `given`: parameters that lead to constants; None if these are linked."""
+    view = _Block(model, prim, block, constants, structs, given).view()
+    return fill("c/block.c.j2", block=view).rstrip("\n")
+
+
+class _Block:
+    def __init__(
+        self,
+        model: str,
+        prim: PrimFunc,
+        block: Block,
+        constants: Addresses,
+        structs: StructNames,
+        given: Sequence[str] | None,
+    ) -> None:
+        self._struct_names = structs
+        self._prim = prim
+        self._given = given
+        self._block = block
+        self._model = model
+        self._constants = constants
+        taken = Taken(_NAMES)
+        self._names = [taken.take(*local_names(model, line.name, "_lines")) for line in block.lines]
+        self._rows = [taken.take(f"{name}_rows") for name in self._names]
+        self._striped = len(block.stripes) > 1
+        self._indent = " " * (8 if self._striped else 4)
+
+    def view(self) -> BlockView:
+        """All of it."""
+        block = self._block
+        return BlockView(
+            comment=self._comment(),
+            prototype=self._prototype(),
+            stages=tuple(
+                StageView(
+                    name=stage.name,
+                    numbers=_numbers(stage),
+                    rows=(
+                        *self._structs(stage),
+                        *(self._declare(line) for line in sorted({index, *stage.sources})),
+                    ),
+                    call=self._call(index, stage),
+                )
+                for index, stage in enumerate(block.stages)
+            ),
+            spans=tuple(self._spans()) if self._striped else (),
+            indent=self._indent,
+            is_streamed=block.streamed is not None,
+            last=len(block.stages) - 1,
+            height=block.stages[-1].rows,
+        )
+
+    def _comment(self) -> str:
+        steps = [
+            f"{stage.op or 'rows of'} {stage.name}"
+            + (
+                f" (keeps {line.ring_rows} of {stage.rows} rows)"
+                if index < len(self._block.stages) - 1
+                else ""
+            )
+            for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
+        ]
+        stripes = f", in {len(self._block.stripes)} stripes of columns" if self._striped else ""
+        text = f"{self._prim.let.var.name}, row by row{stripes}: {', '.join(steps)}."
+        return block_comment(comment_text(text), "")
+
+    def _prototype(self) -> str:
+        parameters = ["void *context"] if self._block.streamed else []
+        parameters += self._given or ()
+        for arg in self._prim.call_args:
+            if arg == WorkspaceArg(name=ROW_WORKSPACE):
+                parameters.append(f"void *{_WORKSPACE}")
+                continue
+            index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
+            const = "const " if isinstance(arg, ValueArg) else ""
+            parameters.append(f"{const}{POOL_TYPES[self._block.lines[index].dtype]} *{self._names[index]}")
+        result = "CG_CHECK_RESULT static cg_status" if self._block.streamed else "static void"
+        return wrapped(f"{result} {function_name(self._model, self._prim)}(", parameters, ")")
+
+    def _structs(self, stage: BlockStage) -> tuple[str, ...]:
+        """Parameters that hold constants' addresses, where those are known at run time only."""
+        if self._given is None:
+            return ()
+        indent = f"{self._indent}        "
+        found = local_structs(self._prim, stage.leading)
+        return tuple(
+            struct_text(self._prim, struct, self._constants, self._struct_names, indent) for struct in found
+        )
+
+    def _spans(self) -> list[str]:
+        return [
+            "{" + ", ".join(f"{{{start}, {stop}}}" for start, stop in spans) + "},"
+            for spans in self._block.stripes
+        ]
+
+    def _declare(self, index: int) -> str:
+        line = self._block.lines[index]
+        through = "" if line.dtype is DType.INT8 else "(const int8_t *)"
+        origin = self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0"
+        fields = [
+            f".base = {through}{self._names[index]}",
+            f".row_bytes = {line.columns * line.pixel_bytes}",
+            f".ring_rows = {line.ring_rows}",
+            f".x_origin = {origin}",
+            f".pixel_bytes = {line.pixel_bytes}",
+        ]
+        return wrapped(f"{self._indent}        const cg_rows {self._rows[index]} = {{", fields, "};")
+
+    def _columns(self, index: int) -> tuple[str, str]:
+        """First and last column, exclusive, that stage `index` computes."""
+        if self._striped:
+            return f"span[{index}][0]", f"span[{index}][1]"
+        start, stop = self._block.stripes[0][index]
+        return str(start), str(stop)
+
+    def _address(self, line: int, column: str) -> str:
+        function = _OFFSETS[self._block.lines[line].dtype]
+        return f"&{self._names[line]}[{function}(&{self._rows[line]}, y, {column})]"
+
+    def _call(self, index: int, stage: BlockStage) -> str:
+        start, stop = self._columns(index)
+        leading = [self._leading(arg) for arg in stage.leading]
+        result = self._address(index, start)
+        if stage.kernel is None:
+            return self._delivery(result)
+        if stage.kernel.window is not None:
+            images = [f"&{self._rows[source]}" for source in stage.sources]
+            arguments = [*leading, *images, result, "y", start, stop]
+        else:
+            line = self._block.lines[index]
+            channels = line.pixel_bytes // line.dtype.size_bytes
+            count = (
+                f"({stop} - {start}) * {channels}"
+                if self._striped
+                else str((int(stop) - int(start)) * channels)
+            )
+            images = [self._address(source, start) for source in stage.sources]
+            arguments = [*leading, *images, result, count]
+        return wrapped(f"{self._indent}        {stage.kernel.symbol}(", arguments, ");")
+
+    def _delivery(self, address: str) -> str:
+        indent = f"{self._indent}        "
+        # All of the loop is formatted here already, by a pair of marks around it.
+        call = f"{indent}failed = {reader_name(self._model)}("
+        delivery = wrapped(call, ["context", address, "(uint32_t)y"], ");")
+        return f"{delivery}\n{indent}if (failed != 0) {{\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
+
+    def _leading(self, arg: CallArg) -> str:
+        match arg:
+            case StructArg(suffix=suffix):
+                return f"&{struct_name(self._prim, suffix, self._struct_names)}"
+            case ConstantArg(role=role):
+                return self._constants[self._prim.name, role]
+            case LiteralArg(value=value):
+                return scalar(value)
+            case WorkspaceArg():
+                return _WORKSPACE
+            case _:
+                raise ValueError(f"{self._prim.name}: argument {arg!r} has no form in a block")
+
+
+def _numbers(stage: BlockStage) -> str:
+    producers = [*stage.producers, -1, -1][:2]
+    fields: Mapping[str, object] = {
+        "producer": f"{{{producers[0]}, {producers[1]}}}",
+        "stride": stage.stride,
+        "reach": stage.reach,
+        "last_row": stage.last_row,
+    }
+    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "},"

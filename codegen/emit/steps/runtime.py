@@ -1,0 +1,69 @@
+"""Which files of runtime_c a folder gets: the kernels used, and the headers they include."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codegen import resources
+from codegen.emit.c.environment import fill
+from codegen.emit.steps.core1 import CORE1_HEADER, CORE1_SOURCE
+from codegen.emit.values.ownership import CHECK_SOURCE
+from codegen.emit.values.staging import STAGE_HEADER, STAGE_SOURCE
+from codegen.emit.values.unpacking import UNPACK_HEADER, UNPACK_SOURCE
+from codegen.program.cores import uses_second_core
+from codegen.program.program import Program
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+LICENCE_FILE = "runtime/LICENSE"
+"""Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
+VERSION_FILE = "runtime/cg_version.c"
+_ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
+
+
+def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
+    """Emitted path -> text of every source of the runtime that a step of any program needs, sorted: which
+    version it is, ours below `runtime`, then those that users wrote. Raises ValueError for two users' files
+    of one path."""
+    runtime = resources.folder("runtime_c")
+    names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
+    names |= {CHECK_SOURCE for program in programs if program.interface.external}
+    names |= {STAGE_SOURCE for program in programs if program.copied}
+    names |= {UNPACK_SOURCE for program in programs if program.unpacked}
+    names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
+    ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
+    return {VERSION_FILE: fill("c/version.c.j2"), **ours, **_user_files(programs)}
+
+
+def kernel_headers(program: Program) -> tuple[str, ...]:
+    """The runtime's headers that a model's source includes for what its steps call."""
+    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STAGE_HEADER} if program.copied else set[str]()
+    headers |= {UNPACK_HEADER} if program.unpacked else set[str]()
+    headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()
+    return tuple(sorted(headers))
+
+
+def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
+    written = {prim.user_source for program in programs for prim in program.prim_funcs if prim.user_source}
+    files = {source.path: source.text for source in sorted(written, key=lambda source: source.path)}
+    if len(files) != len(written):
+        raise ValueError("two sources of users have the same path")
+    return files
+
+
+def header_files(texts: Iterable[str]) -> Mapping[str, str]:
+    """Emitted path -> text of the runtime's headers: the public ones and what `texts` include."""
+    include = resources.folder("runtime_c") / "include"
+    found: dict[str, str] = {}
+    wanted = [*_ALWAYS, *(name for text in texts for name in _included(include, text))]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = (include / name).read_text(encoding="utf-8")
+            wanted += _included(include, found[name])
+    return {f"runtime/include/{name}": found[name] for name in sorted(found)}
+
+
+def _included(folder: Path, text: str) -> list[str]:
+    """Headers of `folder` that a text includes; others belong to whoever includes them."""
+    return [name for name in _INCLUDE.findall(text) if (folder / name).is_file()]

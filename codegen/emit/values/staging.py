@@ -1,0 +1,93 @@
+"""Copies of linked constants in faster memory, in C."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from codegen.emit.c.c_text import wrapped
+from codegen.emit.c.literals import array_type
+from codegen.emit.values.locations import Places, PoolBytes
+from codegen.emit.values.unpacking import is_split, unpack_call
+from codegen.program.program import Program, Staged
+
+STAGE_HEADER = "cg_stage_copy.h"
+STAGE_SOURCE = "kernels/stage_copy.c"
+"""The runtime's header and source for them, which only models with copies get."""
+
+
+def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
+    """(primfunc, role) -> C expression of the first element of the copy that it reads."""
+    dtypes = {
+        (prim.name, each.role): each.data.dtype for prim in program.prim_funcs for each in prim.constants
+    }
+    dtypes |= {copy.user: copy.unpacking.dtype for copy in program.staged if copy.unpacking}
+    return {copy.user: _address(copy, places, dtypes[copy.user]) for copy in program.staged}
+
+
+def _address(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
+    # Kernels load constants through plain types. Whatever is stored in a pool is stored through characters or
+    # may_alias types (the copy itself too), which no compiler moves across a load of another type.
+    through = "" if dtype.itemsize == 1 else "(const void *)"
+    return f"(const {array_type(dtype)} *){through}{places.byte_address(_bytes(copy))}"
+
+
+def stagings(
+    program: Program, places: Places, linked: Mapping[tuple[str, str], str], index: int
+) -> Iterator[str]:
+    """What step `index` does with copies of constants before its call: decode what is compressed (but
+    for pieces, which belong to a call each), wait for copies that it reads, then begin those that the next
+    step reads, so that they are made beside the call."""
+    if index == 0 and start_function(program):
+        yield _start_if_needed(program)
+    begun = [copy for copy in program.staged if copy.copied_at == index and not is_split(copy)]
+    for copy in begun:
+        if copy.used_at == index:
+            yield _staging_call(copy, places, linked[copy.user])
+    if any(copy.used_at == index and copy.copied_at is not None for copy in program.copied):
+        yield "    CG_STAGE_WAIT();"
+    for copy in begun:
+        if copy.used_at != index:
+            yield _staging_call(copy, places, linked[copy.user])
+
+
+def _staging_call(copy: Staged, places: Places, source: str) -> str:
+    """The statement that makes a copy of the bytes from `source` on, or decodes them."""
+    if copy.unpacking is not None:
+        return unpack_call(copy, copy.unpacking, places, source)
+    to = places.byte_address(_bytes(copy))
+    return wrapped("    CG_STAGE_COPY(", [to, source, f"{copy.size_bytes}u"], ");")
+
+
+def start_function(program: Program) -> str:
+    """Name of the function that makes the copies that last; empty if there are none."""
+    return f"{program.name}_start" if any(copy.copied_at is None for copy in program.staged) else ""
+
+
+def _start_if_needed(program: Program) -> str:
+    """What the first step begins with where copies last."""
+    return f"    if ({program.name}_is_started == 0u) {{\n        {start_function(program)}();\n    }}"
+
+
+def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
+    """Definition of the start function and of its state."""
+    name = start_function(program)
+    if not name:
+        return ""
+    lasting = [copy for copy in program.staged if copy.copied_at is None]
+    return "\n".join(
+        [
+            "/* Cleared by the start-up code, after which the pools hold nothing yet. */",
+            f"static uint8_t {program.name}_is_started;",
+            "",
+            f"void {name}(void)",
+            "{",
+            *(_staging_call(copy, places, linked[copy.user]) for copy in lasting),
+            "    CG_STAGE_WAIT();",
+            f"    {program.name}_is_started = 1u;",
+            "}",
+        ]
+    )
+
+
+def _bytes(copy: Staged) -> PoolBytes:
+    return PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer)

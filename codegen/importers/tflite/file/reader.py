@@ -1,0 +1,192 @@
+"""Reads a verified TFLite flatbuffer into records with the `tflite` schema package."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from flatbuffers.number_types import Int32Flags
+from tflite.BuiltinOperator import BuiltinOperator
+from tflite.Model import Model
+
+from codegen.errors import CodegenError, Message
+from codegen.importers import limits
+from codegen.importers.printable_names import printable
+from codegen.importers.tflite.file.flatbuffer import verify
+from codegen.importers.tflite.file.records import FileModel, FileOperator, FileTensor
+from codegen.importers.tflite.file.schema_layout import MODEL, OPERATOR_CODES, OPTIONS
+
+_SCHEMA_VERSION = 3
+_CUSTOM = "CUSTOM"
+_BUILTIN_CODE_SLOT = 4 + 2 * 3
+"""Where a field list keeps `OperatorCode.builtin_code`, field 3."""
+
+_OPERATOR_NAMES: dict[int, str] = {
+    code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int) and name.isupper()
+}
+
+_NO_BYTES: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+_NO_SCALES: npt.NDArray[np.float32] = np.zeros(0, np.float32)
+_NO_ZERO_POINTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+
+
+def read(data: bytes, file_name: str) -> FileModel:
+    """Records of the file's first subgraph.
+
+    Raises CodegenError: E302 for a damaged file, E305 beyond a limit, E303 for a number that points nowhere.
+    """
+    verify(data, MODEL, file_name)
+    return _Reader(data, file_name).model()
+
+
+def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
+    """Name and custom name of every kind of operator that a file lists, whatever else is wrong with it.
+
+    Raises CodegenError: E302 or E305 where that list itself cannot be read.
+    """
+    verify(data, OPERATOR_CODES, file_name)
+    model = cast(Any, Model.GetRootAs(data, 0))
+    reader = _Reader(data, file_name)
+    codes = (reader.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength()))
+    return tuple((name, custom_name if name == _CUSTOM else "") for name, custom_name in codes)
+
+
+def _decode(name: bytes | None) -> str:
+    """A name as text; hostile files have very long ones, of which `printable` keeps the start anyway."""
+    return printable(name[:1024].decode("utf-8", errors="replace")) if name else ""
+
+
+class _Reader:
+    """The schema package has no type stubs: its objects are `Any` here and nowhere else."""
+
+    def __init__(self, data: bytes, file_name: str) -> None:
+        self._data = data
+        self._file_name = file_name
+        self._operands = 0
+        self._scales = 0
+
+    def _error(self, code: str, text: str) -> CodegenError:
+        return CodegenError(Message(code=code, where=self._file_name, text=text))
+
+    def model(self) -> FileModel:
+        model = cast(Any, Model.GetRootAs(self._data, 0))
+        version = int(model.Version())
+        if version != _SCHEMA_VERSION:
+            raise self._error("E302", f"schema version is {version}, supported is {_SCHEMA_VERSION}")
+        if model.SubgraphsLength() == 0:
+            raise self._error("E303", "the file holds no subgraph, so there is nothing to run")
+        graph = model.Subgraphs(0)
+        codes = [self.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
+        return FileModel(
+            file_name=self._file_name,
+            tensors=tuple(self._tensor(graph.Tensors(i), i) for i in range(graph.TensorsLength())),
+            operators=tuple(
+                self._operator(graph.Operators(i), i, codes) for i in range(graph.OperatorsLength())
+            ),
+            inputs=self._operand_list(graph.InputsLength(), graph.InputsAsNumpy),
+            outputs=self._operand_list(graph.OutputsLength(), graph.OutputsAsNumpy),
+            buffers=tuple(self._buffer(model.Buffers(i), i) for i in range(model.BuffersLength())),
+            entry_subgraphs=tuple(
+                int(model.SignatureDefs(i).SubgraphIndex()) for i in range(model.SignatureDefsLength())
+            ),
+        )
+
+    def code(self, code: Any) -> tuple[str, str]:
+        """TFLite's name of an operator code, and its custom name.
+
+        Old files have it in a byte, most new ones in both fields, some in the new one only: the larger
+        counts (GetBuiltinCode, schema_utils.cc). The schema package's `BuiltinCode()` is no reading of the
+        new field: it gives the byte for every code below 127.
+        """
+        new = int(code._tab.GetSlot(_BUILTIN_CODE_SLOT, 0, Int32Flags))
+        number = max(int(code.DeprecatedBuiltinCode()), new)
+        return _OPERATOR_NAMES.get(number, f"operator code {number}"), _decode(code.CustomCode())
+
+    def _operand_list(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
+        self._operands += length
+        if self._operands > limits.MAX_OPERANDS:
+            raise self._error("E305", f"operators have more than {limits.MAX_OPERANDS} operands together")
+        return self._ints(length, vector)
+
+    def _ints(self, length: int, vector: Callable[[], Any]) -> tuple[int, ...]:
+        return tuple(vector().tolist()) if length else ()
+
+    def _operator(self, operator: Any, index: int, codes: list[tuple[str, str]]) -> FileOperator:
+        code = int(operator.OpcodeIndex())
+        if code >= len(codes):
+            raise self._error("E303", f"op {index} has operator code {code}, the file lists {len(codes)}")
+        name, custom_name = codes[code]
+        kind = int(operator.BuiltinOptionsType())
+        option_bytes, custom_options = self._custom_options(operator) if name == _CUSTOM else (0, b"")
+        return FileOperator(
+            index=index,
+            name=name,
+            custom_name=custom_name if name == _CUSTOM else "",
+            inputs=self._operand_list(operator.InputsLength(), operator.InputsAsNumpy),
+            outputs=self._operand_list(operator.OutputsLength(), operator.OutputsAsNumpy),
+            options_kind=kind,
+            options=operator.BuiltinOptions() if kind in OPTIONS else None,
+            custom_options=custom_options,
+            custom_option_bytes=option_bytes,
+        )
+
+    def _custom_options(self, operator: Any) -> tuple[int, bytes]:
+        """Number and values of the bytes of a custom operator's options, in the flatbuffer or behind it."""
+        start, length = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
+        if start > 1:
+            found = self._behind("a custom operator's options", start, length)
+        else:
+            length = int(operator.CustomOptionsLength())
+            found = operator.CustomOptionsAsNumpy() if length else _NO_BYTES
+        return length, found.tobytes() if length <= limits.MAX_OPTION_BYTES else b""
+
+    def _tensor(self, tensor: Any, index: int) -> FileTensor:
+        name = _decode(tensor.Name())
+        rank = max(int(tensor.ShapeLength()), int(tensor.ShapeSignatureLength()))
+        readable = rank <= limits.MAX_RANK
+        quantization = tensor.Quantization()
+        scales, zero_points = self._quantization(quantization)
+        return FileTensor(
+            index=index,
+            name=name,
+            rank=rank,
+            shape=self._ints(tensor.ShapeLength(), tensor.ShapeAsNumpy) if readable else (),
+            signature=self._ints(tensor.ShapeSignatureLength(), tensor.ShapeSignatureAsNumpy)
+            if readable
+            else (),
+            type_code=int(tensor.Type()),
+            buffer=int(tensor.Buffer()),
+            variable=bool(tensor.IsVariable()),
+            sparse=tensor.Sparsity() is not None,
+            scales=scales,
+            zero_points=zero_points,
+            axis=int(quantization.QuantizedDimension()) if quantization is not None else 0,
+            custom_quantization=quantization is not None and int(quantization.DetailsType()) != 0,
+        )
+
+    def _quantization(self, quantization: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        if quantization is None:
+            return _NO_SCALES, _NO_ZERO_POINTS
+        count, zero_count = int(quantization.ScaleLength()), int(quantization.ZeroPointLength())
+        self._scales += count + zero_count
+        if self._scales > limits.MAX_CHANNEL_SCALES:
+            raise self._error("E305", f"tensors have more than {limits.MAX_CHANNEL_SCALES} scales together")
+        scales = quantization.ScaleAsNumpy() if count else _NO_SCALES
+        return scales, quantization.ZeroPointAsNumpy() if zero_count else _NO_ZERO_POINTS
+
+    def _buffer(self, buffer: Any, index: int) -> npt.NDArray[np.uint8]:
+        """A buffer's bytes, inside the flatbuffer or (offset above 1) behind it in the same file."""
+        start, size_bytes = int(buffer.Offset()), int(buffer.Size())
+        if start > 1:
+            return self._behind(f"buffer {index}", start, size_bytes)
+        return buffer.DataAsNumpy() if buffer.DataLength() else _NO_BYTES
+
+    def _behind(self, what: str, start: int, size_bytes: int) -> npt.NDArray[np.uint8]:
+        """Bytes of the file that an offset from its beginning names, as files beyond 2 GB have them."""
+        if start + size_bytes > len(self._data):
+            raise self._error(
+                "E302",
+                f"{what} would lie at bytes {start} to {start + size_bytes - 1}, "
+                f"the file has {len(self._data)} bytes",
+            )
+        return np.frombuffer(self._data, np.uint8, size_bytes, start) if size_bytes else _NO_BYTES

@@ -1,0 +1,77 @@
+"""Operators on elements one by one: arithmetic, activations, requantisation, SOFTMAX."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tflite.AddOptions import AddOptions
+from tflite.LeakyReluOptions import LeakyReluOptions
+from tflite.MulOptions import MulOptions
+from tflite.SoftmaxOptions import SoftmaxOptions
+from tflite.SubOptions import SubOptions
+
+from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.importers.tflite.problems import Refused
+from codegen.ir import DType, TensorType
+from codegen.ir.ops import Activation, Attrs, BinaryAttrs, LeakyReluAttrs, SoftmaxAttrs
+
+
+def binary(kind: type[AddOptions | SubOptions | MulOptions]) -> Callable[[Site], Translated]:
+    """ADD, SUB, MUL: translator for the one whose options are `kind`."""
+
+    def translate(site: Site) -> Translated:
+        site.need_inputs(2, 2)
+        options: Any = site.options(kind, required=False)
+        activation = (
+            Activation.NONE if options is None else site.activation(int(options.FusedActivationFunction()))
+        )
+        attrs = BinaryAttrs(activation=activation)
+        args = site.args(2)
+        if kind is not MulOptions and (options is None or options.PotScaleInt16()):
+            _need_general_scales(site, [args[0].type, args[1].type, site.result])
+        return Translated(op=site.operator.name, args=args, attrs=attrs)
+
+    return translate
+
+
+def _need_general_scales(site: Site, types: Sequence[TensorType]) -> None:
+    """Report int16 scales that are all powers of two, for which the option asks for TFLite's shifting kernel.
+
+    TFLite rounds there before it adds, tflite-micro never does: no result would be right for both.
+    """
+    if any(type_.dtype is not DType.INT16 or type_.quantization is None for type_ in types):
+        return
+    scales = [scale for type_ in types if type_.quantization for scale in type_.quantization.scales]
+    if all(math.frexp(scale)[0] == 0.5 for scale in scales):
+        site.unsupported(
+            "int16 scales that are all powers of two are not supported with the option pot_scale_int16",
+            "convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)",
+        )
+
+
+def unary(site: Site) -> Translated:
+    """Operators with one operand whose options, if any, say nothing."""
+    site.need_inputs(1, 1)
+    return Translated(op=site.operator.name, args=(site.arg(0),), attrs=Attrs())
+
+
+def softmax(site: Site) -> Translated:
+    """SOFTMAX over the last axis."""
+    site.need_inputs(1, 1)
+    options: Any = site.options(SoftmaxOptions)
+    attrs = SoftmaxAttrs(beta=_finite("beta", float(options.Beta())))
+    return Translated(op="SOFTMAX", args=(site.arg(0),), attrs=attrs)
+
+
+def leaky_relu(site: Site) -> Translated:
+    """LEAKY_RELU."""
+    site.need_inputs(1, 1)
+    options: Any = site.options(LeakyReluOptions)
+    attrs = LeakyReluAttrs(alpha=_finite("alpha", float(options.Alpha())))
+    return Translated(op="LEAKY_RELU", args=(site.arg(0),), attrs=attrs)
+
+
+def _finite(what: str, value: float) -> float:
+    if not math.isfinite(value):
+        raise Refused("E303", f"{what} is {value}")
+    return value

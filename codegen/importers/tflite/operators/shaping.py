@@ -1,0 +1,161 @@
+"""Operators that change shape or choose elements; their shape operands become attributes."""
+
+import math
+from typing import Any
+
+import numpy as np
+from tflite.ConcatenationOptions import ConcatenationOptions
+from tflite.ReducerOptions import ReducerOptions
+from tflite.ReshapeOptions import ReshapeOptions
+from tflite.SqueezeOptions import SqueezeOptions
+
+from codegen.importers.limits import MAX_RANK
+from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.importers.tflite.problems import Refused
+from codegen.ir import ConstRef, TensorType
+from codegen.ir.ops import Activation, ConcatAttrs, MeanAttrs, PadAttrs, ReshapeAttrs, TransposeAttrs
+
+
+def concatenation(site: Site) -> Translated:
+    """CONCATENATION of all inputs."""
+    options: Any = site.options(ConcatenationOptions)
+    if site.activation(int(options.FusedActivationFunction())) is not Activation.NONE:
+        site.unsupported("an activation fused into CONCATENATION is not supported")
+    args = site.args(len(site.operator.inputs))
+    if not args:
+        raise Refused("E303", "has no inputs")
+    axis = _axis(int(options.Axis()), len(args[0].type.shape))
+    return Translated(op="CONCATENATION", args=args, attrs=ConcatAttrs(axis=axis))
+
+
+def mean(site: Site) -> Translated:
+    """MEAN over constant axes."""
+    site.need_inputs(2, 2)
+    value = site.arg(0)
+    options: Any = site.options(ReducerOptions, required=False)
+    rank = len(value.type.shape)
+    axes = tuple(sorted({_axis(axis, rank) for axis in site.numbers(1, "the list of axes")}))
+    keep_dims = options is not None and bool(options.KeepDims())
+    return Translated(op="MEAN", args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
+
+
+def pad(site: Site) -> Translated:
+    """PAD: zeros, which are the zero point of a quantised tensor."""
+    site.need_inputs(2, 2)
+    value = site.arg(0)
+    paddings = _paddings(site, len(value.type.shape))
+    if value.type.quantization != site.result.quantization:
+        raise Refused("E303", "argument and result are quantised differently")
+    attrs = PadAttrs(paddings=paddings, value=float(_zero_point(site.result)))
+    return Translated(op="PAD", args=(value,), attrs=attrs)
+
+
+def pad_v2(site: Site) -> Translated:
+    """PADV2: a constant of the tensor's type, in stored units."""
+    site.need_inputs(3, 3)
+    value, filler = site.arg(0), site.arg(2)
+    if not isinstance(filler, ConstRef):
+        raise Refused("E301", "the pad value is computed while the model runs, supported is a constant")
+    if filler.type.elements != 1 or filler.type.dtype is not site.result.dtype:
+        raise Refused("E303", f"the pad value is {filler.type}, needs one {site.result.dtype.value}")
+    if len({value.type.quantization, filler.type.quantization, site.result.quantization}) != 1:
+        raise Refused("E303", "argument, pad value and result are quantised differently")
+    stored = site.constant_data(2)
+    if not bool(np.all(np.isfinite(stored))):
+        raise Refused("E301", f"the pad value is {stored.item()}, supported are finite numbers")
+    attrs = PadAttrs(paddings=_paddings(site, len(value.type.shape)), value=float(stored.item()))
+    return Translated(op="PAD", args=(value,), attrs=attrs)
+
+
+def _paddings(site: Site, rank: int) -> tuple[tuple[int, int], ...]:
+    numbers = site.numbers(1, "the list of paddings", 2 * MAX_RANK)
+    if len(numbers) != 2 * rank or any(number < 0 for number in numbers):
+        raise Refused("E303", f"paddings {list(numbers)} do not fit {rank} dimensions")
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _zero_point(value: TensorType) -> int:
+    if value.quantization is not None and len(value.quantization.scales) != 1:
+        raise Refused("E301", "the result is quantised per channel, supported is per tensor")
+    return value.zero_point
+
+
+def reshape(site: Site) -> Translated:
+    """RESHAPE: the shape operand decides, the options where it is left out; one extent may be -1.
+
+    Source: GetOutputShape, TFLite kernels/reshape.cc.
+    """
+    site.need_inputs(1, 2)
+    value = site.arg(0)
+    if site.has(1):
+        wanted = site.numbers(1, "the new shape")
+    else:
+        options: Any = site.options(ReshapeOptions)
+        if options.NewShapeLength() > MAX_RANK:
+            raise Refused("E303", f"the new shape has {options.NewShapeLength()} dimensions")
+        wanted = tuple(int(options.NewShape(i)) for i in range(options.NewShapeLength()))
+        wanted = () if wanted == (0,) else wanted  # how old files say scalar
+    shape = _resolved(wanted, value.type.elements)
+    return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=shape))
+
+
+def _resolved(wanted: tuple[int, ...], elements: int) -> tuple[int, ...]:
+    known = math.prod(extent for extent in wanted if extent != -1)
+    if wanted.count(-1) > 1 or any(extent < -1 for extent in wanted) or (-1 in wanted and known == 0):
+        raise Refused("E303", f"{list(wanted)} is not a shape")
+    if -1 not in wanted:
+        return wanted
+    if elements % known:
+        raise Refused("E303", f"{elements} elements do not fill shape {list(wanted)}")
+    return tuple(elements // known if extent == -1 else extent for extent in wanted)
+
+
+def squeeze(site: Site) -> Translated:
+    """SQUEEZE as a RESHAPE: drops the listed axes, all axes of extent 1 if none is listed."""
+    site.need_inputs(1, 1)
+    value = site.arg(0)
+    shape = value.type.shape
+    listed = {_axis(axis, len(shape)) for axis in _listed_axes(site, len(shape))}
+    dropped = listed or {axis for axis, extent in enumerate(shape) if extent == 1}
+    if any(shape[axis] != 1 for axis in dropped):
+        raise Refused("E303", f"axes {sorted(dropped)} of shape {list(shape)} are not all of extent 1")
+    squeezed = tuple(extent for axis, extent in enumerate(shape) if axis not in dropped)
+    return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=squeezed))
+
+
+def _listed_axes(site: Site, rank: int) -> tuple[int, ...]:
+    options: Any = site.options(SqueezeOptions, required=False)
+    if options is None:
+        return ()
+    count = int(options.SqueezeDimsLength())
+    if count > rank:
+        raise Refused("E303", f"lists {count} axes of {rank} dimensions")
+    return tuple(int(options.SqueezeDims(position)) for position in range(count))
+
+
+def expand_dims(site: Site) -> Translated:
+    """EXPAND_DIMS as a RESHAPE: a new axis of extent 1."""
+    site.need_inputs(2, 2)
+    value = site.arg(0)
+    shape = value.type.shape
+    listed = site.numbers(1, "the axis")
+    if len(listed) != 1:
+        raise Refused("E303", f"has {len(listed)} axes, needs one")
+    axis = _axis(listed[0], len(shape) + 1)
+    expanded = (*shape[:axis], 1, *shape[axis:])
+    return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=expanded))
+
+
+def transpose(site: Site) -> Translated:
+    """TRANSPOSE by a constant permutation; negative axes count from the end."""
+    site.need_inputs(2, 2)
+    value = site.arg(0)
+    rank = len(value.type.shape)
+    permutation = tuple(_axis(axis, rank) for axis in site.numbers(1, "the permutation"))
+    return Translated(op="TRANSPOSE", args=(value,), attrs=TransposeAttrs(permutation=permutation))
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise Refused("E303", f"axis {axis} is outside {rank} dimensions")
+    return axis % rank

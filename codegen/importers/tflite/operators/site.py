@@ -1,0 +1,260 @@
+"""One operator of the file while it is translated: its operands, options and complaints."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.BuiltinOptions import BuiltinOptions
+
+from codegen.importers.limits import MAX_RANK
+from codegen.importers.tflite.file.records import FileOperator
+from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
+from codegen.importers.tflite.tensors import Tensors
+from codegen.ir import Arg, ConstRef, DType, Source, TensorType, Var
+from codegen.ir.ops import Activation, Attrs
+
+_OPTION_NAMES = {code: name for name, code in vars(BuiltinOptions).items() if isinstance(code, int)}
+_ACTIVATIONS = {
+    ActivationFunctionType.NONE: Activation.NONE,
+    ActivationFunctionType.RELU: Activation.RELU,
+    ActivationFunctionType.RELU_N1_TO_1: Activation.RELU_N1_TO_1,
+    ActivationFunctionType.RELU6: Activation.RELU6,
+}
+_ACTIVATION_NAMES = {
+    code: name for name, code in vars(ActivationFunctionType).items() if isinstance(code, int)
+}
+
+_Options = TypeVar("_Options")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Translated:
+    """What an operator of the file becomes: an operator of the IR, its arguments, its attributes."""
+
+    op: str
+    args: tuple[Arg | None, ...]
+    attrs: Attrs
+
+
+class Values:
+    """Which tensors hold a value so far: computed ones by tensor number, None where translation failed."""
+
+    def __init__(self, tensors: Tensors, producers: dict[int, int]) -> None:
+        self.tensors = tensors
+        self._producers = producers
+        self._computed: dict[int, Var | None] = {}
+        self._from_inputs: set[int] = set()
+
+    def define(self, index: int, var: Var | None, *, from_inputs: bool) -> None:
+        """Tensor `index` holds `var` (None: its operator was refused); `from_inputs`: inputs decide it."""
+        self._computed[index] = var
+        if from_inputs:
+            self._from_inputs.add(index)
+
+    def is_computed(self, index: int) -> bool:
+        """Whether an earlier operator or a graph input defines the tensor."""
+        return index in self._computed
+
+    def depends_on_inputs(self, index: int) -> bool:
+        """Whether the tensor's value depends on a graph input."""
+        return index in self._from_inputs
+
+    def read(self, index: int) -> Arg:
+        """The value of tensor `index`; raises Refused or AlreadyReported if it has none."""
+        if index in self._computed:
+            var = self._computed[index]
+            if var is None:
+                raise AlreadyReported
+            return var
+        tensor = self.tensors.tensor(index)
+        if index in self._producers and not self.tensors.is_folded(index):
+            raise Refused(
+                "E303",
+                f"reads {tensor}, which op {self._producers[index]} writes: not before this operator",
+                "operators have to be in the order of execution, without cycles",
+            )
+        if not self.tensors.has_data(index):
+            raise Refused("E303", f"reads {tensor}, which has no value: no operator writes it, no data")
+        constant = self.tensors.constant(index)
+        return ConstRef(id=constant.id, type=constant.type)
+
+
+class Site:
+    """An operator being translated. Methods raise `Refused` when nothing sensible can follow."""
+
+    def __init__(
+        self,
+        operator: FileOperator,
+        values: Values,
+        report: Report,
+        results: Sequence[TensorType | None],
+    ) -> None:
+        self.operator = operator
+        self._results = results
+        self._values = values
+        self._report = report
+        self._where = where(operator, values.tensors)
+        self._complaints = 0
+
+    @property
+    def result(self) -> TensorType:
+        """Type of the first result as the file declares it; AlreadyReported if it cannot be imported."""
+        return self.results[0]
+
+    @property
+    def results(self) -> tuple[TensorType, ...]:
+        """Types of all results as the file declares them; AlreadyReported if one cannot be imported."""
+        found = tuple(result for result in self._results if result is not None)
+        if len(found) != len(self._results):
+            raise AlreadyReported
+        return found
+
+    @property
+    def complained(self) -> bool:
+        """Whether something about this operator was reported."""
+        return self._complaints > 0
+
+    def complain(self, code: str, text: str, advice: str | None = None) -> None:
+        """Report a problem of this operator and go on, so that its other problems are seen too."""
+        self.refuse(Problem(code=code, text=text, advice=advice))
+
+    def refuse(self, problem: Problem) -> None:
+        """Report what was raised about an operand and go on."""
+        self._complaints += 1
+        self._report.add(problem, where=self._where)
+
+    def unsupported(self, text: str, advice: str | None = None) -> None:
+        """Report an option that is not supported and go on."""
+        self.complain("E301", text, advice)
+
+    def need_inputs(self, low: int, high: int) -> None:
+        """Refuse the operator unless it has `low` to `high` inputs."""
+        count = len(self.operator.inputs)
+        if not low <= count <= high:
+            wanted = str(low) if low == high else f"{low} to {high}"
+            raise Refused("E303", f"has {count} inputs, needs {wanted}")
+
+    def has(self, position: int) -> bool:
+        """Whether input `position` is given."""
+        return position < len(self.operator.inputs) and self.operator.inputs[position] != -1
+
+    def arg(self, position: int) -> Arg:
+        """Input `position` as a value."""
+        if not self.has(position):
+            raise Refused("E303", f"input {position} is left out, which this operator does not allow")
+        return self._values.read(self.operator.inputs[position])
+
+    def args(self, count: int) -> tuple[Arg, ...]:
+        """The first `count` inputs; the problems of all of them are reported."""
+        return tuple(arg for arg in self._read(range(count)) if arg is not None)
+
+    def all_args(self) -> tuple[Arg | None, ...]:
+        """Every input, None for one left out; the problems of all of them are reported."""
+        positions = range(len(self.operator.inputs))
+        return tuple(self._read([index if self.has(index) else None for index in positions]))
+
+    @property
+    def depends_on_inputs(self) -> bool:
+        """Whether an input of the graph decides any of this operator's."""
+        return any(self._values.depends_on_inputs(index) for index in self.operator.inputs)
+
+    def _read(self, positions: Iterable[int | None]) -> list[Arg | None]:
+        found: list[Arg | None] = []
+        failures: list[Refused | AlreadyReported] = []
+        for position in positions:
+            try:
+                found.append(None if position is None else self.arg(position))
+            except (Refused, AlreadyReported) as failure:
+                failures.append(failure)
+        self._raise_last(failures)
+        return found
+
+    def _raise_last(self, failures: Sequence[Refused | AlreadyReported]) -> None:
+        for failure in failures:
+            if isinstance(failure, Refused):
+                self.refuse(failure.problem)
+        if failures:
+            raise AlreadyReported
+
+    def weighted(self) -> tuple[Arg, Arg, Arg | None]:
+        """Image, weights and the optional bias; weights and bias must not depend on the graph's inputs."""
+        self.need_inputs(2, 3)
+        if not self.has(2):
+            image, weights = self.args(2)
+            bias = None
+        else:
+            image, weights, bias = self.args(3)
+        self._need_full_quantization(image.type, weights.type)
+        for position, what in ((1, "weights"), (2, "bias")):
+            if self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position]):
+                self.unsupported(f"the {what} are computed from the model's inputs, supported are constants")
+        return image, weights, bias
+
+    def _need_full_quantization(self, image: TensorType, weights: TensorType) -> None:
+        if image.dtype is DType.FLOAT32 and weights.dtype is not DType.FLOAT32:
+            self.unsupported(
+                f"hybrid operator: the image is float32, the weights are {weights.dtype.value}",
+                "convert with a representative_dataset for full int8, or without quantisation",
+            )
+            raise AlreadyReported
+
+    def numbers(self, position: int, what: str, limit: int = MAX_RANK) -> tuple[int, ...]:
+        """Values of the constant operand `position` (axes, a shape): shapes depend on them."""
+        if not self.has(position):
+            raise Refused("E303", f"input {position} ({what}) is left out")
+        index = self.operator.inputs[position]
+        if self._values.is_computed(index):
+            tensor = self._values.tensors.tensor(index)
+            raise Refused(
+                "E301",
+                f"{what} in {tensor} is computed while the model runs",
+                "convert the model with fixed shapes, so that this is a constant",
+                reason=f"{what} is computed while the model runs",
+                subject=str(tensor),
+            )
+        return self._values.tensors.numbers(index, limit)
+
+    def constant_data(self, position: int) -> np.ndarray:
+        """Data of the constant input `position`."""
+        return self._values.tensors.constant(self.operator.inputs[position]).data
+
+    def options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
+        """The operator's options as the schema's table `kind`; None if left out and not `required`."""
+        name = kind.__name__
+        found = _OPTION_NAMES.get(self.operator.options_kind, f"type {self.operator.options_kind}")
+        if self.operator.options_kind == 0 or (found == name and self.operator.options is None):
+            if required:
+                raise Refused("E303", f"has no options, needs {name}")
+            return None
+        if found != name or self.operator.options is None:
+            raise Refused("E303", f"has options of kind {found}, needs {name}")
+        options: Any = kind()
+        options.Init(self.operator.options.Bytes, self.operator.options.Pos)
+        return options
+
+    def activation(self, code: int) -> Activation:
+        """The fused activation numbered `code`; an unsupported one is reported and read as none."""
+        found = _ACTIVATIONS.get(code)
+        if found is not None:
+            return found
+        if code in _ACTIVATION_NAMES:
+            self.unsupported(f"fused activation {_ACTIVATION_NAMES[code]} is not supported")
+        else:
+            self.complain("E303", f"fused activation number {code} does not exist")
+        return Activation.NONE
+
+
+def where(operator: FileOperator, tensors: Tensors) -> str:
+    """How messages name an operator: number, name, name of its first result."""
+    return str(source(operator, tensors))
+
+
+def source(operator: FileOperator, tensors: Tensors, output: int = 0) -> Source:
+    """Where an operator is in the file, named by one of its outputs."""
+    try:
+        name = tensors.tensor(operator.outputs[output]).name if operator.outputs else ""
+    except Refused:
+        name = ""
+    return Source(op_index=operator.index, op_name=operator.name, tensor_name=name)

@@ -1,0 +1,144 @@
+"""Operators that slide a window or multiply by weights: convolutions, pools, FULLY_CONNECTED."""
+
+from dataclasses import replace
+from typing import Any
+
+from tflite.Conv2DOptions import Conv2DOptions
+from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
+from tflite.FullyConnectedOptions import FullyConnectedOptions
+from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
+from tflite.Padding import Padding
+from tflite.Pool2DOptions import Pool2DOptions
+from tflite.TensorType import TensorType as TypeCode
+
+from codegen.importers.tflite.budget import need_few_rows
+from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.importers.tflite.problems import Refused
+from codegen.ir import Arg, DType, TensorType
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D, PoolAttrs
+from codegen.ir.ops.base.taps import WindowAxis, axes_of, padding_of
+
+Pair = tuple[int, int]
+
+
+def conv_2d(site: Site) -> Translated:
+    """CONV_2D: weights OHWI."""
+    options: Any = site.options(Conv2DOptions)
+    activation = site.activation(int(options.FusedActivationFunction()))
+    image, weights, bias = site.weighted()
+    _check_bias_type(site, options, bias)
+    rows, columns = _weighted_axes(options, image.type, weights.type)
+    attrs = ConvAttrs(
+        stride=(rows.stride, columns.stride),
+        dilation=(rows.dilation, columns.dilation),
+        padding=padding_of(rows, columns),
+        activation=activation,
+    )
+    return Translated(op="CONV_2D", args=(image, weights, bias), attrs=attrs)
+
+
+def depthwise_conv_2d(site: Site) -> Translated:
+    """DEPTHWISE_CONV_2D: weights 1HWO; the multiplier is O / C, the option may leave it out as 0."""
+    options: Any = site.options(DepthwiseConv2DOptions)
+    activation = site.activation(int(options.FusedActivationFunction()))
+    image, weights, bias = site.weighted()
+    rows, columns = _weighted_axes(options, image.type, weights.type)
+    channels, outputs = image.type.shape[3], weights.type.shape[3]
+    declared = int(options.DepthMultiplier())
+    multiplier = outputs // channels
+    if outputs % channels or declared not in (0, multiplier):
+        site.complain(
+            "E303",
+            f"depth multiplier {declared} does not fit {channels} channels and {outputs} output channels",
+        )
+    attrs = DepthwiseConvAttrs(
+        multiplier=multiplier,
+        stride=(rows.stride, columns.stride),
+        dilation=(rows.dilation, columns.dilation),
+        padding=padding_of(rows, columns),
+        activation=activation,
+    )
+    return Translated(op="DEPTHWISE_CONV_2D", args=(image, weights, bias), attrs=attrs)
+
+
+def fully_connected(site: Site) -> Translated:
+    """FULLY_CONNECTED: weights [O, I] in the plain order."""
+    options: Any = site.options(FullyConnectedOptions)
+    activation = site.activation(int(options.FusedActivationFunction()))
+    if int(options.WeightsFormat()) != FullyConnectedOptionsWeightsFormat.DEFAULT:
+        site.unsupported(
+            "shuffled weights (weights_format SHUFFLED4x16INT8) are not supported",
+            "convert without shuffled weights",
+        )
+    image, weights, bias = site.weighted()
+    _check_bias_type(site, options, bias)
+    need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
+    attrs = FullyConnectedAttrs(
+        activation=activation,
+        keep_num_dims=bool(options.KeepNumDims()),
+    )
+    return Translated(op="FULLY_CONNECTED", args=(image, weights, bias), attrs=attrs)
+
+
+def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:
+    """Report an int16 operator without a bias that yet asks for sums as wide as an int32 bias."""
+    kind = int(options.QuantizedBiasType())
+    if bias is None and site.result.dtype is DType.INT16 and kind == TypeCode.INT32:
+        site.unsupported("quantized_bias_type INT32 without a bias is not supported for int16")
+
+
+def pool_2d(site: Site) -> Translated:
+    """AVERAGE_POOL_2D and MAX_POOL_2D."""
+    site.need_inputs(1, 1)
+    options: Any = site.options(Pool2DOptions)
+    activation = site.activation(int(options.FusedActivationFunction()))
+    image = site.arg(0)
+    window = int(options.FilterHeight()), int(options.FilterWidth())
+    if min(window) < 1:
+        raise Refused("E303", f"window {window[0]}x{window[1]} must be positive")
+    axes = _axes(options, _extents(image.type, "image"), window)
+    rows, columns = (axis.cut() if axis.room >= 0 else axis for axis in axes)
+    attrs = PoolAttrs(
+        window=(rows.window, columns.window),
+        stride=(rows.stride, columns.stride),
+        padding=padding_of(rows, columns),
+        activation=activation,
+    )
+    return Translated(op=site.operator.name, args=(image,), attrs=attrs)
+
+
+def _extents(value: TensorType, what: str) -> Pair:
+    if len(value.shape) != 4:
+        raise Refused("E303", f"the {what} has shape {list(value.shape)}, needs 4 dimensions")
+    return value.shape[1], value.shape[2]
+
+
+def _positive(pair: Pair, what: str) -> Pair:
+    if min(pair) < 1:
+        raise Refused("E303", f"{what} {pair[0]}x{pair[1]} must be positive")
+    return pair
+
+
+def _weighted_axes(options: Any, image: TensorType, weights: TensorType) -> tuple[WindowAxis, WindowAxis]:
+    """Rows and columns of a convolution. Every weight stays; a dilation is no larger than what matters."""
+    window = _extents(weights, "weights")
+    dilation = _positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
+    rows, columns = _axes(options, _extents(image, "image"), window, dilation)
+    return rows.near() if rows.room >= 0 else rows, columns.near() if columns.room >= 0 else columns
+
+
+def _axes(options: Any, image: Pair, window: Pair, dilation: Pair = (1, 1)) -> tuple[WindowAxis, WindowAxis]:
+    """Rows and columns as the file has them, SAME and VALID in elements on each side."""
+    stride = _positive((int(options.StrideH()), int(options.StrideW())), "stride")
+    code = int(options.Padding())
+    if code not in (Padding.VALID, Padding.SAME):
+        raise Refused("E303", f"padding number {code} does not exist")
+    rows, columns = axes_of(image, window, stride=stride, padding=Padding2D(), dilation=dilation)
+    return (rows, columns) if code == Padding.VALID else (_same(rows), _same(columns))
+
+
+def _same(axis: WindowAxis) -> WindowAxis:
+    """With SAME padding. Source: ComputePaddingWithOffset, TFLite kernels/padding.h."""
+    results = -(-axis.extent // axis.stride)
+    total = max((results - 1) * axis.stride + axis.reach - axis.extent, 0)
+    return replace(axis, before=total // 2, after=total - total // 2)

@@ -1,0 +1,118 @@
+"""Attribute sets of all operators. Everything is resolved: explicit padding, static axes, no SAME/VALID."""
+
+from dataclasses import dataclass
+
+from codegen.ir.operator import NO_PADDING, Activation, Attrs, Padding2D
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConvAttrs(Attrs):
+    """CONV_2D: image NHWC, weights OHWI (grouped when I divides the image's C), bias O or None."""
+
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: Padding2D = NO_PADDING
+    activation: Activation = Activation.NONE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthwiseConvAttrs(Attrs):
+    """DEPTHWISE_CONV_2D: weights 1HWO with O = C * multiplier; result channel o reads o // multiplier."""
+
+    multiplier: int = 1
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: Padding2D = NO_PADDING
+    activation: Activation = Activation.NONE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FullyConnectedAttrs(Attrs):
+    """FULLY_CONNECTED: image [..., I] flattened to rows of I, weights [O, I], bias O or None."""
+
+    activation: Activation = Activation.NONE
+    keep_num_dims: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolAttrs(Attrs):
+    """AVERAGE_POOL_2D (padding is not counted) and MAX_POOL_2D."""
+
+    window: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    padding: Padding2D = NO_PADDING
+    activation: Activation = Activation.NONE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeanAttrs(Attrs):
+    """MEAN over `axes` (non-negative, ascending)."""
+
+    axes: tuple[int, ...]
+    keep_dims: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BinaryAttrs(Attrs):
+    """ADD, SUB, MUL with broadcasting."""
+
+    activation: Activation = Activation.NONE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConcatAttrs(Attrs):
+    """CONCATENATION of all arguments along `axis` (non-negative).
+
+    Integers all share the result's quantisation.
+    """
+
+    axis: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PadAttrs(Attrs):
+    """PAD and PADV2: (before, after) per axis; `value` in stored units (zero point of a quantised PAD)."""
+
+    paddings: tuple[tuple[int, int], ...]
+    value: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReshapeAttrs(Attrs):
+    """RESHAPE (also SQUEEZE, EXPAND_DIMS) to a fully resolved shape."""
+
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransposeAttrs(Attrs):
+    """TRANSPOSE: result axis i is argument axis `permutation[i]`."""
+
+    permutation: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StridedSliceAttrs(Attrs):
+    """STRIDED_SLICE, resolved: per argument axis the first index, the step (may be negative), the count.
+
+    `shape` is the result's (shrunk axes removed, so its elements equal the product of `counts`).
+    """
+
+    begins: tuple[int, ...]
+    strides: tuple[int, ...]
+    counts: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoftmaxAttrs(Attrs):
+    """SOFTMAX over the last axis of exp(beta * x)."""
+
+    beta: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeakyReluAttrs(Attrs):
+    """LEAKY_RELU with slope `alpha` for negative values."""
+
+    alpha: float

@@ -1,0 +1,238 @@
+"""Operators that multiply by weights: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from codegen.ir.operator import Activation, Attrs, Op
+from codegen.ir.ops import matmul
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.operands import (
+    narrow,
+    need_count,
+    need_dtype,
+    need_elements,
+    need_quantized,
+    need_rank,
+    operand,
+    optional,
+    window_extents,
+)
+from codegen.ir.ops.base.parameters import (
+    activation_range,
+    conv_multipliers,
+    fully_connected_multipliers,
+    has_wide_accumulator,
+    need_matching_bias,
+    need_wide_shifts,
+)
+from codegen.ir.types import DType, TensorType
+
+
+def _check_weighted(
+    args: Sequence[TensorType | None],
+    result: TensorType,
+    axis: int,
+    activation: Activation,
+    multipliers: matmul.Multipliers,
+) -> None:
+    """Types of image, weights, bias and result; `axis` is the weights' axis of result channels."""
+    image, weights, bias = operand(args, 0, "image"), operand(args, 1, "weights"), optional(args, 2)
+    channels = result.shape[-1]
+    need_elements(result)
+    need_dtype(image, "image", *_BIAS_TYPES)
+    need_dtype(weights, "weights", DType.FLOAT32 if image.dtype is DType.FLOAT32 else DType.INT8)
+    need_dtype(result, "result", image.dtype)
+    if bias is not None:
+        need_dtype(bias, "bias", *_BIAS_TYPES[image.dtype])
+        if bias.elements != channels:
+            raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+    if image.dtype is not DType.FLOAT32:
+        need_quantized(image, "image")
+        need_quantized(result, "result")
+        scales = _checked_scales(weights, channels, axis)
+        _, shifts = multipliers(image.scale, scales, result.scale)
+        if has_wide_accumulator(args):
+            need_wide_shifts(shifts)
+        activation_range(activation, result)
+
+
+_BIAS_TYPES = {
+    DType.INT8: (DType.INT32,),
+    DType.INT16: (DType.INT64, DType.INT32),
+    DType.FLOAT32: (DType.FLOAT32,),
+}
+"""Element types of a bias, by that of the image."""
+
+
+def _checked_scales(weights: TensorType, channels: int, axis: int) -> tuple[float, ...]:
+    quantization = weights.quantization
+    if quantization is None:
+        raise ValueError("the weights are int8 without a scale")
+    if len(quantization.scales) not in (1, channels):
+        raise ValueError(f"the weights have {len(quantization.scales)} scales for {channels} output channels")
+    if len(quantization.scales) > 1 and quantization.axis != axis:
+        raise ValueError(f"the weights are quantised along axis {quantization.axis}, supported is {axis}")
+    if any(quantization.zero_points):
+        raise ValueError("int8 weights have a zero point other than 0")
+    return quantization.scales
+
+
+class Conv2D(Op):
+    """CONV_2D(image NHWC, weights OHWI, bias O or None) -> NHWC; grouped when I divides the image's C."""
+
+    name = "CONV_2D"
+    short = "conv"
+    attrs_type = ConvAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """[N, rows, columns, O]."""
+        conv = narrow(attrs, ConvAttrs)
+        image, weights = _image_and_weights(args)
+        batch, height, width, channels = image.shape
+        outputs, rows, columns, inputs = weights.shape
+        groups = channels // inputs if inputs else 0
+        if groups < 1 or channels % inputs or outputs % groups:
+            raise ValueError(f"weights {list(weights.shape)} do not fit an image of {channels} channels")
+        extents = window_extents(
+            (height, width), (rows, columns), stride=conv.stride, padding=conv.padding, dilation=conv.dilation
+        )
+        return (batch, *extents, outputs)
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        super().check(attrs, args, result)
+        _check_weighted(args, result, 0, narrow(attrs, ConvAttrs).activation, conv_multipliers)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_integer_ops::ConvPerChannel, reference_ops::Conv."""
+        return matmul.conv(narrow(attrs, ConvAttrs), values, args, result)
+
+    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+        """Result elements times taps times input channels of a group."""
+        del attrs
+        return result.elements * math.prod(operand(args, 1, "weights").shape[1:])
+
+
+class DepthwiseConv2D(Op):
+    """DEPTHWISE_CONV_2D(image NHWC, weights 1HWO, bias O or None) -> NHWC."""
+
+    name = "DEPTHWISE_CONV_2D"
+    short = "dw"
+    attrs_type = DepthwiseConvAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """[N, rows, columns, C * multiplier]."""
+        conv = narrow(attrs, DepthwiseConvAttrs)
+        image, weights = _image_and_weights(args)
+        batch, height, width, channels = image.shape
+        one, rows, columns, outputs = weights.shape
+        if one != 1 or conv.multiplier < 1 or outputs != channels * conv.multiplier:
+            raise ValueError(
+                f"weights {list(weights.shape)} do not fit an image of {channels} channels "
+                f"and a multiplier of {conv.multiplier}"
+            )
+        extents = window_extents(
+            (height, width), (rows, columns), stride=conv.stride, padding=conv.padding, dilation=conv.dilation
+        )
+        return (batch, *extents, outputs)
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        super().check(attrs, args, result)
+        _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs).activation, conv_multipliers)
+        bias = optional(args, 2)
+        if result.dtype is DType.INT16 and bias is not None:
+            need_dtype(bias, "bias", DType.INT64)  # TFLite has no other form of this operator
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_integer_ops::DepthwiseConvPerChannel, reference_ops::DepthwiseConv."""
+        return matmul.depthwise_conv(narrow(attrs, DepthwiseConvAttrs), values, args, result)
+
+    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+        """Result elements times taps."""
+        del attrs
+        return result.elements * math.prod(operand(args, 1, "weights").shape[1:3])
+
+
+class FullyConnected(Op):
+    """FULLY_CONNECTED(image flattened to rows of I, weights [O, I], bias O or None) -> [rows, O]."""
+
+    name = "FULLY_CONNECTED"
+    short = "fc"
+    attrs_type = FullyConnectedAttrs
+
+    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+        """[rows, O]; with `keep_num_dims` the image's shape with its last extent replaced by O."""
+        connected = narrow(attrs, FullyConnectedAttrs)
+        need_count(args, 2, 3)
+        image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
+        need_rank(weights, 2, "weights")
+        outputs, inputs = weights.shape
+        if inputs == 0 or image.elements % inputs:
+            raise ValueError(
+                f"weights {list(weights.shape)} do not fit an image of {image.elements} elements"
+            )
+        if not connected.keep_num_dims:
+            return (image.elements // inputs, outputs)
+        if not image.shape or image.shape[-1] != inputs:
+            raise ValueError(
+                f"weights {list(weights.shape)} do not fit an image of shape {list(image.shape)}"
+            )
+        return (*image.shape[:-1], outputs)
+
+    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        super().check(attrs, args, result)
+        activation = narrow(attrs, FullyConnectedAttrs).activation
+        _check_weighted(args, result, 0, activation, fully_connected_multipliers)
+        if result.dtype is not DType.FLOAT32:
+            self._check_bias_scale(args, result)
+
+    def _check_bias_scale(self, args: Sequence[TensorType | None], result: TensorType) -> None:
+        weights, bias = operand(args, 1, "weights"), optional(args, 2)
+        if bias is None or weights.quantization is None or len(weights.quantization.scales) > 1:
+            return
+        single = bias.quantization is not None and len(bias.quantization.scales) == 1
+        bias_scale = bias.scale if single else 0.0
+        need_matching_bias(operand(args, 0, "image").scale, weights.scale, bias_scale, result.scale)
+
+    def evaluate(
+        self,
+        attrs: Attrs,
+        values: Sequence[np.ndarray | None],
+        args: Sequence[TensorType | None],
+        result: TensorType,
+    ) -> np.ndarray:
+        """Source: reference_integer_ops::FullyConnected, reference_ops::FullyConnected.
+
+        Per channel with `keep_num_dims` and more than 2 dimensions as tflite-micro has it: TFLite 2.14 takes
+        the second extent for the number of channels there and leaves part of the result unwritten.
+        """
+        return matmul.fully_connected(narrow(attrs, FullyConnectedAttrs), values, args, result)
+
+    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+        """Result elements times I."""
+        del attrs
+        return result.elements * operand(args, 1, "weights").shape[1]
+
+
+def _image_and_weights(args: Sequence[TensorType | None]) -> tuple[TensorType, TensorType]:
+    need_count(args, 2, 3)
+    image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
+    need_rank(image, 4, "image")
+    need_rank(weights, 4, "weights")
+    return image, weights

@@ -1,5 +1,0 @@
-"""Kernels for ARMv7-M cores without the DSP extension (Cortex-M3): two products a MLA, plain int8 weights."""
-
-from codegen.kernels.armv7m import convolution, depthwise, fully_connected
-
-__all__ = ["convolution", "depthwise", "fully_connected"]

@@ -1,0 +1,200 @@
+"""What all portable C kernels share: how a call is refused, how its parts become a PrimFunc."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from codegen.ir import DType, Let, Target, TensorType, Var
+from codegen.ir.ops import Activation
+from codegen.ir.ops.base.operands import operand
+from codegen.ir.ops.base.parameters import float_activation_range
+from codegen.kernels.base.registry import Kernel
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.primfunc import (
+    CallArg,
+    ConstantArg,
+    CStruct,
+    LinkedConstant,
+    PrimFunc,
+    Reverse,
+    RowKernel,
+    Sharing,
+    ValueArg,
+    Workspace,
+)
+
+ConstantData = Mapping[str, np.ndarray]
+
+FLT_MAX = float(np.finfo(np.float32).max)
+"""Activation limits that do not limit, as TFLite's float kernels have them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """What distinguishes one bound call from another of the same kernel (fields as in `PrimFunc`)."""
+
+    call_args: tuple[CallArg, ...]
+    structs: tuple[CStruct, ...] = ()
+    constants: tuple[LinkedConstant, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+    sharing: tuple[Sharing, ...] = ()
+    sub_steps: int = 1
+    argument_stops: tuple[int, ...] = field(default=())
+    result_start: int = 0
+    rows: RowKernel | None = None
+    in_place: int | None = None
+    image_reads: float = 1.0
+    """How often each byte of argument 0 is read; every other argument is read once."""
+
+
+class PortableKernel(Kernel):
+    """A C function of runtime_c/kernels that runs on every target."""
+
+    stem: str
+    """The function is `cg_<stem>`, its file kernels/<stem>.c, the registry name `<stem>_portable`."""
+    reverse_stem: str = ""
+    """Stem of the same function from the last pixel to the first, built on this one; empty: there is none."""
+    argument: DType | None = None
+    """Element type of the run-time arguments; None: any."""
+    result: DType | None = None
+    """Element type of the result; None: any."""
+
+    @property
+    def header(self) -> str:
+        """Header of the runtime that declares the functions."""
+        return "cg_kernels_s16.h" if DType.INT16 in (self.argument, self.result) else "cg_kernels.h"
+
+    @property
+    def symbol(self) -> str:
+        """C function called."""
+        return f"cg_{self.stem}"
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Another element type than the kernel's, or numbers it cannot apply."""
+        del target
+        first, result = arg_type(let, 0), let.var.type
+        if self.argument not in (None, first.dtype) or self.result not in (None, result.dtype):
+            takes = f"{_word(self.argument)} to {_word(self.result)}"
+            return f"the kernel {self.name} is for {takes}, not {first.dtype.value} to {result.dtype.value}"
+        if result.elements == 0:
+            return "the result has no elements"
+        try:
+            self.check(let)
+        except ValueError as problem:
+            return str(problem)
+        return None
+
+    def check(self, let: Let) -> None:
+        """Raise ValueError with a sentence if the kernel lacks something this call needs."""
+
+    @abstractmethod
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """Parameters, packed constants, workspaces and sharing of this call."""
+
+    def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        parts = self.parts(let, constants)
+        sources = (f"kernels/{self.stem}.c",)
+        reverse = None
+        if any(rule.above is not None for rule in parts.sharing):
+            also = (*sources, f"kernels/{self.reverse_stem}.c")
+            reverse = Reverse(symbol=f"cg_{self.reverse_stem}", sources=also)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=self.symbol,
+            sources=sources,
+            sub_steps=parts.sub_steps,
+            argument_stops=parts.argument_stops,
+            result_start=parts.result_start,
+            argument_alignment=element_alignment(let),
+            reads=tuple(parts.image_reads if i == 0 else 1.0 for i in range(len(let.call.args))),
+            workspaces=parts.workspaces,
+            constants=parts.constants,
+            sharing=parts.sharing,
+            reverse=reverse,
+            in_place=parts.in_place,
+            structs=parts.structs,
+            call_args=parts.call_args,
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            headers=(self.header,),
+            rows=parts.rows,
+        )
+
+
+def reverse_stem(stem: str) -> str:
+    """`conv2d_s8` -> `conv2d_reverse_s8`."""
+    name, _, kind = stem.rpartition("_")
+    return f"{name}_reverse_{kind}"
+
+
+def _word(dtype: DType | None) -> str:
+    return "any type" if dtype is None else dtype.value
+
+
+def element_alignment(let: Let) -> int:
+    """Bytes that the elements of arguments and result want, 4 at most: no core here needs more."""
+    types = [let.var.type, *(arg.type for arg in let.call.args if isinstance(arg, Var))]
+    return min(4, max(type_.dtype.size_bytes for type_ in types))
+
+
+def arg_types(let: Let) -> tuple[TensorType | None, ...]:
+    """Types of all arguments, None for one left out."""
+    return tuple(None if arg is None else arg.type for arg in let.call.args)
+
+
+def arg_type(let: Let, index: int) -> TensorType:
+    """Type of argument `index`; raises ValueError if it was left out."""
+    return operand(arg_types(let), index, f"argument {index}")
+
+
+def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray | None:
+    """Data of constant argument `index`, None if it was left out; raises ValueError for a run-time value."""
+    arg = let.call.args[index] if index < len(let.call.args) else None
+    if isinstance(arg, Var):
+        raise ValueError(f"argument {index} is computed at run time")
+    return None if arg is None else constants[arg.id]
+
+
+def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowKernel | None:
+    """`symbol` as the row kernel of `let` if a block can run it: images of int8 or float32, all of one type,
+    all arguments images that are computed at run time (weights and bias aside), without a window all of one
+    shape, with one no result from padding alone."""
+    images = [let.var, *(arg for arg in let.call.args if isinstance(arg, Var))]
+    if {var.type.dtype for var in images} not in ({DType.INT8}, {DType.FLOAT32}):
+        return None
+    if any(len(var.type.shape) != 4 or var.type.shape[0] != 1 for var in images):
+        return None
+    if window is None:
+        alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)
+        return RowKernel(symbol=symbol) if alike else None
+    axes = window.axes
+    if not isinstance(let.call.args[0], Var) or any(axis.extent in axis.firsts for axis in axes):
+        return None
+    return RowKernel(symbol=symbol, window=axes)
+
+
+_AS_IN_FILE = "as in the file"
+
+
+def value_argument(
+    let: Let, index: int, role: str, constants: ConstantData
+) -> tuple[ValueArg | ConstantArg, tuple[LinkedConstant, ...]]:
+    """How the call passes argument `index`, and the linked constant `role` it needs if it is constant."""
+    arg = let.call.args[index]
+    if arg is None or isinstance(arg, Var):
+        return ValueArg(index=index), ()
+    data = np.array(constants[arg.id]).reshape(-1)
+    linked = LinkedConstant(
+        role=role, data=data, alignment=min(4, arg.type.dtype.size_bytes), layout=_AS_IN_FILE
+    )
+    return ConstantArg(role=role), (linked,)
+
+
+def float_limits(activation: Activation) -> tuple[float, float]:
+    """(act_min, act_max) of float kernels: finite, so that they are C literals."""
+    low, high = float_activation_range(activation)
+    return max(low, -FLT_MAX), min(high, FLT_MAX)

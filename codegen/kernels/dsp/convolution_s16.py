@@ -1,0 +1,334 @@
+"""CONV_2D and FULLY_CONNECTED on int16 images, on cores with the DSP extension.
+
+SMLAD takes two values of an int16 image as they are; only weights are widened, by SXTB16 from a stream.
+Sums of 32 bits have to suffice for every image, which weights and bias decide (`fits`); where they do not, or
+where a scale is not below a quarter, the portable kernel is bound instead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let
+from codegen.ir.fixed_point import reduced_multiplier
+from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.kernels.base.overlap import NOTHING, first_reads, forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.convolution import DspKernel, weight_data
+from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
+from codegen.kernels.portable.convolution import Conv2D, FullyConnected, window_of
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.rows import safe_distance
+
+HEADER = "cg_conv_s16_dsp.h"
+TILE_SOURCE = "kernels/tile_s16_dsp.S"
+LEAST_SHIFT = 17
+"""Least shift right of 64-bit sums of which SMMUL takes the first 16 bits and one more is left."""
+FEW_ROWS = 4
+"""From so many rows on a FULLY_CONNECTED is a convolution of 1x1."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Channels:
+    """Output channels: weights [O, K], and what follows their sums."""
+
+    weights: NDArray[np.int8]
+    bias: NDArray[np.int64]
+    multipliers: NDArray[np.int64]
+    """Of 15 bits."""
+    shifts: NDArray[np.int64]
+    """To the right; where the multiplier is 0 any does."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether 32 bits hold every sum, whatever the image, and the short requantisation is exact."""
+        reach = np.abs(self.bias) + 32768 * np.abs(self.weights.astype(np.int64)).sum(axis=1)
+        return bool((reach < 1 << 31).all() and (self.shifts >= LEAST_SHIFT).all())
+
+    def stream(self) -> NDArray[np.int32]:
+        """As cg_conv_s16_dsp.h has it."""
+        count, values = self.weights.shape
+        pairs, words = (count + 1) // 2, (values + 1) // 2
+        weights = np.zeros((2 * pairs, 2 * words), np.int8)
+        weights[:count, :values] = self.weights
+        bias, multipliers = np.zeros((2, 2 * pairs), np.int64)
+        shifts = np.full(2 * pairs, LEAST_SHIFT, np.int64)
+        bias[:count], multipliers[:count], shifts[:count] = self.bias, self.multipliers << 16, self.shifts
+        found = np.zeros((pairs, words + 5), np.int32)
+        found[:, :2] = bias.reshape(pairs, 2)
+        # [pair, channel, word, value] -> bytes {a0 b0 a1 b1} of each word
+        grouped = weights.reshape(pairs, 2, words, 2).transpose(0, 2, 3, 1)
+        found[:, 2 : 2 + words] = np.ascontiguousarray(grouped).reshape(pairs, -1).view("<i4")
+        found[:, 2 + words : 4 + words] = multipliers.reshape(pairs, 2)
+        right = (shifts - 16).reshape(pairs, 2)
+        found[:, 4 + words] = right[:, 0] | right[:, 1] << 8
+        return found.reshape(-1)
+
+
+def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected) -> Channels:
+    weights, bias = weight_data(let, constants)
+    count = let.var.type.shape[-1]
+    multipliers, shifts = kernel.multipliers(let)
+    reduced = np.broadcast_to(reduced_multiplier(multipliers), count)
+    right = np.broadcast_to(15 - shifts.astype(np.int64), count)
+    return Channels(
+        weights=weights.reshape(count, -1),
+        bias=bias,
+        multipliers=reduced,
+        shifts=np.where(reduced == 0, LEAST_SHIFT, right),
+    )
+
+
+class _Int16(DspKernel):
+    """Shared by both: what types tell, and the layer as a convolution."""
+
+    weighted: Conv2D | FullyConnected
+    """`portable`, which knows its multipliers."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Sums that wrap at 32 bits, or what the layer's shape lacks."""
+        if not has_wide_accumulator(arg_types(let)):
+            return f"the kernel {self.name} is for sums of 64 bits, the bias is int32"
+        return self.shape_reason(let)
+
+    def shape_reason(self, let: Let) -> str | None:
+        """Why the shape is not for this kernel, or None."""
+        raise NotImplementedError
+
+
+class TiledConv(_Int16):
+    """A convolution in tiles of four pixels, or of one."""
+
+    def window(self, let: Let) -> WindowShape:
+        """The layer as a convolution; one row of pixels if nothing but pixels is read."""
+        raise NotImplementedError
+
+    def activation(self, let: Let) -> tuple[int, int]:
+        """Least and largest result."""
+        raise NotImplementedError
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
+        channels = _channels(let, constants, self.weighted)
+        if not channels.fits:
+            return self.portable.bind(let, constants, name)
+        window = self.window(let)
+        low, high = self.activation(let)
+        values = channels.weights.shape[1]
+        layer = Layer(
+            channels=len(channels.weights), values=values, is_clamped=(low, high) != (-32768, 32767)
+        )
+        turns = window.result[0] * window.result[1] * len(tiles(window.result[2]))
+        pairs = (len(channels.weights) + 1) // 2
+        space = Workspace(
+            name="pixels",
+            size_bytes=(16 if max(tiles(window.result[2])) > 1 else 4) * ((values + 1) // 2),
+            reads=float(turns * pairs),
+            writes=float(turns),
+        )
+        numbers = params(
+            "cg_conv_params",
+            ("window", window.fields),
+            ("groups", 1),
+            ("in_zero", 0),
+            ("out_zero", 0),
+            ("act_min", low),
+            ("act_max", high),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_conv2d_s16_dsp",
+            sources=(TILE_SOURCE, "kernels/conv2d_s16_dsp.c"),
+            headers=(HEADER,),
+            argument_alignment=4 if window.image[3] % 2 == 0 else 2,
+            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
+            workspaces=(space,),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=channels.stream(),
+                    alignment=4,
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                ),
+            ),
+            sharing=forward_sharing(let, 0, tiled_below(window)),
+            structs=(numbers,),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                WorkspaceArg(name="pixels"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=conv_instructions(window, layer),
+        )
+
+
+def tiled_below(window: WindowShape) -> int | None:
+    """Least safe distance in elements from the start of the result up to the start of the image, where the
+    windows of each of the `tiles` of a row are read before its first result is written; None: any is safe."""
+    reads = first_reads(window)
+    rows = window.result[0] * window.result[1]
+    ends = np.cumsum(np.tile(np.array(tiles(window.result[2]), np.int64), rows))
+    later = np.append(np.minimum.accumulate(reads[::-1])[::-1], NOTHING)
+    return safe_distance(ends * window.result[3], np.append(later[ends][:-1], NOTHING))
+
+
+class DspConv2D(TiledConv):
+    """CONV_2D, one group."""
+
+    op, name = "CONV_2D", "conv2d_s16_dsp"
+    weighted = Conv2D("conv2d_s16", DType.INT16)
+    portable = weighted
+
+    def shape_reason(self, let: Let) -> str | None:
+        """Several groups."""
+        if arg_type(let, 1).shape[3] != arg_type(let, 0).shape[3]:
+            return f"the kernel {self.name} is for one group"
+        return None
+
+    def window(self, let: Let) -> WindowShape:
+        """See `TiledConv.window`."""
+        found = window_of(let, narrow(let.call.attrs, ConvAttrs))
+        batch, height, width, channels = found.image
+        is_pointwise = found.window == found.stride == (1, 1) and found.image[:3] == found.result[:3]
+        return _one_row(batch * height * width, channels, found.result[3]) if is_pointwise else found
+
+    def activation(self, let: Let) -> tuple[int, int]:
+        """See `TiledConv.activation`."""
+        return activation_range(narrow(let.call.attrs, ConvAttrs).activation, let.var.type)
+
+
+def _one_row(pixels: int, inputs: int, outputs: int) -> WindowShape:
+    return WindowShape(
+        image=(1, 1, pixels, inputs),
+        result=(1, 1, pixels, outputs),
+        window=(1, 1),
+        stride=(1, 1),
+        dilation=(1, 1),
+        padding=Padding2D(),
+    )
+
+
+class DspRows(TiledConv):
+    """FULLY_CONNECTED of several rows: a convolution of 1x1."""
+
+    op, name = "FULLY_CONNECTED", "fully_connected_rows_s16_dsp"
+    weighted = FullyConnected("fully_connected_s16", DType.INT16)
+    portable = weighted
+
+    def shape_reason(self, let: Let) -> str | None:
+        """Few rows, for which there is another kernel; it needs whole words."""
+        rows, inputs = _rows_of(let)
+        if rows < FEW_ROWS and inputs % 2 == 0:
+            return f"the kernel {self.name} is for {FEW_ROWS} rows or more"
+        return None
+
+    def window(self, let: Let) -> WindowShape:
+        """See `TiledConv.window`."""
+        rows, inputs = _rows_of(let)
+        return _one_row(rows, inputs, let.var.type.shape[-1])
+
+    def activation(self, let: Let) -> tuple[int, int]:
+        """See `TiledConv.activation`."""
+        return activation_range(narrow(let.call.attrs, FullyConnectedAttrs).activation, let.var.type)
+
+
+def _rows_of(let: Let) -> tuple[int, int]:
+    """(rows, inputs) of a FULLY_CONNECTED."""
+    inputs = arg_type(let, 1).shape[1]
+    return arg_type(let, 0).elements // inputs, inputs
+
+
+class DspFullyConnected(_Int16):
+    """FULLY_CONNECTED, row by row, straight from the image."""
+
+    op, name = "FULLY_CONNECTED", "fully_connected_s16_dsp"
+    weighted = FullyConnected("fully_connected_s16", DType.INT16)
+    portable = weighted
+
+    def shape_reason(self, let: Let) -> str | None:
+        """Inputs that are no whole words."""
+        if _rows_of(let)[1] % 2:
+            return f"the kernel {self.name} is for an even number of inputs"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
+        channels = _channels(let, constants, self.weighted)
+        if not channels.fits:
+            return self.portable.bind(let, constants, name)
+        rows, inputs = _rows_of(let)
+        outputs = len(channels.weights)
+        low, high = activation_range(narrow(let.call.attrs, FullyConnectedAttrs).activation, let.var.type)
+        layer = Layer(channels=outputs, values=inputs, is_clamped=(low, high) != (-32768, 32767))
+        numbers = params(
+            "cg_fc_params",
+            ("rows", rows),
+            ("in_len", inputs),
+            ("out_len", outputs),
+            ("out_zero", 0),
+            ("act_min", low),
+            ("act_max", high),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_fully_connected_s16_dsp",
+            sources=(TILE_SOURCE, "kernels/fully_connected_s16_dsp.c"),
+            headers=(HEADER,),
+            argument_alignment=4,
+            reads=(float((outputs + 1) // 2), *(1.0 for _ in let.call.args[1:])),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=channels.stream(),
+                    alignment=4,
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                ),
+            ),
+            sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),
+            structs=(numbers,),
+            call_args=(
+                StructArg(suffix="params"),
+                ConstantArg(role="stream"),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=rows_instructions(rows, layer),
+        )
+
+
+def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
+    """Least safe distance in elements of a FULLY_CONNECTED that reads its row for each pair of outputs."""
+    firsts = np.arange(rows, dtype=np.int64)[:, None]
+    pairs = np.arange((outputs + 1) // 2, dtype=np.int64)[None, :]
+    ends = firsts * outputs + np.minimum(2 * pairs + 2, outputs)
+    reads = np.broadcast_to(firsts * inputs, ends.shape).reshape(-1)
+    return safe_distance(ends.reshape(-1), np.append(reads[1:], NOTHING))
+
+
+register(DspConv2D())
+register(DspRows())
+register(DspFullyConnected())

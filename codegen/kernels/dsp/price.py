@@ -1,0 +1,108 @@
+"""Instructions of the DSP convolutions: counted in the assembly, fitted to measurements in what is C.
+
+Assembly runs a known number of instructions for each tile, pair of channels and group of values
+(runtime_c/kernels/tile{4,2,1}_s8_dsp.S, gather{4,}_s8_dsp.S). Constants of the C around it were fitted to
+single layers measured on QEMU, gcc 12 -O3.
+"""
+
+from collections import Counter
+
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.packing import Channels, groups, long_channels
+from codegen.kernels.dsp.tiles import is_one_row, patch_line_bytes, reads_words, rows_of, tiles
+from codegen.kernels.rows import Axis
+
+UNROLL = 4
+"""Groups in a turn of an inner loop."""
+LAYER, ROW, TILE, POINTWISE_TILE = 150, 95, 52, 20
+"""In C for each call, row, tile, and tile where all pixels are one row."""
+FURTHER_CALL = 65
+"""In C for each call but the first of a fully connected layer by groups of outputs."""
+RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
+"""In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
+LONG_CHANNEL, LONG_RESULT = 25, 22
+"""For each channel of a tile and each result that are requantised the long way, beyond the short one."""
+
+
+def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int:
+    """Of one inference of a convolution in tiles of `most` pixels."""
+    rows, pixels = rows_of(window)
+    row = list(tiles(pixels, most))
+    total = LAYER + rows * sum(
+        _tile(channels, len(channels.weights), count) * times for count, times in Counter(row).items()
+    )
+    if is_one_row(window):
+        length = groups(window.image[3])
+        return total + sum(POINTWISE_TILE + _widened(count, length) for count in row)
+    vertical, horizontal = (_inside(axis) for axis in window.axes)
+    inner_rows = sum(vertical) * window.image[0]
+    for start, count in zip(range(0, pixels, most), row, strict=True):
+        edge = _edge(window, count, most)
+        is_inner = all(horizontal[start : start + count])
+        total += inner_rows * (_inner(window, count) if is_inner else edge) + (rows - inner_rows) * edge
+    return total + rows * (ROW + TILE * len(row))
+
+
+def row_instructions(channels: Channels, *, is_narrow: bool) -> int:
+    """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
+    outputs, inputs = channels.weights.shape
+    length = groups(inputs)
+    if is_narrow:
+        return LAYER + _tile(channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
+    widening = 8 * length if inputs % 4 == 0 else 12 * 4 * length
+    return LAYER + widening + _tile(channels, outputs, 1)
+
+
+def _inside(axis: Axis) -> list[bool]:
+    """Per result whether no tap lies in the padding."""
+    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
+    reach = (axis.window - 1) * axis.dilation
+    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
+
+
+def _tile(channels: Channels, outputs: int, count: int) -> int:
+    """All channels of one widened tile."""
+    length = groups(channels.weights.shape[1])
+    if count > 2:
+        pair = 59 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
+        found = 30 + outputs // 2 * pair + (33 + 15 * length) * (outputs % 2)
+    elif count == 2:
+        pair = 36 + 14 * length + 2 * (1 + length // UNROLL)
+        found = 27 + outputs // 2 * pair + (19 + 10 * length) * (outputs % 2)
+    else:
+        pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
+        found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
+    return found + _long(channels, 4 if count > 2 else count)
+
+
+def _long(channels: Channels, pixels: int) -> int:
+    return long_channels(channels) * (LONG_CHANNEL + LONG_RESULT * pixels)
+
+
+def _widened(count: int, length: int) -> int:
+    """One call that widens `length` groups of each pixel, by words."""
+    return (12 + 15 * length, 7 + 8 * length, 7 + 9 * length)[count if count < 3 else 0]
+
+
+def _widened_bytes(count: int, length: int) -> int:
+    return 20 + 32 * length if count > 2 else count * (20 + 15 * length)
+
+
+def _inner(window: WindowShape, count: int) -> int:
+    """A tile whose windows lie inside the image."""
+    values = window.window[0] * window.window[1] * window.image[3]
+    if not reads_words(window):
+        return _widened_bytes(count, groups(values))
+    runs = window.window[0] * (1 if window.dilation[1] == 1 else window.window[1])
+    return runs * (RUN + _widened(count, values // runs // 4))
+
+
+def _edge(window: WindowShape, count: int, most: int) -> int:
+    """A tile of which a window reaches into the padding."""
+    lines, taps = window.window
+    if reads_words(window):
+        length = window.image[3] // 4
+        tap = 14 + 15 * length if count > 2 else count * (10 + 8 * length)
+        return lines * taps * (TAP + tap)
+    patch = lines * (PATCH_LINE + PATCH_BYTE * patch_line_bytes(window, min(count, most)))
+    return patch + _widened_bytes(count, groups(lines * taps * window.image[3]))

@@ -1,0 +1,147 @@
+"""Instructions of the int16 kernels on the DSP extension: counted in the assembly (tile_s16_dsp.S), fitted to
+single layers measured on QEMU (gcc 12 -O3) for the C that copies windows (conv2d_s16_dsp.c)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from types import MappingProxyType
+
+from codegen.kernels.base.window import WindowShape
+
+COSTS: Mapping[str, float] = MappingProxyType(
+    {
+        "layer": 100,
+        "row": 44,
+        "tile": 11,
+        "tile of runs": 63,
+        "run": 32,
+        "run word": 4.23,
+        "window": 109,
+        "tap row": 19,
+        "words": 60,
+        "word": 5.34,
+        "cleared word": 2.05,
+        "tap": 21.6,
+        "value": 10.87,
+    }
+)
+"""In C for each call, row of results, tile; for each tile copied by runs, run of four windows, word of each;
+for each window copied alone, row of taps, run of words, word, word of padding; where channels are odd, tap
+and value of one."""
+FULLY_CONNECTED, FULLY_CONNECTED_ROW = 30, 12
+"""In C for each call and each row of a FULLY_CONNECTED."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """What the assembly's loops depend on."""
+
+    channels: int
+    values: int
+    """Weights of a channel."""
+    is_clamped: bool
+
+
+def tiles(pixels: int) -> tuple[int, ...]:
+    """Pixels of each tile of a row: fours, then three together or single ones."""
+    rest = pixels % 4
+    return (4,) * (pixels // 4) + ((3,) if rest == 3 else (1,) * rest)
+
+
+def _pairs(layer: Layer) -> tuple[int, int, int, int]:
+    """(pairs of channels, turns of four words, words left, 1 if the last pair has one channel)."""
+    words = (layer.values + 1) // 2
+    return (layer.channels + 1) // 2, words // 4, words % 4, layer.channels % 2
+
+
+def _four(layer: Layer) -> int:
+    """All channels of a tile of four pixels."""
+    pairs, turns, rest, odd = _pairs(layer)
+    pair = 10 + 55 * turns + 3 + 16 * rest + 30 + (50 if layer.is_clamped else 8) + 16
+    return 15 + pairs * pair - 8 + 8 - 4 * odd
+
+
+def _one(layer: Layer) -> int:
+    """All channels of one pixel."""
+    pairs, turns, rest, odd = _pairs(layer)
+    pair = 4 + 20 * turns + 3 + 8 * rest + 11 + (14 if layer.is_clamped else 2) + 10
+    return 12 + pairs * pair - 5 + 5 - odd
+
+
+def rows_instructions(rows: int, layer: Layer) -> int:
+    """Of one FULLY_CONNECTED, row by row."""
+    return FULLY_CONNECTED + rows * (FULLY_CONNECTED_ROW + _one(layer))
+
+
+def conv_instructions(window: WindowShape, layer: Layer) -> int:
+    """Of one convolution."""
+    rows = window.result[0] * window.result[1]
+    computed = sum(_four(layer) if size > 1 else _one(layer) for size in tiles(window.result[2]))
+    around = sum(COSTS[what] * count for what, count in copied(window).items())
+    return rows * computed + round(around)
+
+
+def copied(window: WindowShape) -> Mapping[str, int]:
+    """How often each of `COSTS` arises."""
+    down, _ = window.axes
+    found: Counter[str] = Counter(layer=1)
+    row = tiles(window.result[2])
+    starts = list(accumulate(row, initial=0))[:-1]
+    by_runs = [is_by_runs(window, start, size) for start, size in zip(starts, row, strict=True)]
+    spans = (down.span(y, y + 1) for y in range(down.count))
+    # Rows with as many tap rows inside the image are alike.
+    for inner, alike in Counter(-(-(end - first) // down.dilation) for first, end in spans).items():
+        one = _copied_row(window, inner, zip(starts, row, by_runs, strict=True))
+        for what, count in one.items():
+            found[what] += alike * count
+    return {what: count * (1 if what == "layer" else window.result[0]) for what, count in found.items()}
+
+
+def _copied_row(window: WindowShape, inner: int, row: Iterable[tuple[int, int, bool]]) -> Counter[str]:
+    """Of one row of results, `inner` tap rows of which are inside the image; per tile where it starts, its
+    pixels, whether it is copied by runs."""
+    down, across = window.axes
+    found: Counter[str] = Counter(row=1)
+    for start, size, is_fast in row:
+        found["tile"] += 1
+        if is_fast:
+            words = across.window * window.image[3] // 2
+            found.update({"tile of runs": 1, "run": down.window, "run word": 4 * inner * words})
+            found["cleared word"] += 4 * (down.window - inner) * words
+            continue
+        columns = [min(start + pixel, start + size - 1) for pixel in range(4 if size > 1 else 1)]
+        for x in columns:
+            left, right = across.span(x, x + 1)
+            _count_window(found, window, inner, -(-(right - left) // across.dilation))
+    return found
+
+
+def is_by_runs(window: WindowShape, column: int, size: int) -> bool:
+    """Whether the windows of a tile of `size` pixels from `column` on are copied four at a time."""
+    across = window.axes[1]
+    first = column * across.stride - across.pad
+    last = first + (size - 1) * across.stride + across.window
+    return (
+        size > 1
+        and across.dilation == 1
+        and window.image[3] % 2 == 0
+        and first >= 0
+        and last <= across.extent
+    )
+
+
+def _count_window(found: Counter[str], window: WindowShape, rows: int, taps: int) -> None:
+    """One window copied alone, `rows` rows of `taps` taps of which are inside the image."""
+    height, width = window.window
+    channels = window.image[3]
+    if rows == 0 or taps == 0:
+        rows = taps = 0
+    found.update({"window": 1, "tap row": height})
+    if channels % 2:
+        found.update({"tap": height * width, "value": height * width * channels})
+        return
+    words = channels // 2
+    found["words"] += rows * (1 if window.dilation[1] == 1 else taps)
+    found["word"] += rows * taps * words
+    found["cleared word"] += (height * width - rows * taps) * words

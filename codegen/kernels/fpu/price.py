@@ -1,0 +1,130 @@
+"""Instructions of the float kernels: counted in tile_f32_fpu.S and tile_f32_mve.S, fitted in what is C.
+
+Constants of the C around the tiles were fitted to single layers measured on QEMU, gcc 12 -O3.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.fpu.tiles import BLOCK, TILE, is_pointwise, spans, taps_inside
+
+LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 200, 15, 3, 4
+"""In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
+CONV_ROW, CONV_EDGE = 215, 135
+"""In C for each row and each change of the taps inside."""
+DEPTHWISE_ROW, DEPTHWISE_EDGE = 195, 90
+LOAD_ROW, LOAD_PIXEL = 25, 12
+"""In C to copy four channels of a row, and of each of its pixels."""
+LAST_CALL = 6
+"""In C for the last four channels of a depthwise tile, where they are counted back."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taps:
+    """What of a window is inside: `rows` of `columns` taps."""
+
+    rows: int
+    columns: int
+
+    @property
+    def ends(self) -> int:
+        """Whether its last row is asked if the ring of rows begins again."""
+        return 1 if self.rows else 0
+
+
+TileModel = Callable[[int, Taps], int]
+"""Instructions of a tile of so many pixels."""
+
+
+def conv_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
+    """Of one inference of a convolution whose activation has `limits` limits; `is_vector`: with Helium."""
+    blocks, rest = divmod(window.result[3], BLOCK)
+    is_dense = window.dilation[1] == 1
+    block = _vector_block if is_vector else _block
+
+    def tile(pixels: int, taps: Taps) -> int:
+        runs = 1 if is_dense else taps.columns
+        values = window.image[3] * (taps.columns if is_dense else 1)
+        found = TILE_CALL
+        if blocks:
+            found += BLOCKS_CALL + 5 + 2 * is_vector + blocks * block(pixels, taps, runs, values, limits)
+        if rest:
+            found += SINGLES_CALL + 5 + rest * _single(pixels, taps, runs, values, limits)
+        return found
+
+    return _layer(window, tile, CONV_ROW, CONV_EDGE)
+
+
+def _block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
+    if pixels == TILE:
+        run = 12 + values // 2 * 71 + values % 2 * 37
+        return 52 + taps.ends + 65 * limits + taps.rows * (10 + runs * run)
+    run = 9 + values // 4 * 37 + values % 4 * 12
+    return 24 + taps.ends + 17 * limits + taps.rows * (7 + runs * run)
+
+
+def _vector_block(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
+    if pixels == TILE:
+        run = 14 + (values > 1) + values // 2 * 23 + values % 2 * 13
+        return 36 + taps.ends + 10 * limits + taps.rows * (10 + runs * run)
+    run = 9 + (values > 3) + (values % 4 > 0) + values // 4 * 14 + values % 4 * 5
+    return 19 + taps.ends + 4 * limits + taps.rows * (7 + runs * run)
+
+
+def _single(pixels: int, taps: Taps, runs: int, values: int, limits: int) -> int:
+    """One channel of those that make no block."""
+    if pixels == TILE:
+        run = 12 + values // 4 * 39 + values % 4 * 15
+        return 34 + taps.ends + 17 * limits + taps.rows * (10 + runs * run)
+    run = 9 + values // 4 * 12 + values % 4 * 6
+    return 20 + taps.ends + 5 * limits + taps.rows * (7 + runs * run)
+
+
+def depthwise_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
+    """Of one inference of a depthwise convolution, as `conv_instructions`."""
+    blocks, rest = divmod(window.result[3], BLOCK)
+
+    def tile(pixels: int, taps: Taps) -> int:
+        if is_vector and pixels == TILE:
+            block = 38 + taps.ends + 10 * limits + taps.rows * (11 + 18 * taps.columns)
+        elif is_vector:
+            block = 21 + taps.ends + 4 * limits + taps.rows * (8 + 6 * taps.columns)
+        elif pixels == TILE:
+            block = 54 + taps.ends + 65 * limits + taps.rows * (10 + 43 * taps.columns)
+        else:
+            block = 26 + taps.ends + 17 * limits + taps.rows * (7 + 13 * taps.columns)
+        call = 5 + 2 * is_vector
+        last = LAST_CALL + call + block if rest else 0
+        return TILE_CALL + BLOCKS_CALL + call + blocks * block + last
+
+    return _layer(window, tile, DEPTHWISE_ROW, DEPTHWISE_EDGE)
+
+
+def in_place_instructions(window: WindowShape, limits: int, *, is_vector: bool) -> int:
+    """Of one inference of a depthwise convolution that replaces its image, as `conv_instructions`."""
+    batch, height, width, channels = window.image
+    block = replace(window, image=(1, height, width, BLOCK), result=(1, height, width, BLOCK))
+    each = depthwise_instructions(block, limits, is_vector=is_vector)
+    return batch * channels // BLOCK * (each + height * (LOAD_ROW + width * LOAD_PIXEL))
+
+
+def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:
+    """All tiles of all rows, and the C around them."""
+    found = spans(window)
+    if is_pointwise(window):
+        return LAYER + sum(tile(span.stop - span.start, Taps(rows=1, columns=1)) for span in found)
+    inner = [span for span in found if span.columns == window.window[1]]
+    edges = len(found) - max(0, len(inner) - 1)
+    kinds = Counter((span.stop - span.start, span.columns) for span in found)
+    total = 0
+    for rows, count in Counter(taps_inside(window.axes[0])).items():
+        tiles = sum(n * tile(pixels, _taps(rows, columns)) for (pixels, columns), n in kinds.items())
+        total += count * (row + edges * edge + tiles)
+    return LAYER + window.image[0] * total
+
+
+def _taps(rows: int, columns: int) -> Taps:
+    """Where no row or no column is inside, nothing is read."""
+    return Taps(rows=rows if columns else 0, columns=columns)

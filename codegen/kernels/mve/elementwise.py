@@ -1,0 +1,123 @@
+"""ADD and SUB of int8 tensors of one shape with Helium."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir import DType, Let, Target, TensorType, Var
+from codegen.ir.ops import BinaryAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import AddParams, activation_range, add_params, sub_params
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.mve.convolution import HEADER
+from codegen.kernels.portable.elementwise import AddInteger
+from codegen.kernels.primfunc import PrimFunc, ResultArg, StructArg, ValueArg
+
+HALF = 1 << 30
+"""Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scaling:
+    """How an argument is brought to the common scale."""
+
+    multiplier: int
+    shift: int
+
+    @property
+    def is_exact(self) -> bool:
+        """By one half or minus that: a shift does."""
+        return abs(self.multiplier) == HALF and self.shift == 0
+
+    def fields(self, type_: TensorType, left_shift: int, *, is_short: bool) -> Fields:
+        """Fields of a `cg_add_argument_mve`; `is_short`: the kernel leaves multiplier and shift out."""
+        sign = -1 if self.multiplier < 0 else 1
+        scale, shift = 1 << left_shift, self.shift
+        if is_short:
+            scale = sign * scale // 2
+        elif self.is_exact:
+            # Twice as much to the left, once to the right: so the shift is negative, and nothing is lost.
+            scale, shift = 2 * scale, -1
+        return (
+            ("scale", scale),
+            ("offset", -type_.zero_point * scale),
+            ("multiplier", self.multiplier),
+            ("shift", shift),
+        )
+
+
+class Add(Kernel):
+    """ADD or SUB, two run-time arguments, no broadcasting."""
+
+    def __init__(self, op: str) -> None:
+        self.op, self.name = op, f"{op.lower()}_s8_mve"
+        self.portable = AddInteger(op, DType.INT8)
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """A core without Helium, broadcasting, constants, a scale of the result that no shift goes with."""
+        if "mve" not in target.features:
+            return f"the kernel {self.name} needs a core with Helium (MVE)"
+        reason = self.portable.refusal(let, target)
+        if reason is not None:
+            return reason
+        args = let.call.args
+        if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
+            return f"the kernel {self.name} is for two run-time arguments of one shape"
+        scalings = self._scalings(let)
+        shifts = [self._numbers(let).result_shift]
+        shifts += [scaling.shift for scaling in scalings if not scaling.is_exact]
+        return "a scale is not below one half" if max(shifts) > -1 else None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        del constants
+        numbers = self._numbers(let)
+        low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type)
+        lhs, rhs = self._scalings(let)
+        exact = 1 if lhs.is_exact else 2 if rhs.is_exact else 0
+        count = let.var.type.elements
+        struct = params(
+            "cg_add_params_mve",
+            ("count", count),
+            ("lhs", lhs.fields(arg_type(let, 0), numbers.left_shift, is_short=exact == 1)),
+            ("rhs", rhs.fields(arg_type(let, 1), numbers.left_shift, is_short=exact == 2)),
+            ("multiplier", numbers.result_multiplier),
+            ("shift", numbers.result_shift),
+            ("out_zero", let.var.type.zero_point),
+            ("act_min", low),
+            ("act_max", high),
+            ("exact", exact),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_add_s8_mve",
+            sources=("kernels/add_s8_mve.S",),
+            headers=(HEADER,),
+            structs=(struct,),
+            call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),
+            sharing=in_place(let, 0, 1),
+            macs=0,
+            instructions=40 + -(-count // 4) * (18 if exact else 22),
+            rows=row_kernel(let, "cg_add_s8_mve_run"),
+        )
+
+    def _numbers(self, let: Let) -> AddParams:
+        rule = add_params if self.op == "ADD" else sub_params
+        return rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
+
+    def _scalings(self, let: Let) -> tuple[Scaling, Scaling]:
+        numbers = self._numbers(let)
+        return (
+            Scaling(multiplier=numbers.first_multiplier, shift=numbers.first_shift),
+            Scaling(multiplier=numbers.second_multiplier, shift=numbers.second_shift),
+        )
+
+
+register(Add("ADD"))
+register(Add("SUB"))

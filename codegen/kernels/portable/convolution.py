@@ -1,0 +1,323 @@
+"""Portable kernels of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let, Var
+from codegen.ir.fixed_point import reduced_multiplier, wrap_int32
+from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import (
+    activation_range,
+    conv_multipliers,
+    fully_connected_multipliers,
+    has_wide_accumulator,
+)
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    arg_types,
+    constant_data,
+    float_limits,
+    reverse_stem,
+    row_kernel,
+    value_argument,
+)
+from codegen.kernels.base.overlap import forward_sharing, row_major_below, window_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    CStruct,
+    LinkedConstant,
+    ResultArg,
+    Sharing,
+    StructArg,
+    Workspace,
+    WorkspaceArg,
+)
+
+
+class _Weighted(PortableKernel):
+    """Shared by all nine: constant weights and bias beside one run-time image."""
+
+    def check(self, let: Let) -> None:
+        """Weights and bias must be constants."""
+        for index, what in ((1, "weights"), (2, "bias")):
+            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
+                raise ValueError(f"the {what} are computed at run time, supported are constants")
+        if self.argument is not DType.FLOAT32:
+            self.multipliers(let)
+
+    def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(multipliers, shifts), one per scale of the weights; raises ValueError if out of range."""
+        return conv_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
+
+    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
+        """Weights as they are, bias (with the image's zero point folded in if `fold`), requantisation."""
+        weights = constant_data(let, 1, constants)
+        if weights is None:
+            raise ValueError("the weights are missing")
+        channels = let.var.type.shape[-1]
+        bias = constant_data(let, 2, constants)
+        weight_data = np.array(weights).reshape(-1)
+        layout = f"{'x'.join(map(str, np.shape(weights)))} as in the file, the last axis fastest"
+        if self.argument is DType.FLOAT32:
+            bias_data = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
+            return (
+                LinkedConstant(role="weight", data=weight_data, alignment=4, layout=layout),
+                LinkedConstant(role="bias", data=bias_data, alignment=4, layout="one a channel"),
+            )
+        total = np.zeros(channels, np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
+        if fold:
+            total = total - arg_type(let, 0).zero_point * weights.reshape(channels, -1).sum(
+                axis=1, dtype=np.int64
+            )
+        multipliers, shifts = self.multipliers(let)
+        if self.argument is DType.INT16:
+            biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
+            if has_wide_accumulator(arg_types(let)):
+                multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
+        else:
+            biases = LinkedConstant(
+                role="bias", data=wrap_int32(total).astype(np.int32), alignment=4, layout="one a channel"
+            )
+        return (
+            LinkedConstant(role="weight", data=weight_data, alignment=1, layout=layout),
+            biases,
+            LinkedConstant(
+                role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"
+            ),
+            LinkedConstant(role="shift", data=shifts.astype(np.int8), alignment=1, layout="one a channel"),
+        )
+
+    def assemble(
+        self,
+        let: Let,
+        constants: ConstantData,
+        numbers: CStruct,
+        sharing: tuple[Sharing, ...],
+        *,
+        fold: bool,
+        window: WindowShape | None = None,
+        image_reads: float = 1.0,
+    ) -> Parts:
+        """The call (params, weights, image, result); rows of an image if it has a `window`."""
+        image, extra = value_argument(let, 0, "image", constants)
+        linked = self.packed(let, constants, fold=fold)
+        fields: Fields = tuple((constant.role, ConstantPointer(role=constant.role)) for constant in linked)
+        c_type = "cg_conv_weights_f32"
+        if self.argument is not DType.FLOAT32:
+            c_type = "cg_conv_weights"
+            fields = (*fields, ("scale_step", 0 if len(_weight_scales(let)) == 1 else 1))
+        if self.argument is DType.INT16:
+            c_type = "cg_conv_weights_s16"
+            fields = (*fields, ("wide", int(has_wide_accumulator(arg_types(let)))))
+        weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
+        return Parts(
+            structs=(numbers, weights),
+            call_args=(StructArg(suffix="params"), StructArg(suffix="weights"), image, ResultArg()),
+            constants=(*linked, *extra),
+            sharing=sharing,
+            rows=None if window is None else row_kernel(let, f"{self.symbol}_row", window),
+            image_reads=image_reads,
+        )
+
+
+def _weight_scales(let: Let) -> tuple[float, ...]:
+    quantization = arg_type(let, 1).quantization
+    if quantization is None:
+        raise ValueError("the weights are int8 without a scale")
+    return quantization.scales
+
+
+def _integer_fields(let: Let, activation: tuple[int, int]) -> Fields:
+    return (
+        ("out_zero", let.var.type.zero_point),
+        ("act_min", activation[0]),
+        ("act_max", activation[1]),
+    )
+
+
+def window_of(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
+    """The geometry of a convolution."""
+    weights = nhwc(arg_type(let, 1).shape)
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=(weights[1], weights[2]),
+        stride=attrs.stride,
+        dilation=attrs.dilation,
+        padding=attrs.padding,
+    )
+
+
+def _conv_params(
+    let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, window: WindowShape, groups: int
+) -> CStruct:
+    geometry: Fields = (("window", window.fields), ("groups", groups))
+    if let.var.type.dtype is DType.FLOAT32:
+        low, high = float_limits(attrs.activation)
+        return params("cg_conv_params_f32", *geometry, ("act_min", low), ("act_max", high))
+    limits = activation_range(attrs.activation, let.var.type)
+    zero = ("in_zero", arg_type(let, 0).zero_point)
+    return params("cg_conv_params", *geometry, zero, *_integer_fields(let, limits))
+
+
+class Conv2D(_Weighted):
+    """CONV_2D, any stride, dilation, padding and groups."""
+
+    op = "CONV_2D"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs = narrow(let.call.attrs, ConvAttrs)
+        window = window_of(let, attrs)
+        outputs, inputs = window.result[3], arg_type(let, 1).shape[3]
+        groups = window.image[3] // inputs
+        numbers = _conv_params(let, attrs, window, groups)
+        sharing = window_sharing(
+            let, window, outputs=outputs // groups, inputs=inputs, either_way=bool(self.reverse_stem)
+        )
+        # Every output channel goes over the window again.
+        reads = window.reads(outputs * inputs)
+        return self.assemble(let, constants, numbers, sharing, fold=True, window=window, image_reads=reads)
+
+
+class DepthwiseConv2D(_Weighted):
+    """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
+
+    op = "DEPTHWISE_CONV_2D"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`. Taps in the padding are skipped, so the zero point is not folded."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        numbers = _conv_params(let, attrs, window, 1)
+        sharing = window_sharing(
+            let, window, outputs=attrs.multiplier, inputs=1, either_way=bool(self.reverse_stem)
+        )
+        reads = window.reads(window.result[3])
+        return self.assemble(let, constants, numbers, sharing, fold=False, window=window, image_reads=reads)
+
+
+class DepthwiseInPlace(_Weighted):
+    """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
+
+    op = "DEPTHWISE_CONV_2D"
+    is_in_place = True
+
+    def __init__(self, kind: str, dtype: DType) -> None:
+        self.stem, self.name = f"depthwise_conv2d_in_place_{kind}", f"depthwise_conv2d_{kind}_in_place"
+        self.argument = self.result = dtype
+
+    def check(self, let: Let) -> None:
+        """Besides weights and numbers: every result element has the image element it replaces."""
+        super().check(let)
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if not isinstance(let.call.args[0], Var):
+            raise ValueError("the image is constant, it cannot be replaced")
+        if attrs.multiplier != 1 or attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
+            raise ValueError("only with multiplier 1, stride 1 and a result as large as the image")
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
+        ring = _float_ring(window) if self.argument is DType.FLOAT32 else _padded_ring(window)
+        call = (
+            StructArg(suffix="params"),
+            StructArg(suffix="weights"),
+            ResultArg(),
+            WorkspaceArg(name="ring"),
+        )
+        return replace(parts, call_args=call, workspaces=(ring,), in_place=0)
+
+
+def _padded_ring(window: WindowShape) -> Workspace:
+    """Channel by channel: padded rows are cleared, image rows copied into them, windows read from there."""
+    rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    size = (rows + 1) * (window.image[2] + columns)
+    batch, height, width, channels = window.image
+    written = batch * channels * ((height + rows) * (width + columns) + height * width)
+    return Workspace(
+        name="ring",
+        size_bytes=size,
+        alignment=1,
+        reads=math.prod(window.image) * math.prod(window.window) / size,
+        writes=written / size,
+    )
+
+
+def _float_ring(window: WindowShape) -> Workspace:
+    """Channel by channel: image rows are copied, the taps of windows that are inside read from there."""
+    size = window.covered_rows * window.image[2]
+    elements = math.prod(window.image)
+    return Workspace(
+        name="ring",
+        size_bytes=size * DType.FLOAT32.size_bytes,
+        alignment=4,
+        reads=elements * window.reads(1) / size,
+        writes=elements / size,
+    )
+
+
+class FullyConnected(_Weighted):
+    """FULLY_CONNECTED, any number of rows."""
+
+    op = "FULLY_CONNECTED"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """As TFLite computes them for this operator."""
+        return fully_connected_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
+        outputs, inputs = arg_type(let, 1).shape
+        rows = arg_type(let, 0).elements // inputs
+        below = row_major_below(np.arange(rows, dtype=np.int64) * inputs, outputs)
+        sizes: Fields = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
+        if self.argument is DType.FLOAT32:
+            low, high = float_limits(activation)
+            numbers = params("cg_fc_params_f32", *sizes, ("act_min", low), ("act_max", high))
+        else:
+            limits = activation_range(activation, let.var.type)
+            numbers = params("cg_fc_params", *sizes, *_integer_fields(let, limits))
+        # Every output goes over its row again.
+        sharing = forward_sharing(let, 0, below)
+        return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))
+
+
+register(Conv2D("conv2d_s8", DType.INT8))
+register(Conv2D("conv2d_s16", DType.INT16))
+register(Conv2D("conv2d_f32", DType.FLOAT32))
+register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
+register(DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16))
+register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
+register(DepthwiseInPlace("s8", DType.INT8))
+register(DepthwiseInPlace("f32", DType.FLOAT32))
+register(FullyConnected("fully_connected_s8", DType.INT8))
+register(FullyConnected("fully_connected_s16", DType.INT16))
+register(FullyConnected("fully_connected_f32", DType.FLOAT32))

@@ -1,0 +1,145 @@
+"""Portable kernels of ADD, SUB and MUL, with broadcasting; either argument may be a constant."""
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import BinaryAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range, add_params, mul_multiplier, sub_params
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    float_limits,
+    row_kernel,
+    value_argument,
+)
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
+from codegen.kernels.primfunc import CStruct, ResultArg, StructArg
+
+
+def _broadcast(let: Let) -> Fields:
+    """Fields of a `cg_broadcast`; without broadcasting it is one loop over all elements."""
+    shape = let.var.type.shape
+    steps: list[tuple[int, ...]] = []
+    for index in (0, 1):
+        given = arg_type(let, index).shape
+        full = (1,) * (len(shape) - len(given)) + given
+        steps.append(
+            tuple(0 if extent == 1 else s for extent, s in zip(full, dense_strides(full), strict=True))
+        )
+    walk = merge(shape, *steps)
+    return (
+        ("extent", axes(walk.extents, 1)),
+        ("lhs_step", axes(walk.steps[0], 0)),
+        ("rhs_step", axes(walk.steps[1], 0)),
+    )
+
+
+class _Binary(PortableKernel):
+    """Shared by all: the call (params, lhs, rhs, result), in place of what is not broadcast."""
+
+    run_symbol: str | None = None
+    """C function for a run of elements without broadcasting, for blocks."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct; raises ValueError if a number is out of range."""
+        low, high = float_limits(narrow(let.call.attrs, BinaryAttrs).activation)
+        return params("cg_binary_params_f32", ("shape", _broadcast(let)), ("act_min", low), ("act_max", high))
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most, multipliers in range."""
+        self.numbers(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
+        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(StructArg(suffix="params"), lhs, rhs, ResultArg()),
+            constants=(*lhs_linked, *rhs_linked),
+            sharing=in_place(let, 0, 1),
+            rows=row_kernel(let, self.run_symbol) if self.run_symbol else None,
+        )
+
+
+class BinaryF32(_Binary):
+    """ADD, SUB or MUL on float32."""
+
+    argument = result = DType.FLOAT32
+
+    def __init__(self, op: str, stem: str) -> None:
+        self.op, self.stem, self.name = op, stem, f"{stem}_portable"
+        self.run_symbol = f"{self.symbol}_run"
+
+
+def _integer_head(let: Let) -> Fields:
+    return (
+        ("shape", _broadcast(let)),
+        ("lhs_zero", arg_type(let, 0).zero_point),
+        ("rhs_zero", arg_type(let, 1).zero_point),
+        ("out_zero", let.var.type.zero_point),
+    )
+
+
+def _integer_tail(let: Let) -> Fields:
+    low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, let.var.type)
+    return (("act_min", low), ("act_max", high))
+
+
+_KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
+
+
+class AddInteger(_Binary):
+    """ADD on int8 or int16, and SUB by a negated multiplier: both are one C function, as in TFLite."""
+
+    def __init__(self, op: str, dtype: DType) -> None:
+        kind = _KINDS[dtype]
+        self.op, self.stem, self.name = op, f"add_{kind}", f"{op.lower()}_{kind}_portable"
+        self.argument = self.result = dtype
+        self.run_symbol = "cg_add_s8_run" if dtype is DType.INT8 else None
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Binary.numbers`."""
+        rule = add_params if self.op == "ADD" else sub_params
+        found = rule(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scaling: Fields = (
+            ("left_shift", found.left_shift),
+            ("lhs_multiplier", found.first_multiplier),
+            ("rhs_multiplier", found.second_multiplier),
+            ("out_multiplier", found.result_multiplier),
+            ("lhs_shift", found.first_shift),
+            ("rhs_shift", found.second_shift),
+            ("out_shift", found.result_shift),
+        )
+        return params("cg_add_params", *_integer_head(let), *scaling, *_integer_tail(let))
+
+
+class MulInteger(_Binary):
+    """MUL on int8 or int16."""
+
+    op = "MUL"
+
+    def __init__(self, dtype: DType) -> None:
+        self.stem = f"mul_{_KINDS[dtype]}"
+        self.name = f"{self.stem}_portable"
+        self.argument = self.result = dtype
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Binary.numbers`."""
+        multiplier, shift = mul_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scaling: Fields = (("multiplier", multiplier), ("shift", shift))
+        return params("cg_mul_params", *_integer_head(let), *scaling, *_integer_tail(let))
+
+
+register(AddInteger("ADD", DType.INT8))
+register(AddInteger("ADD", DType.INT16))
+register(BinaryF32("ADD", "add_f32"))
+register(AddInteger("SUB", DType.INT8))
+register(AddInteger("SUB", DType.INT16))
+register(BinaryF32("SUB", "sub_f32"))
+register(MulInteger(DType.INT8))
+register(MulInteger(DType.INT16))
+register(BinaryF32("MUL", "mul_f32"))

@@ -1,0 +1,309 @@
+"""Portable kernels of one argument, by element or row: tables, activations, softmax, quantisation."""
+
+import dataclasses
+
+import numpy as np
+
+from codegen.ir import DType, Let, Var
+from codegen.ir.ops import Activation, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import (
+    activation_range,
+    leaky_relu_params,
+    relu_multiplier,
+    rescale_multiplier,
+    softmax_params,
+)
+from codegen.kernels.base.c_kernel import (
+    FLT_MAX,
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    row_kernel,
+    value_argument,
+)
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.primfunc import (
+    ConstantArg,
+    CScalar,
+    CStruct,
+    LinkedConstant,
+    LiteralArg,
+    ResultArg,
+    Sharing,
+    StructArg,
+)
+
+TABLE_LEN = 256
+"""Values an int8 can have."""
+
+SOFTMAX_DEPTH_LIMIT = 4096
+"""Rows this long could overflow TFLite's Q12.19 sum of exponentials."""
+
+
+class Table(PortableKernel):
+    """Any function of one int8: its 256 results, as the operator's reference evaluates them, in a table."""
+
+    stem = "lut_s8"
+    argument = result = DType.INT8
+
+    def __init__(self, op: str) -> None:
+        self.op, self.name = op, f"{op.lower()}_s8_table"
+
+    def check(self, let: Let) -> None:
+        """The operator must be able to compute with these quantisations."""
+        self.table(let)
+
+    def table(self, let: Let) -> np.ndarray:
+        """int8[256], indexed by the argument's byte read as unsigned."""
+        every = np.arange(TABLE_LEN, dtype=np.uint8).view(np.int8)
+        argument = dataclasses.replace(arg_type(let, 0), shape=(TABLE_LEN,))
+        result = dataclasses.replace(let.var.type, shape=(TABLE_LEN,))
+        return let.call.op.evaluate(let.call.attrs, (every,), (argument,), result)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        table = LinkedConstant(
+            role="table",
+            data=self.table(let),
+            alignment=1,
+            reads=let.var.type.elements / TABLE_LEN,
+            layout="results for arguments from -128 to 127",
+        )
+        count = LiteralArg(value=let.var.type.elements)
+        return Parts(
+            call_args=(ConstantArg(role="table"), value, ResultArg(), count),
+            constants=(table, *linked),
+            sharing=in_place(let, 0),
+            rows=row_kernel(let, self.symbol),
+        )
+
+
+class ElementwiseF32(PortableKernel):
+    """A float32 function (numbers..., input, output, count)."""
+
+    argument = result = DType.FLOAT32
+
+    def __init__(self, op: str, stem: str, *numbers: CScalar) -> None:
+        self.op, self.stem, self.name = op, stem, f"{op.lower()}_f32_portable"
+        self._numbers = numbers
+
+    def numbers(self, let: Let) -> tuple[CScalar, ...]:
+        """What the call begins with."""
+        del let
+        return self._numbers
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        numbers = (LiteralArg(value=number) for number in self.numbers(let))
+        return Parts(
+            call_args=(*numbers, value, ResultArg(), LiteralArg(value=let.var.type.elements)),
+            constants=linked,
+            sharing=in_place(let, 0),
+            rows=row_kernel(let, self.symbol),
+        )
+
+
+class LeakyReluF32(ElementwiseF32):
+    """LEAKY_RELU on float32."""
+
+    def numbers(self, let: Let) -> tuple[CScalar, ...]:
+        """The slope."""
+        return (float(np.float32(narrow(let.call.attrs, LeakyReluAttrs).alpha)),)
+
+
+class _ParamsCall(PortableKernel):
+    """Shared by the rest: the call (params, argument, result)."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct; raises ValueError if a number is out of range."""
+        raise NotImplementedError
+
+    def sharing(self, let: Let) -> tuple[Sharing, ...]:
+        """Where the result may lie."""
+        return in_place(let, 0)
+
+    def check(self, let: Let) -> None:
+        """Numbers in range."""
+        self.numbers(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            constants=linked,
+            sharing=self.sharing(let),
+        )
+
+
+def _rows(let: Let) -> tuple[tuple[str, int], tuple[str, int]]:
+    depth = let.var.type.shape[-1]
+    return ("rows", let.var.type.elements // depth), ("depth", depth)
+
+
+class SoftmaxS8(_ParamsCall):
+    """SOFTMAX on int8."""
+
+    op, stem, name = "SOFTMAX", "softmax_s8", "softmax_s8_portable"
+    argument = result = DType.INT8
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        rows, depth = _rows(let)
+        if depth[1] >= SOFTMAX_DEPTH_LIMIT:
+            raise ValueError(
+                f"a softmax over {depth[1]} int8 elements overflows TFLite's fixed-point sum, "
+                f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
+            )
+        found = softmax_params(narrow(let.call.attrs, SoftmaxAttrs).beta, arg_type(let, 0))
+        scaling = (
+            ("multiplier", found.multiplier),
+            ("shift", found.left_shift),
+            ("diff_min", found.least_difference),
+        )
+        return params("cg_softmax_params", rows, depth, *scaling)
+
+
+class SoftmaxF32(_ParamsCall):
+    """SOFTMAX on float32."""
+
+    op, stem, name = "SOFTMAX", "softmax_f32", "softmax_f32_portable"
+    argument = result = DType.FLOAT32
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        beta = float(np.float32(narrow(let.call.attrs, SoftmaxAttrs).beta))
+        return params("cg_softmax_params_f32", *_rows(let), ("beta", beta))
+
+
+class _Converter(_ParamsCall):
+    """Shared by changes of the element type, element by element, front to back."""
+
+    def sharing(self, let: Let) -> tuple[Sharing, ...]:
+        """Narrowing: element i is written to its W bytes after its R bytes were read: up to R - W bytes above
+        is safe. Widening: element i is written while element i + 1 is still to be read; the last one has no
+        successor, and for the one before it, i = count - 2: W (i + 1) <= distance + R (i + 1).
+        """
+        if not isinstance(let.call.args[0], Var):
+            return ()
+        if let.var.type.elements == 1:  # read before anything is written
+            return (Sharing(argument=0, below=1 - arg_type(let, 0).size_bytes),)
+        growth = let.var.type.dtype.size_bytes - arg_type(let, 0).dtype.size_bytes
+        distance = growth if growth < 0 else growth * (let.var.type.elements - 1)
+        return (Sharing(argument=0, below=distance),)
+
+
+class Requantize(_Converter):
+    """QUANTIZE from one integer type to another."""
+
+    op = "QUANTIZE"
+
+    def __init__(self, stem: str, argument: DType, result: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument, self.result = argument, result
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        argument, result = arg_type(let, 0), let.var.type
+        multiplier, shift = rescale_multiplier(argument, result)
+        return params(
+            "cg_requantize_params",
+            ("count", result.elements),
+            ("in_zero", argument.zero_point),
+            ("out_zero", result.zero_point),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        )
+
+
+class RescaleS16(_ParamsCall):
+    """RELU, RELU6, LEAKY_RELU and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
+
+    stem = "rescale_s16"
+    argument = result = DType.INT16
+
+    def __init__(self, op: str) -> None:
+        self.op, self.name = op, f"{op.lower()}_s16_portable"
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        argument, result, attrs = arg_type(let, 0), let.var.type, let.call.attrs
+        if isinstance(attrs, LeakyReluAttrs):
+            found = leaky_relu_params(attrs.alpha, argument, result)
+            above = (found.positive_multiplier, found.positive_shift)
+            below = (found.negative_multiplier, found.negative_shift)
+        else:
+            rule = rescale_multiplier if self.op == "QUANTIZE" else relu_multiplier
+            above = below = rule(argument, result)
+        low, high = activation_range(_CLAMPS.get(self.op, Activation.NONE), result)
+        return params(
+            "cg_rescale_s16_params",
+            ("count", result.elements),
+            ("multiplier", above[0]),
+            ("shift", above[1]),
+            ("negative_multiplier", below[0]),
+            ("negative_shift", below[1]),
+            ("act_min", low),
+            ("act_max", high),
+        )
+
+
+_CLAMPS = {"RELU": Activation.RELU, "RELU6": Activation.RELU6}
+
+
+class QuantizeF32(_Converter):
+    """QUANTIZE from float32 to int8 or int16."""
+
+    op, argument = "QUANTIZE", DType.FLOAT32
+
+    def __init__(self, stem: str, result: DType) -> None:
+        self.stem, self.name, self.result = stem, f"{stem}_portable", result
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        result = let.var.type
+        fields = (("count", result.elements), ("scale", result.scale), ("zero", result.zero_point))
+        return params("cg_quantize_params", *fields)
+
+
+class Dequantize(_Converter):
+    """DEQUANTIZE from int8 or int16 to float32."""
+
+    op, result = "DEQUANTIZE", DType.FLOAT32
+
+    def __init__(self, stem: str, argument: DType) -> None:
+        self.stem, self.name, self.argument = stem, f"{stem}_portable", argument
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        argument = arg_type(let, 0)
+        fields = (("count", argument.elements), ("scale", argument.scale), ("zero", argument.zero_point))
+        return params("cg_quantize_params", *fields)
+
+
+for _op in ("LOGISTIC", "TANH", "RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
+    register(Table(_op))
+register(ElementwiseF32("LOGISTIC", "logistic_f32"))
+register(ElementwiseF32("TANH", "tanh_f32"))
+register(ElementwiseF32("RELU", "clamp_f32", 0.0, FLT_MAX))
+register(ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0))
+register(LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"))
+register(SoftmaxS8())
+register(SoftmaxF32())
+register(QuantizeF32("quantize_f32_s8", DType.INT8))
+register(QuantizeF32("quantize_f32_s16", DType.INT16))
+register(Requantize("requantize_s8_s16", DType.INT8, DType.INT16))
+register(Requantize("requantize_s16_s8", DType.INT16, DType.INT8))
+register(Requantize("requantize_s32_s16", DType.INT32, DType.INT16))
+register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
+register(Dequantize("dequantize_s8_f32", DType.INT8))
+register(Dequantize("dequantize_s16_f32", DType.INT16))
+for _op in ("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
+    register(RescaleS16(_op))

@@ -1,0 +1,179 @@
+"""Portable kernels of AVERAGE_POOL_2D, MAX_POOL_2D and MEAN."""
+
+import math
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import MeanAttrs, PoolAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range, mean_multiplier
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    float_limits,
+    reverse_stem,
+    row_kernel,
+    value_argument,
+)
+from codegen.kernels.base.overlap import window_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
+from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.primfunc import ResultArg, StructArg, Workspace, WorkspaceArg
+
+SUM_BYTES = 4
+"""One int32 sum of a mean."""
+
+S16_SUM_LIMIT = 1 << 15
+"""Sums of fewer int16 elements, and half their number, fit 32 bits."""
+
+
+class Pool(PortableKernel):
+    """Both pools; padding is not counted."""
+
+    def __init__(self, op: str, stem: str, dtype: DType) -> None:
+        self.op, self.stem, self.name = op, stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+
+    def check(self, let: Let) -> None:
+        """Sums of int16 must fit 32 bits."""
+        size = math.prod(narrow(let.call.attrs, PoolAttrs).window)
+        if self.op == "AVERAGE_POOL_2D" and self.argument is DType.INT16 and size >= S16_SUM_LIMIT:
+            raise ValueError(
+                f"an average of {size} int16 elements overflows TFLite's 32-bit sum, "
+                f"supported are fewer than {S16_SUM_LIMIT}"
+            )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs = narrow(let.call.attrs, PoolAttrs)
+        window = WindowShape(
+            image=nhwc(arg_type(let, 0).shape),
+            result=nhwc(let.var.type.shape),
+            window=attrs.window,
+            stride=attrs.stride,
+            dilation=(1, 1),
+            padding=attrs.padding,
+        )
+        is_float = let.var.type.dtype is DType.FLOAT32
+        low, high = (
+            float_limits(attrs.activation) if is_float else activation_range(attrs.activation, let.var.type)
+        )
+        c_type = "cg_pool_params_f32" if is_float else "cg_pool_params"
+        image, linked = value_argument(let, 0, "image", constants)
+        return Parts(
+            structs=(params(c_type, ("window", window.fields), ("act_min", low), ("act_max", high)),),
+            call_args=(StructArg(suffix="params"), image, ResultArg()),
+            constants=linked,
+            sharing=window_sharing(let, window, outputs=1, inputs=1, either_way=bool(self.reverse_stem)),
+            rows=row_kernel(let, f"{self.symbol}_row", window),
+            image_reads=window.reads(window.image[3]),
+        )
+
+
+def mean_workspace_bytes(let: Let) -> int:
+    """Bytes of the sums of an int8 or int16 mean; `cg_mean_s8_workspace_bytes` in C."""
+    return SUM_BYTES * let.var.type.elements
+
+
+def _count(let: Let) -> int:
+    return arg_type(let, 0).elements // let.var.type.elements
+
+
+def _reduction(let: Let) -> Fields:
+    """Fields of a `cg_reduction`."""
+    shape, reduced = arg_type(let, 0).shape, narrow(let.call.attrs, MeanAttrs).axes
+    kept = tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
+    steps = [0 if axis in reduced else stride for axis, stride in enumerate(dense_strides(kept))]
+    walk = merge(shape, steps)
+    return (
+        ("extent", axes(walk.extents, 1)),
+        ("out_step", axes(walk.steps[0], 0)),
+        ("out_len", let.var.type.elements),
+        ("count", _count(let)),
+    )
+
+
+class MeanInteger(PortableKernel):
+    """MEAN on int8 or int16: sums fill a workspace (sub-step 0), then become the result (sub-step 1)."""
+
+    op = "MEAN"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most, a multiplier in range, sums of int16 that fit 32 bits."""
+        _reduction(let)
+        if self.argument is DType.INT16 and _count(let) >= S16_SUM_LIMIT:
+            raise ValueError(
+                f"a mean of {_count(let)} int16 elements overflows TFLite's 32-bit sum, "
+                f"supported are fewer than {S16_SUM_LIMIT}"
+            )
+        mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        argument = arg_type(let, 0)
+        multiplier, shift = mean_multiplier(argument, let.var.type, _count(let))
+        numbers = params(
+            "cg_mean_params",
+            ("reduction", _reduction(let)),
+            ("sum_offset", -argument.zero_point * _count(let)),
+            ("multiplier", multiplier),
+            ("shift", shift),
+            ("out_zero", let.var.type.zero_point),
+        )
+        value, linked = value_argument(let, 0, "argument", constants)
+        # A sum is cleared, takes each of its terms, and is read once more at the end.
+        sums = Workspace(
+            name="sums",
+            size_bytes=mean_workspace_bytes(let),
+            start=0,
+            stop=2,
+            reads=_count(let) + 1.0,
+            writes=_count(let) + 1.0,
+        )
+        return Parts(
+            structs=(numbers,),
+            call_args=(StructArg(suffix="params"), value, ResultArg(), WorkspaceArg(name="sums")),
+            constants=linked,
+            workspaces=(sums,),
+            sub_steps=2,
+            argument_stops=(1,),
+            result_start=1,
+        )
+
+
+class MeanF32(PortableKernel):
+    """MEAN on float32; the result holds the sums while it goes on."""
+
+    op, stem, name = "MEAN", "mean_f32", "mean_f32_portable"
+    argument = result = DType.FLOAT32
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most."""
+        _reduction(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        return Parts(
+            structs=(params("cg_reduction", *_reduction(let)),),
+            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            constants=linked,
+        )
+
+
+register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
+register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
+register(Pool("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
+register(Pool("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))
+register(Pool("MAX_POOL_2D", "max_pool2d_s16", DType.INT16))
+register(Pool("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
+register(MeanInteger("mean_s8", DType.INT8))
+register(MeanInteger("mean_s16", DType.INT16))
+register(MeanF32())

@@ -1,0 +1,228 @@
+"""DEPTHWISE_CONV_2D on ARMv6-M: two rows at a time, channel by channel, through lines of paired pixels."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import conv_multipliers
+from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.overlap import NOTHING, forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.rows import safe_distance
+from codegen.kernels.v6m.convolution import Conv, V6mKernel, weight_data, weight_scales
+from codegen.kernels.v6m.packing import packed, padded, stream
+from codegen.kernels.v6m.price import depthwise_in_place_instructions, depthwise_instructions
+
+HEADER = "cg_depthwise_v6m.h"
+SOURCES = (
+    "kernels/depthwise_parts_v6m.S",
+    "kernels/depthwise_s8_v6m.c",
+    "kernels/requantize_s8_v6m.c",
+)
+RUN_BYTES = 24
+"""Of a cg_dw_run_v6m."""
+PARTS = 3
+"""Runs of a row of taps where a row's two parts are paired, at most."""
+BAND_ROWS = 2
+"""Result rows computed together."""
+
+
+class V6mDepthwiseLines(V6mKernel):
+    """Any window, strides, padding and multiplier; rows may be dilated, columns not."""
+
+    op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_s8_v6m", "cg_depthwise_s8_v6m"
+    portable: PortableKernel = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """Dilated columns."""
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        if window.dilation[1] != 1 and window.window[1] != 1:
+            return f"the kernel {self.name} is for columns without dilation"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where two weights of -128 meet, the portable kernel."""
+        conv = depthwise(let, constants)
+        if _meets_its_limit(conv):
+            return self.portable.bind(let, constants, name)
+        window, described = conv.window, conv.channels(let)
+        channels = packed(described, lanes=False)
+        zero_points = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
+        space = workspace(window, window.result[2], 1, let)
+        by_row = row_kernel(let, "cg_depthwise_s8_v6m_row", window)
+        if by_row is not None:
+            halves = workspace(window, -(-window.result[2] // 2), PARTS, let)
+            by_row = replace(by_row, workspace=halves, reads_row_last=True)
+        numbers = params(
+            "cg_dw_v6m_params",
+            ("window", window.fields),
+            ("stream", ConstantPointer(role="stream")),
+            ("padding", ConstantPointer(role="padding")),
+            ("out_zero", let.var.type.zero_point),
+            ("act_min", described.scale.low),
+            ("act_max", described.scale.high),
+            ("middle", described.scale.middle),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=self.symbol,
+            sources=SOURCES,
+            headers=(HEADER,),
+            reads=(_image_reads(window), *(1.0 for _ in let.call.args[1:])),
+            workspaces=(space,),
+            constants=(
+                LinkedConstant(
+                    role="stream",
+                    data=stream(channels),
+                    alignment=4,
+                    layout="channel by channel: bias, weights column by column, requantisation",
+                ),
+                LinkedConstant(
+                    role="padding",
+                    data=zero_points,
+                    alignment=1,
+                    layout="a pixel in the padding: zero points",
+                ),
+            ),
+            sharing=forward_sharing(let, 0, banded_below(window, BAND_ROWS)),
+            structs=(numbers,),
+            call_args=(
+                StructArg(suffix="params"),
+                WorkspaceArg(name=space.name),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=depthwise_instructions(window, channels),
+            rows=by_row,
+        )
+
+
+class V6mDepthwiseInPlace(V6mDepthwiseLines):
+    """The result replaces the image: channel by channel, lines keep what is still to be read."""
+
+    name, symbol = "depthwise_s8_v6m_in_place", "cg_depthwise_in_place_s8_v6m"
+    portable = DepthwiseInPlace("s8", DType.INT8)
+    is_in_place = True
+
+    def other_reason(self, let: Let) -> str | None:
+        """Dilation, or padding above the image whose windows reach back too far."""
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        if window.dilation != (1, 1) and window.window != (1, 1):
+            return f"the kernel {self.name} is for windows without dilation"
+        if window.padding.top > max(window.window[0] - 2, 0):
+            return f"the kernel {self.name} is for padding above of at most the window's rows less 2"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        forwards = super().bind(let, constants, name)
+        if forwards.in_place is not None:
+            return forwards  # the portable kernel
+        conv = depthwise(let, constants)
+        channels = packed(conv.channels(let), lanes=False)
+        return replace(
+            forwards,
+            sharing=(),
+            rows=None,
+            in_place=0,
+            call_args=(StructArg(suffix="params"), WorkspaceArg(name="lines"), ResultArg()),
+            instructions=depthwise_in_place_instructions(conv.window, channels),
+        )
+
+
+def depthwise(let: Let, constants: ConstantData) -> Conv:
+    """The call with its weights channel by channel: [O, taps], column by column of the window."""
+    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+    weights, bias = weight_data(let, constants)
+    scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
+    multipliers, shifts = conv_multipliers(*scales)
+    outputs = weights.shape[-1]
+    by_column = weights.reshape(weights.shape[1:]).transpose(2, 1, 0)
+    return Conv(
+        window=window_of(let, attrs),
+        activation=attrs.activation,
+        weights=np.ascontiguousarray(by_column).reshape(outputs, -1),
+        bias=bias,
+        multipliers=multipliers,
+        shifts=shifts,
+    )
+
+
+def _meets_its_limit(conv: Conv) -> bool:
+    """Two taps of a pixel of -128 and weights of -128 give 32768, one more than half a word holds."""
+    outputs, taps = conv.weights.shape
+    even = conv.weights[:, : taps // 2 * 2].reshape(outputs, -1, 2)
+    return bool((even == -128).all(axis=2).any())
+
+
+def columns(window: WindowShape, results: int) -> int:
+    """Columns of lines that the windows of `results` neighbours take."""
+    return (results - 1) * window.stride[1] + window.window[1]
+
+
+def workspace(window: WindowShape, results: int, parts: int, let: Let) -> Workspace:
+    """What windows of `results` columns at a time take, see runtime_c/include/cg_depthwise_v6m.h."""
+    height, taps = window.window[0], math.prod(window.window)
+    words = padded(taps) + columns(window, results) * height + taps % 2
+    size = RUN_BYTES * parts * height + 4 * words
+    turns = window.result[0] * -(-window.result[1] // BAND_ROWS) * window.image[3]
+    macs = let.call.op.macs(let.call.attrs, arg_types(let), let.var.type)
+    return Workspace(
+        name="lines", size_bytes=size, reads=max(1.0, 4.0 * macs / size), writes=max(1.0, float(turns))
+    )
+
+
+def _image_reads(window: WindowShape) -> float:
+    """Every tap row inside the image is read from its first to its last column."""
+    rows, across = window.axes
+    first, stop = across.span(0, across.count)
+    return rows.taps * (stop - first) / (window.image[1] * window.image[2])
+
+
+def banded_below(window: WindowShape, band_rows: int) -> int | None:
+    """Least safe distance in bytes, as `row_major_below`, of a kernel that goes through the result in bands
+    of rows, in these channel by channel of the image: of each it reads all windows, then writes all results
+    that it feeds."""
+    batch, height, width, depth = window.image
+    down, across = window.axes
+    outputs = window.result[3]
+    each = outputs // depth
+    first, stop = across.span(0, across.count)
+    events: list[tuple[int, int]] = []
+    for image in range(batch):
+        for top in range(0, down.count, band_rows):
+            bottom = min(top + band_rows, down.count)
+            first_row, end_row = down.span(top, bottom)
+            reads = ((image * height + first_row) * width + first) * depth
+            last = ((image * down.count + bottom) * across.count - 1) * outputs
+            for channel in range(depth):
+                if first_row < end_row and first < stop:
+                    events.append((0, reads + channel))
+                events.append((last + (channel + 1) * each, NOTHING))
+    table = np.array(events, np.int64)
+    return safe_distance(table[:, 0], table[:, 1])
+
+
+register(V6mDepthwiseLines())
+register(V6mDepthwiseInPlace())

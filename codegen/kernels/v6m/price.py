@@ -1,0 +1,130 @@
+"""Instructions that the ARMv6-M kernels run: counted in assembly, C around it in fitted constants.
+
+Of four results one is assumed to be saturated and half of those that round apart to be negative.
+"""
+
+from itertools import pairwise
+
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.rows import Axis
+from codegen.kernels.v6m.packing import Packed
+from codegen.kernels.v6m.tiles import is_one_row, rows_of, tiles
+
+FURTHER_CALL = 60
+"""In C for each call but the first of a fully connected layer by groups of outputs."""
+LAYER, ROW, TILE, POINTWISE_TILE = 150, 150, 70, 60
+"""In C for each call, row, tile, and tile where all pixels are one row."""
+RUN, TAP = 55, 100
+"""In C for each run of taps, and tap of a tile in the padding."""
+CLEARED = 6
+"""For each word cleared behind a window."""
+LONG_CHANNEL, LONG_RESULT = 30, 40
+"""For each channel of a tile and each result that are requantised the long way."""
+KINK = 2.4
+"""For each result that may round apart."""
+
+
+def conv_instructions(window: WindowShape, channels: Packed, most: int) -> int:
+    """Of one inference of a convolution in tiles of `most` pixels."""
+    rows, pixels = rows_of(window)
+    values = window.window[0] * window.window[1] * window.image[3]
+    row = list(tiles(pixels, most))
+    total = LAYER + rows * sum(_tile(channels, values, count) for count in row)
+    if is_one_row(window):
+        return round(total + sum(POINTWISE_TILE + _paired(count, values) for count in row))
+    vertical, horizontal = (_inside(axis) for axis in window.axes)
+    inner_rows = sum(vertical) * window.image[0]
+    for start, count in zip(range(0, pixels, most), row, strict=True):
+        edge = window.window[0] * window.window[1] * (TAP + _paired(count, window.image[3]))
+        runs = window.window[0] * (1 if window.dilation[1] == 1 else window.window[1])
+        inner = runs * (RUN + _paired(count, values // runs))
+        is_inner = all(horizontal[start : start + count])
+        total += inner_rows * (inner if is_inner else edge) + (rows - inner_rows) * edge
+    return round(total + rows * (ROW + TILE * len(row)))
+
+
+def _inside(axis: Axis) -> list[bool]:
+    """Per result whether no tap lies in the padding."""
+    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
+    reach = (axis.window - 1) * axis.dilation
+    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
+
+
+def _paired(count: int, values: int) -> int:
+    """One call that pairs `values` bytes of each pixel."""
+    return 10 + (13 if count > 2 else 8) * values
+
+
+def _tile(channels: Packed, values: int, count: int) -> float:
+    """All channels of one paired tile."""
+    outputs, row = channels.weights.shape
+    pixels = 4 if count > 2 else 2
+    group = 39 if pixels == 4 else 24
+    channel = (31 if pixels == 4 else 28) + group * row // 4 + pixels * 12 + pixels // 2 * 2
+    found = 42 + outputs * channel + CLEARED * (pixels // 2) * (row - values)
+    found += KINK * pixels * channels.kinked
+    return found + channels.long * (LONG_CHANNEL + LONG_RESULT * pixels)
+
+
+DW_LAYER, DW_BAND, DW_CHANNEL, DW_PART = 300, 120, 25, 100
+"""In C for each call, band of two rows, channel of it, and run of a row of taps."""
+DW_FOUND, DW_MOVED = 190, 45
+"""In C for each channel and band of one in place, and row of taps that is paired: its pixels are found, or
+known to lie two rows below the last ones. Between what gcc 12 and gcc 14 need, which keep other values in
+registers: about 10 instructions apart."""
+FILLED = 4
+"""For each word of lines filled once."""
+
+
+def depthwise_instructions(window: WindowShape, channels: Packed) -> int:
+    """Of one inference of a depthwise convolution."""
+    batch, _, width, depth = window.image
+    outputs, row = channels.weights.shape
+    rows, taps = window.window[0], window.window[0] * window.window[1]
+    down, across = window.axes
+    bands = batch * -(-down.count // 2)
+    lines = (across.count - 1) * window.stride[1] + window.window[1]
+    inside = min(width, lines - window.padding.left)
+    pairing = 13 + rows * (9 + 10 * inside)
+    found = DW_LAYER + FILLED * (lines * rows)
+    found += bands * (DW_BAND + DW_PART * rows + depth * (DW_CHANNEL + pairing))
+    product = 39 if taps == 9 else 10 * ((taps + 1) // 2)
+    channel = 64 + 10 * (row // 4) + (36 + product) * across.count
+    total = found + bands * outputs * channel
+    total += bands * across.count * 2 * KINK * channels.kinked
+    return round(total + bands * across.count * channels.long * 2 * LONG_RESULT)
+
+
+def depthwise_in_place_instructions(window: WindowShape, channels: Packed) -> int:
+    """Of one inference of a depthwise convolution that replaces its image."""
+    batch, height, width, depth = window.image
+    rows = window.window[0]
+    lines = width - 1 + window.window[1]
+    bands = -(-height // 2)
+    kept = max(rows - 2, 0)
+    moved = _moved_bands(window, kept)
+    # Beside the other one's: runs found for each channel and band. Below an image's first band rows of taps
+    # are moved, not paired again.
+    found = rows + (bands - 1 - moved) * (rows - kept)
+    runs = DW_FOUND * found + DW_MOVED * moved * (rows - kept)
+    apart = batch * (runs + (bands - 1) * kept * (5 * lines - (9 + 10 * width)))
+    once = batch * bands * (DW_BAND + DW_PART * rows)
+    alone = batch * depth * (height % 2) * 8 * lines * rows
+    return depthwise_instructions(window, channels) - once + depth * apart + alone
+
+
+def _moved_bands(window: WindowShape, kept: int) -> int:
+    """Bands of an image whose rows of taps from `kept` on lie in the image as those of the band above."""
+    height, rows, top = window.image[1], window.window[0], window.padding.top
+    inside = [y + kept >= top and y + rows - top < height for y in range(0, height, 2)]
+    # The first band pairs all rows of taps where some are kept from then on.
+    inside[0] = inside[0] and not kept
+    return sum(last and this for last, this in pairwise(inside))
+
+
+def fully_connected_instructions(channels: Packed, inputs: int) -> int:
+    """Of one inference of a fully connected layer of one row."""
+    outputs = len(channels.biases)
+    group = 70 + 68 * (inputs // 4) + 20 * (inputs % 4)
+    found = 60 + -(-outputs // 4) * group + 28 * outputs
+    return found + LONG_RESULT * channels.long

@@ -1,0 +1,206 @@
+"""DEPTHWISE_CONV_2D, any window, on ARMv7-M cores without the DSP extension."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import conv_multipliers
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, row_kernel
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    CStruct,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    Workspace,
+    WorkspaceArg,
+)
+from codegen.kernels.v7m.layer import (
+    HEADER,
+    Channels,
+    V7mKernel,
+    channels_of,
+    range_fields,
+    weight_data,
+    weight_scales,
+)
+from codegen.kernels.v7m.price import depthwise_instructions, in_place_instructions
+from codegen.kernels.v7m.requantize import LAST, NEXT_INPUT
+from codegen.kernels.v7m.tiles import blocks_below
+
+SOURCES = (
+    "kernels/depthwise_block_s8_v7m.S",
+    "kernels/depthwise_s8_v7m.c",
+    "kernels/requantize_s8_v7m.c",
+)
+ADDRESS_BYTES = 16
+"""Of the table of addresses for each tap: four pixels."""
+RING_BYTES = 368
+"""Most that the rows kept in place take, if one channel's do not take more."""
+
+
+def channels(let: Let, constants: ConstantData) -> Channels:
+    """Weights [channel, tap] and the rest."""
+    weights = weight_data(let, constants)
+    scaling = conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+    rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T)
+    activation = narrow(let.call.attrs, DepthwiseConvAttrs).activation
+    return channels_of(let, constants, rows, scaling, activation)
+
+
+def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.int32]:
+    """The first bias, then CG_DW_WORDS_V7M words of every channel; the last of `group` each is marked."""
+    count = len(found.bias)
+    output = np.arange(count)
+    is_last = ((output + 1) % group == 0) | (output == count - 1)
+    is_next = (output + 1) % multiplier == 0
+    bits = is_last.astype(np.int64) * LAST + is_next.astype(np.int64) * NEXT_INPUT
+    next_bias = np.append(found.bias[1:], np.int32(0))[:, None]
+    words = np.concatenate((found.requantisation.words(bits), next_bias), axis=1)
+    return np.concatenate((found.bias[:1], words.reshape(-1)))
+
+
+class V7mDepthwise(V7mKernel):
+    """Any window, stride, dilation, padding and multiplier."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m"
+    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """None: it can whatever the portable kernel can."""
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        window = window_of(let, attrs)
+        found = channels(let, constants)
+        count = len(found.bias)
+        space = Workspace(name="taps", size_bytes=ADDRESS_BYTES * math.prod(window.window))
+        row = row_kernel(let, "cg_depthwise_s8_v7m_row", window)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise_s8_v7m",
+            sources=SOURCES,
+            headers=(HEADER,),
+            reads=(window.reads(count), *(1.0 for _ in let.call.args[1:])),
+            workspaces=(space,),
+            constants=_linked(let, found, group=count),
+            sharing=forward_sharing(let, 0, blocks_below(window, attrs.multiplier)),
+            structs=(_numbers(let, window, group=count),),
+            call_args=(
+                StructArg(suffix="params"),
+                WorkspaceArg(name=space.name),
+                ValueArg(index=0),
+                ResultArg(),
+            ),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=depthwise_instructions(window, found),
+            rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
+        )
+
+
+class V7mDepthwiseInPlace(V7mKernel):
+    """The same where the result replaces its image: stride 1, same size, multiplier 1."""
+
+    op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m_in_place"
+    portable = DepthwiseInPlace("s8", DType.INT8)
+    is_in_place = True
+
+    def other_reason(self, let: Let) -> str | None:
+        """None: it can whatever the portable kernel can."""
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        found = channels(let, constants)
+        group = group_of(window)
+        size = ADDRESS_BYTES * math.prod(window.window) + ring_bytes(window) * group
+        space = Workspace(
+            name="ring",
+            size_bytes=size,
+            reads=math.prod(window.image) * math.prod(window.window) / size,
+            writes=math.prod(window.image) / size,
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_depthwise_in_place_s8_v7m",
+            sources=SOURCES,
+            headers=(HEADER,),
+            workspaces=(space,),
+            constants=_linked(let, found, group=group),
+            structs=(_numbers(let, window, group=group),),
+            call_args=(StructArg(suffix="params"), WorkspaceArg(name=space.name), ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=in_place_instructions(window, found, group),
+            in_place=0,
+        )
+
+
+def ring_bytes(window: WindowShape) -> int:
+    """Bytes of one channel in as many padded rows as a window spans."""
+    rows, columns = ((window.window[axis] - 1) * window.dilation[axis] for axis in (0, 1))
+    return (rows + 1) * (window.image[2] + columns)
+
+
+def group_of(window: WindowShape) -> int:
+    """Channels whose rows are kept together: as few groups as `RING_BYTES` allows, alike."""
+    depth = window.image[3]
+    most = max(1, RING_BYTES // ring_bytes(window))
+    return -(-depth // -(-depth // most))
+
+
+def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, ...]:
+    multiplier = narrow(let.call.attrs, DepthwiseConvAttrs).multiplier
+    image = arg_type(let, 0)
+    pad = np.full(min(group, image.shape[3]), image.zero_point, np.int8)
+    return (
+        LinkedConstant(
+            role="weights",
+            data=found.weights.reshape(-1),
+            alignment=1,
+            layout="channel by channel, the taps of each row by row",
+        ),
+        LinkedConstant(
+            role="channels",
+            data=channel_words(found, multiplier, group),
+            alignment=4,
+            layout="the first bias, then of each channel its requantisation and the next bias",
+        ),
+        LinkedConstant(role="pad", data=pad, alignment=1, layout="a pixel in the padding: zero points"),
+    )
+
+
+def _numbers(let: Let, window: WindowShape, *, group: int) -> CStruct:
+    activation = narrow(let.call.attrs, DepthwiseConvAttrs).activation
+    return params(
+        "cg_dw_params_v7m",
+        ("window", window.fields),
+        ("weights", ConstantPointer(role="weights")),
+        ("channels", ConstantPointer(role="channels")),
+        ("pad", ConstantPointer(role="pad")),
+        ("range", range_fields(let, activation)),
+        ("group", group),
+    )
+
+
+register(V7mDepthwise())
+register(V7mDepthwiseInPlace())

@@ -1,0 +1,168 @@
+"""FULLY_CONNECTED on ARMv7-M cores without the DSP extension."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import FullyConnectedAttrs, Padding2D
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import fully_connected_multipliers
+from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.kernels.base.overlap import forward_sharing
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.portable.convolution import FullyConnected
+from codegen.kernels.primfunc import (
+    ConstantPointer,
+    LinkedConstant,
+    PrimFunc,
+    ResultArg,
+    StructArg,
+    ValueArg,
+)
+from codegen.kernels.v7m.convolution import Conv, TiledConv
+from codegen.kernels.v7m.layer import (
+    HEADER,
+    Channels,
+    V7mKernel,
+    channels_of,
+    range_fields,
+    weight_data,
+    weight_scales,
+)
+from codegen.kernels.v7m.price import row_instructions
+
+SOURCES = (
+    "kernels/fully_connected_groups_s8_v7m.S",
+    "kernels/fully_connected_s8_v7m.c",
+    "kernels/requantize_s8_v7m.c",
+)
+
+
+def fully_connected(let: Let, constants: ConstantData) -> Conv:
+    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
+    activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
+    weights = weight_data(let, constants)
+    scaling = fully_connected_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+    outputs, inputs = weights.shape
+    rows = arg_type(let, 0).elements // inputs
+    return Conv(
+        window=WindowShape(
+            image=(1, 1, rows, inputs),
+            result=(1, 1, rows, outputs),
+            window=(1, 1),
+            stride=(1, 1),
+            dilation=(1, 1),
+            padding=Padding2D(),
+        ),
+        activation=activation,
+        channels=channels_of(let, constants, weights, scaling, activation),
+    )
+
+
+class V7mRows(TiledConv):
+    """FULLY_CONNECTED of several rows."""
+
+    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """A single row."""
+        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
+            return f"the kernel {self.name} is for several rows"
+        return None
+
+    def conv(self, let: Let, constants: ConstantData) -> Conv:
+        """See `TiledConv.conv`."""
+        return fully_connected(let, constants)
+
+
+class V7mFullyConnected(V7mKernel):
+    """FULLY_CONNECTED of one row, eight outputs at a time."""
+
+    op, name = "FULLY_CONNECTED", "fully_connected_s8_v7m"
+    portable = FullyConnected("fully_connected_s8", DType.INT8)
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several rows."""
+        if arg_type(let, 0).elements != arg_type(let, 1).shape[1]:
+            return f"the kernel {self.name} is for one row"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        conv = fully_connected(let, constants)
+        outputs, inputs = conv.channels.weights.shape
+        groups = list(output_groups(outputs))
+        # Before the last group reads the input, all others are written; with one group it is read first.
+        below = groups[-1].start if len(groups) > 1 else None
+        numbers = params(
+            "cg_fc_params_v7m",
+            ("weights", ConstantPointer(role="weights")),
+            ("channels", ConstantPointer(role="channels")),
+            ("range", range_fields(let, conv.activation)),
+            ("in_len", inputs),
+            ("out_len", outputs),
+        )
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol="cg_fully_connected_s8_v7m",
+            sources=SOURCES,
+            headers=(HEADER,),
+            reads=(float(len(groups)), *(1.0 for _ in let.call.args[1:])),
+            constants=(
+                LinkedConstant(
+                    role="weights",
+                    data=interleaved(conv.channels.weights),
+                    alignment=1,
+                    layout="by groups of outputs: input after input, one weight of each output",
+                ),
+                LinkedConstant(
+                    role="channels",
+                    data=group_words(conv.channels),
+                    alignment=4,
+                    layout="by groups of outputs: biases, then three words of requantisation of each",
+                ),
+            ),
+            sharing=forward_sharing(let, 0, below),
+            structs=(numbers,),
+            call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
+            instructions=row_instructions(conv.channels, [len(group) for group in groups]),
+        )
+
+
+def output_groups(outputs: int) -> Iterator[range]:
+    """Outputs computed together: by eight, four, one."""
+    start = 0
+    while start < outputs:
+        left = outputs - start
+        count = 8 if left >= 8 else 4 if left >= 4 else 1
+        yield range(start, start + count)
+        start += count
+
+
+def interleaved(weights: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Of each group one weight of each output, input after input."""
+    groups = [weights[group.start : group.stop].T.reshape(-1) for group in output_groups(len(weights))]
+    return np.concatenate(groups)
+
+
+def group_words(channels: Channels) -> NDArray[np.int32]:
+    """Of each group the biases, then three words of requantisation of each output."""
+    words = channels.requantisation.words(np.zeros(len(channels.bias), np.int64))
+    found: list[NDArray[np.int32]] = []
+    for group in output_groups(len(channels.bias)):
+        part = slice(group.start, group.stop)
+        found += [channels.bias[part], words[part].reshape(-1)]
+    return np.concatenate(found)
+
+
+for most in (4, 2):
+    register(V7mRows(most))
+register(V7mFullyConnected())

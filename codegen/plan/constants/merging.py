@@ -1,0 +1,162 @@
+"""Merging linked constants: equal ones become one piece, and one that lies inside another becomes part of it.
+
+Equal bytes of different element types are one piece too. C reads it as what it is declared, the widest of the
+types: characters may read anything, and of other types the struct's member is a union. A part of another type
+than the piece stays by itself unless it is made of characters, so no pointer is cast to another wide type.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.errors import Messages
+from codegen.kernels.primfunc import LinkedConstant
+from codegen.program.problem import Pool
+from codegen.program.program import ConstantPart
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Piece:
+    """Bytes of the image that are there once, and all who read them or a part of them."""
+
+    data: np.ndarray
+    alignment: int
+    readers: tuple[ConstantPart, ...]
+    """Who gave the data its type first, then the others in order of steps."""
+    pools: tuple[int, ...]
+    """Constant pools it may lie in, by position, best first."""
+    byte_reads: float
+    """Bytes read from it in one inference."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes it takes in the image."""
+        return int(self.data.nbytes)
+
+    @property
+    def reads(self) -> float:
+        """How often each byte is read in one inference, on average."""
+        return self.byte_reads / self.size_bytes
+
+    @property
+    def name(self) -> str:
+        """C member name: `<primfunc>_<role>` of the first reader."""
+        return "_".join(self.readers[0].user)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that its readers would take one by one."""
+        return sum(reader.size_bytes for reader in self.readers)
+
+
+def merge(constants: Iterable[tuple[str, LinkedConstant]], pools: Sequence[Pool]) -> list[Piece]:
+    """The pieces of `constants`, each with the name of its user, in order of first use.
+
+    No two pieces that may lie in a common pool are equal; none is a part of another one where types, pools
+    and alignments let it be read there. Raises CodegenError E404 for every constant that no pool may hold.
+    """
+    messages = Messages()
+    equal: dict[bytes, list[Piece]] = {}
+    for user, constant in constants:
+        if not constant.data.size:
+            raise ValueError(f"{user}: linked constant {constant.role} is empty")
+        piece = _piece(user, constant, _allowed(user, constant, pools, messages))
+        alike = equal.setdefault(constant.data.tobytes(), [])
+        for index, other in enumerate(alike):
+            if set(other.pools) & set(piece.pools):
+                alike[index] = _one(other, piece)
+                break
+        else:
+            alike.append(piece)
+    messages.raise_if_any()
+    return _nested([piece for alike in equal.values() for piece in alike])
+
+
+def _piece(user: str, constant: LinkedConstant, pools: tuple[int, ...]) -> Piece:
+    data = constant.data
+    reads = 1.0 if constant.reads is None else constant.reads
+    reader = ConstantPart(
+        user=(user, constant.role), offset_bytes=0, size_bytes=int(data.nbytes), dtype=data.dtype
+    )
+    return Piece(
+        data=data,
+        alignment=max(constant.alignment, data.dtype.itemsize),
+        readers=(reader,),
+        pools=pools,
+        byte_reads=reads * data.nbytes,
+    )
+
+
+def _one(first: Piece, second: Piece) -> Piece:
+    """Two equal pieces as one, of the wider type."""
+    widest = first if first.data.dtype.itemsize >= second.data.dtype.itemsize else second
+    readers = (*first.readers, *second.readers)
+    return Piece(
+        data=widest.data,
+        alignment=max(first.alignment, second.alignment),
+        readers=tuple(sorted(readers, key=lambda reader: reader.dtype != widest.data.dtype)),
+        pools=tuple(index for index in first.pools if index in second.pools),
+        byte_reads=first.byte_reads + second.byte_reads,
+    )
+
+
+def _nested(pieces: Sequence[Piece]) -> list[Piece]:
+    """`pieces` without those that lie inside a larger one, whose readers they become."""
+    order = {id(piece): place for place, piece in enumerate(pieces)}
+    kept: list[tuple[int, Piece, bytes]] = []
+    for piece in sorted(pieces, key=lambda piece: -piece.size_bytes):
+        data = piece.data.tobytes()
+        for index, (place, outer, outer_data) in enumerate(kept):
+            offset = _inside(piece, data, outer, outer_data)
+            if offset is not None:
+                kept[index] = (place, _absorbed(outer, piece, offset), outer_data)
+                break
+        else:
+            kept.append((order[id(piece)], piece, data))
+    return [piece for _, piece, _ in sorted(kept, key=lambda entry: entry[0])]
+
+
+def _inside(inner: Piece, data: bytes, outer: Piece, outer_data: bytes) -> int | None:
+    """Where in `outer` the bytes of `inner` are and may be read, None if nowhere."""
+    if inner.size_bytes >= outer.size_bytes or not set(outer.pools) <= set(inner.pools):
+        return None
+    if inner.alignment > max(outer.alignment, inner.size_bytes):
+        return None  # a larger alignment of the whole could cost more than the part
+    wide = {reader.dtype for reader in inner.readers if reader.dtype.itemsize > 1}
+    if not wide <= {outer.data.dtype}:
+        return None
+    step = max([inner.alignment, *(dtype.itemsize for dtype in wide)])
+    offset = outer_data.find(data)
+    while offset > 0 and offset % step:
+        offset = outer_data.find(data, offset + 1)
+    return None if offset < 0 else offset
+
+
+def _absorbed(outer: Piece, inner: Piece, offset: int) -> Piece:
+    parts = tuple(replace(reader, offset_bytes=reader.offset_bytes + offset) for reader in inner.readers)
+    return replace(
+        outer,
+        alignment=max(outer.alignment, inner.alignment),
+        readers=(*outer.readers, *parts),
+        byte_reads=outer.byte_reads + inner.byte_reads,
+    )
+
+
+def _allowed(
+    user: str, constant: LinkedConstant, pools: Sequence[Pool], messages: Messages
+) -> tuple[int, ...]:
+    indices = tuple(
+        index
+        for index, pool in enumerate(pools)
+        if constant.memory_scope in (None, pool.name) and constant.section in (None, pool.section)
+    )
+    if not indices:
+        wish = constant.memory_scope or constant.section or "any"
+        messages.add(
+            "E404",
+            f"linked constant {constant.role} is to lie in {wish}, which no constant pool is",
+            where=user,
+            help=f"constant pools are {', '.join(pool.name for pool in pools) or 'missing'}",
+        )
+    return indices

@@ -1,0 +1,167 @@
+"""Which variables share bytes: views, results that replace an argument, arguments joined in a result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from codegen.ir import DeviceConflict, Function, Var
+from codegen.kernels.primfunc import PrimFunc
+from codegen.program.program import IoMode
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ties:
+    """Where each variable lies in the variable whose bytes hold it, its root."""
+
+    anchors: Mapping[str, tuple[str, int]]
+    """Variable -> (root, offset in bytes in it); a root is its own anchor."""
+    variables: Mapping[str, Var]
+    faults: tuple[str, ...]
+    """Ties that cannot be, in sentences; anchors leave those out."""
+
+    def members(self) -> dict[str, list[str]]:
+        """Root -> the variables in it, in order of definition."""
+        found: dict[str, list[str]] = {}
+        for name, (root, _) in self.anchors.items():
+            found.setdefault(root, []).append(name)
+        return found
+
+
+def ties(function: Function, prim_funcs: Sequence[PrimFunc]) -> Ties:
+    """The ties of `prim_funcs`, which may be the first few steps of `function` only.
+
+    An argument joined in a result brings along all that lies in its bytes, and has to be all of them: it is
+    then at one place of the result and nothing sticks out.
+    """
+    variables = {param.name: param for param in function.params}
+    anchors = {param.name: (param.name, 0) for param in function.params}
+    faults: list[str] = []
+    for prim in prim_funcs:
+        result = prim.let.var
+        variables[result.name] = result
+        anchors[result.name] = (result.name, 0)
+        if prim.tied is not None:
+            source = prim.let.call.args[prim.tied[0]]
+            start = prim.tied[1]
+            if not isinstance(source, Var):
+                faults.append(f"{prim.name}: a view of a constant must be folded before planning")
+            elif start < 0 or start + result.type.size_bytes > source.type.size_bytes:
+                faults.append(f"{prim.name}: the view leaves the bytes of {source.name}")
+            else:
+                root, offset = anchors[source.name]
+                anchors[result.name] = (root, offset + start)
+        for arg, start in prim.joins:
+            root = anchors[arg.name][0]
+            if root == result.name or variables[root].type.size_bytes != arg.type.size_bytes:
+                faults.append(
+                    f"{prim.name}: {arg.name} is not all of the bytes of {root}, it cannot be joined"
+                )
+                continue
+            moved = [(name, offset) for name, (other, offset) in anchors.items() if other == root]
+            anchors.update((name, (result.name, start + offset)) for name, offset in moved)
+    return Ties(
+        anchors=MappingProxyType(anchors), variables=MappingProxyType(variables), faults=tuple(faults)
+    )
+
+
+def demands(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, int]:
+    """Alignment in bytes that dtype and kernels demand of each variable."""
+    needed = {name: var.type.dtype.size_bytes for name, var in found.variables.items()}
+    for prim in prim_funcs:
+        if prim.is_call:
+            touched = [arg.name for arg in prim.let.call.args if isinstance(arg, Var)]
+            for name in (*touched, prim.let.var.name):
+                needed[name] = max(needed[name], prim.argument_alignment)
+    return needed
+
+
+def confined(found: Ties, prim_funcs: Sequence[PrimFunc]) -> dict[str, frozenset[str]]:
+    """Pools in which a root may lie by the devices of what is in it and by what kernels demand; only roots
+    that somebody restricts. An empty set: there is no such pool."""
+    pools: dict[str, frozenset[str]] = {}
+
+    def restrict(name: str, allowed: frozenset[str] | None) -> None:
+        root = found.anchors[name][0]
+        if allowed is not None:
+            pools[root] = pools.get(root, allowed) & allowed
+
+    for name, var in found.variables.items():
+        scope = var.device.memory_scope
+        restrict(name, None if scope is None else frozenset({scope}))
+    for prim in prim_funcs:
+        restrict(prim.let.var.name, prim.allowed())
+        for index, arg in enumerate(prim.let.call.args):
+            if isinstance(arg, Var):
+                restrict(arg.name, prim.allowed(argument=index))
+    return pools
+
+
+def misfits(found: Ties, prim_funcs: Sequence[PrimFunc]) -> list[str]:
+    """Variables that do not fit where they are tied to, by alignment or device, in sentences."""
+    texts: list[str] = []
+    needed = demands(found, prim_funcs)
+    devices = {name: var.device for name, var in found.variables.items()}
+    for name, (root, offset) in found.anchors.items():
+        if offset % needed[name]:
+            texts.append(f"{name}: at byte {offset} of {root}, needs alignment {needed[name]}")
+        try:
+            devices[root] = devices[root].unify(devices[name])
+        except DeviceConflict as conflict:
+            texts.append(f"{name} and {root} share bytes, but {conflict}")
+    if not texts:
+        nowhere = [root for root, pools in confined(found, prim_funcs).items() if not pools]
+        texts += [f"{root}: no memory suits all that read or write its bytes" for root in nowhere]
+    return texts
+
+
+def part_outputs(function: Function, found: Ties) -> list[tuple[str, str]]:
+    """(output, what is wrong with it) where the caller cannot own an output: it must be exactly one value's
+    bytes, and not an input's."""
+    inputs = {param.name for param in function.params}
+    problems: list[tuple[str, str]] = []
+    seen: dict[str, str] = {}
+    for result in function.results:
+        if not isinstance(result, Var):
+            continue
+        root, offset = found.anchors[result.name]
+        if root in inputs:
+            problems.append((result.name, f"is the bytes of input {root}"))
+        elif root in seen:
+            problems.append((result.name, f"is the bytes of output {seen[root]} too"))
+        elif offset or result.type.size_bytes != found.variables[root].type.size_bytes:
+            problems.append((result.name, f"is a part of the bytes of {root}"))
+        seen[root] = result.name
+    return problems
+
+
+def foreign_joins(
+    function: Function, prim_funcs: Sequence[PrimFunc], found: Ties, *, io: IoMode, streamed: str | None
+) -> list[str]:
+    """Joins in bytes that are not the plan's, in sentences: the caller's may lie anywhere, and a streamed
+    input has none."""
+    owned = {streamed} if streamed is not None else set[str]()
+    if io is IoMode.CALLER:
+        owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, Var)}
+    roots = {found.anchors[name][0] for name in owned}
+    return [
+        f"{prim.name}: joins its arguments in bytes of the caller"
+        for prim in prim_funcs
+        if prim.joined and found.anchors[prim.let.var.name][0] in roots
+    ]
+
+
+def broken(
+    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, streamed: str | None
+) -> list[str]:
+    """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
+    found = ties(function, prim_funcs)
+    texts = [*found.faults, *misfits(found, prim_funcs)]
+    texts += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
+    if io is IoMode.CALLER:
+        texts += [f"output {name} {problem}" for name, problem in part_outputs(function, found)]
+        edges = {
+            found.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)
+        }
+        lost = sorted(edges & set(confined(found, prim_funcs)))
+        texts += [f"{root} is the caller's, but a certain memory is wanted for it" for root in lost]
+    return texts

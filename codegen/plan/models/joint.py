@@ -1,0 +1,156 @@
+"""Joint planning: where in the shared pools each model's bytes begin.
+
+Models that never run at once lie over each other; those declared concurrent lie apart. That is a planning
+problem of the usual kind with one buffer for all that a model has in a pool, so the usual planners solve it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from codegen.plan.check.validate import violations
+from codegen.plan.models.bundle import Bundle, based, own_pools, together
+from codegen.plan.place.planners import Planner
+from codegen.program.conflicts import plain
+from codegen.program.problem import Buffer, Limits, Pool, Problem, peak_bytes
+from codegen.program.program import Program
+
+Groups = tuple[tuple[str, ...], ...]
+"""Names of models that may run at the same time, a tuple a set."""
+
+
+def join(
+    programs: Sequence[Program],
+    concurrent: Groups,
+    *,
+    planner: Planner,
+    pools: Sequence[Pool],
+    limits: Limits,
+) -> Bundle:
+    """The bundle of `programs` with bases that `planner` finds within the limits of `pools`.
+
+    Raises DoesNotFit where a pool is too small for models that are concurrent, ValueError if a checker finds
+    fault with the plan.
+    """
+    if not concurrent:
+        return _checked(together(programs))
+    problem = joint_problem(programs, concurrent, pools=pools, limits=limits)
+    plan = planner(problem)
+    if found := violations(problem, plan):
+        raise ValueError(f"planner {plan.planner} made a wrong joint plan:\n" + "\n".join(found))
+    bases = {
+        (each.name, pool.name): plan.placements[_buffer_id(each.name, pool.name)].offset
+        for each in programs
+        for pool in own_pools(each)
+    }
+    return _checked(based(programs, bases, concurrent=concurrent, plan=plan))
+
+
+def joint_problem(
+    programs: Sequence[Program], concurrent: Groups, *, pools: Sequence[Pool], limits: Limits
+) -> Problem:
+    """One buffer for all bytes of a model in a pool; concurrent models are in conflict, others are not."""
+    times = _times([program.name for program in programs], concurrent)
+    sizes = {
+        (each.name, pool.name): (peak_bytes(each.problem, each.plan, pool.name), pool.alignment)
+        for each in programs
+        for pool in own_pools(each)
+    }
+    buffers = {
+        key: Buffer(
+            id=_buffer_id(*key),
+            size_bytes=size,
+            start=times[key[0]][0],
+            stop=times[key[0]][1],
+            alignment=alignment,
+            pool_candidates=(key[1],),
+        )
+        for key, (size, alignment) in sizes.items()
+    }
+    beside = pairs(concurrent)
+    conflicts = [
+        plain(buffers[one], buffers[other])
+        for one, other in combinations(buffers, 2)
+        if one[0] == other[0] or tuple(sorted((one[0], other[0]))) in beside
+    ]
+    return Problem(
+        buffers=tuple(buffers.values()),
+        conflicts=tuple(conflicts),
+        pools=tuple(pools),
+        limits=limits,
+    )
+
+
+def pairs(concurrent: Groups) -> set[tuple[str, str]]:
+    """Names of every two models that may run at the same time, in order."""
+    return {pair for group in concurrent for pair in combinations(sorted(set(group)), 2)}
+
+
+def heaviest_group(needs: Mapping[str, int], concurrent: Groups) -> tuple[str, ...]:
+    """Models of which every two are concurrent and that need most bytes together, the largest first.
+
+    `needs`: model -> bytes. All such sets are looked at: a firmware has few models.
+    """
+    beside = pairs(concurrent)
+
+    def grown(chosen: tuple[str, ...], left: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        yield chosen
+        for index, name in enumerate(left):
+            fitting = [n for n in left[index + 1 :] if tuple(sorted((n, name))) in beside]
+            yield from grown((*chosen, name), fitting)
+
+    found = max(grown((), sorted(needs)), key=lambda names: sum(needs[name] for name in names))
+    return tuple(sorted(found, key=lambda name: (-needs[name], name)))
+
+
+def faults(bundle: Bundle) -> list[str]:
+    """What is wrong with the bases of a bundle, in sentences; empty if nothing is.
+
+    Starts from the placements of every buffer of every model: uses neither the joint problem nor its plan.
+    """
+    sizes = {pool.name: pool.size_bytes for pool in bundle.pools}
+    taken = {program.name: list(_taken(bundle, program)) for program in bundle.programs}
+    found: list[str] = []
+    for model, ranges in taken.items():
+        for pool, start, stop in ranges:
+            if start < 0 or stop > sizes[pool]:
+                found.append(f"{model} has bytes {start} to {stop} of pool {pool}, which has {sizes[pool]}")
+    for first, second in sorted(pairs(bundle.concurrent)):
+        for pool, start, stop in taken[first]:
+            for other, begin, end in taken[second]:
+                if pool == other and max(start, begin) < min(stop, end):
+                    text = f"{first} and {second} are concurrent and share bytes of pool {pool}"
+                    found.append(f"{text} from {max(start, begin)} on")
+    return found
+
+
+def _checked(bundle: Bundle) -> Bundle:
+    if found := faults(bundle):
+        raise ValueError("models lie wrong in the pools:\n" + "\n".join(found))
+    return bundle
+
+
+def _taken(bundle: Bundle, program: Program) -> Iterator[tuple[str, int, int]]:
+    """(pool, start, stop) of every buffer of a program, in the bundle's pools."""
+    for buffer in program.problem.buffers:
+        if buffer.size_bytes:
+            place = program.plan.placements[buffer.id]
+            start = bundle.base(program.name, place.pool) + place.offset
+            yield place.pool, start, start + buffer.size_bytes
+
+
+def _buffer_id(model: str, pool: str) -> str:
+    return f"{model}.{pool}"
+
+
+def _times(models: Sequence[str], concurrent: Groups) -> Mapping[str, tuple[int, int]]:
+    """Interval of each model: a moment a set where sets follow each other so that concurrent models, and no
+    others, meet; planners then have their bounds. Else, and for models in no set, a moment of their own:
+    conflicts alone say what is apart."""
+    sets = {name: [i for i, group in enumerate(concurrent) if name in group] for name in models}
+    if any(found and found[-1] - found[0] >= len(found) for found in sets.values()):
+        return {name: (index, index + 1) for index, name in enumerate(models)}
+    alone = {name: len(concurrent) + index for index, name in enumerate(models)}
+    return {
+        name: (found[0], found[-1] + 1) if found else (alone[name], alone[name] + 1)
+        for name, found in sets.items()
+    }

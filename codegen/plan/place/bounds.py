@@ -1,0 +1,187 @@
+"""Lower bounds of a pool's peak, valid with overlaps too, and where in time they come from.
+
+At any time the extent of a pool is at least the bytes covered by what is alive there. For buffers
+A_i that is at least sum |A_i| - sum |A_i and A_j| over pairs (Bonferroni), and a conflict's distances
+bound the largest |A_i and A_j| from above. Alignment is relaxed to 1. Conflicts between buffers that
+are never alive together are left out (a relaxation: the bound stays valid).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.plan.place.access import preferred_pools
+from codegen.program.conflicts import count_intersecting, intersecting
+from codegen.program.problem import Buffer, MemoryPlan, Problem
+
+_Overlaps = Mapping[int, Mapping[int, int]]
+"""Index -> other index -> most bytes the two buffers may have in common (pairs with none are left out)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bound:
+    """No plan of these buffers in one pool has a smaller peak; reached at `time`."""
+
+    bytes: int
+    time: int
+
+
+def largest_overlap(first_size: int, second_size: int, first_below: int, second_below: int) -> int:
+    """The most bytes two buffers may have in common under a conflict's distances.
+
+    With d = offset(second) - offset(first) >= first_below the common bytes are at most
+    first_size - d, and never more than the smaller buffer; the mirror likewise.
+    """
+    smaller = min(first_size, second_size)
+    one = min(max(first_size - first_below, 0), smaller)
+    other = min(max(second_size - second_below, 0), smaller)
+    return max(one, other)
+
+
+def lower_bound(problem: Problem, ids: frozenset[str] | None = None) -> Bound:
+    """Lower bound of the peak of a pool that holds the buffers `ids` (None: all of them)."""
+    buffers = [b for b in problem.buffers if b.size_bytes and (ids is None or b.id in ids)]
+    # A buffer that is never alive has to lie somewhere all the same.
+    best = Bound(bytes=0, time=0)
+    for buffer in buffers:
+        if buffer.size_bytes > best.bytes:
+            best = Bound(bytes=buffer.size_bytes, time=buffer.start)
+    for covered in _covered(problem, buffers):
+        if covered.bytes > best.bytes:
+            best = covered
+    return best
+
+
+def covered_bytes(problem: Problem) -> tuple[Bound, ...]:
+    """Bytes covered at least, all pools together, at every time at which something is born; in order."""
+    return tuple(_covered(problem, [b for b in problem.buffers if b.size_bytes]))
+
+
+def _covered(problem: Problem, buffers: Sequence[Buffer]) -> Iterator[Bound]:
+    overlaps = _overlaps(problem, buffers)
+    active: list[int] = []
+    order = sorted(range(len(buffers)), key=lambda i: buffers[i].start)
+    for position, index in enumerate(order):
+        now = buffers[index].start
+        active = [i for i in active if buffers[i].stop > now]
+        if buffers[index].stop > now:
+            active.append(index)
+        last_born_now = position + 1 == len(order) or buffers[order[position + 1]].start > now
+        if last_born_now:
+            yield Bound(bytes=_least_covered(buffers, active, overlaps), time=now)
+
+
+def lower_bounds(problem: Problem, pools: Mapping[str, str]) -> dict[str, int]:
+    """Lower bound in bytes of every pool, given `pools`: buffer id -> pool."""
+    held: dict[str, set[str]] = {pool.name: set() for pool in problem.pools}
+    for id_, name in pools.items():
+        held[name].add(id_)
+    bounds: dict[str, int] = {}
+    for name, ids in held.items():
+        here = [buffer for buffer in problem.buffers if buffer.id in ids]
+        bounds[name] = least_end(here, lower_bound(problem, frozenset(ids)).bytes)
+    return bounds
+
+
+def least_end(buffers: Sequence[Buffer], bytes_: int) -> int:
+    """The least peak of a pool that is not below `bytes_`: a peak is where a buffer ends that begins at a
+    multiple of its alignment."""
+    ends = (
+        b.size_bytes + max(-(-(bytes_ - b.size_bytes) // b.alignment), 0) * b.alignment
+        for b in buffers
+        if b.size_bytes
+    )
+    return min(ends, default=bytes_)
+
+
+def proved_optimal(
+    problem: Problem, plan_pools: Mapping[str, str], peaks: Mapping[str, int], bounds: Mapping[str, int]
+) -> bool:
+    """Whether no plan is better by the stated objective (`access.py`).
+
+    True only if every buffer lies in the pool it prefers and every pool is at its bound: what follows once a
+    buffer had to go elsewhere only a search can tell.
+    """
+    best = preferred_pools(problem)
+    preferred = all(plan_pools[b.id] == best[b.id] for b in problem.buffers if b.size_bytes)
+    return preferred and all(peaks[pool.name] == bounds[pool.name] for pool in problem.pools)
+
+
+def alive_at(problem: Problem, plan: MemoryPlan, pool: str, time: int) -> tuple[Buffer, ...]:
+    """Buffers of `pool` that hold bytes at `time`, the biggest first, then in the problem's order."""
+    found = [
+        b
+        for b in problem.buffers
+        if b.size_bytes and b.start <= time < b.stop and plan.placements[b.id].pool == pool
+    ]
+    return tuple(sorted(found, key=lambda b: -b.size_bytes))
+
+
+def _overlaps(problem: Problem, buffers: Sequence[Buffer]) -> dict[int, dict[int, int]]:
+    """Pairs alive together that may have bytes in common: index -> other index -> most common bytes."""
+    position = {buffer.id: i for i, buffer in enumerate(buffers)}
+    found: dict[int, dict[int, int]] = {}
+
+    def note(i: int, j: int, first_below: int, second_below: int) -> None:
+        common = largest_overlap(buffers[i].size_bytes, buffers[j].size_bytes, first_below, second_below)
+        if common:
+            found.setdefault(i, {})[j] = common
+            found.setdefault(j, {})[i] = common
+
+    kept_apart = 0
+    for conflict in problem.conflicts:
+        i, j = position.get(conflict.first), position.get(conflict.second)
+        if i is None or j is None or not _meet(buffers[i], buffers[j]):
+            continue
+        kept_apart += 1
+        if conflict.first_below < buffers[i].size_bytes or conflict.second_below < buffers[j].size_bytes:
+            note(i, j, conflict.first_below, conflict.second_below)
+    if kept_apart == count_intersecting(buffers):
+        return found
+    # A pair without a conflict is not kept apart at all.
+    listed = {
+        (position[c.first], position[c.second])
+        for c in problem.conflicts
+        if c.first in position and c.second in position
+    }
+    for i, j in intersecting(buffers):
+        if (i, j) not in listed and (j, i) not in listed:
+            note(i, j, 0, 0)
+    return found
+
+
+def _meet(one: Buffer, other: Buffer) -> bool:
+    """Whether two buffers that hold bytes are alive at the same time."""
+    return (
+        one.start < other.stop
+        and other.start < one.stop
+        and one.start < one.stop
+        and other.start < other.stop
+    )
+
+
+def _least_covered(buffers: Sequence[Buffer], alive: Sequence[int], overlaps: _Overlaps) -> int:
+    """Bytes that the buffers alive cover at least: groups that may overlap are bounded one by one."""
+    total = 0
+    left = dict.fromkeys(alive)
+    while left:
+        group = [next(iter(left))]
+        del left[group[0]]
+        for member in group:
+            near = [other for other in overlaps.get(member, ()) if other in left]
+            group.extend(near)
+            for other in near:
+                del left[other]
+        total += _group_covered(buffers, group, overlaps)
+    return total
+
+
+def _group_covered(buffers: Sequence[Buffer], group: Sequence[int], overlaps: _Overlaps) -> int:
+    """The better of two bounds: Bonferroni over all, and the sum of members that must be disjoint."""
+    members = set(group)
+    common = sum(size for i in group for j, size in overlaps.get(i, {}).items() if j in members) // 2
+    disjoint: list[int] = []
+    for i in sorted(group, key=lambda i: -buffers[i].size_bytes):
+        if not any(other in overlaps.get(i, {}) for other in disjoint):
+            disjoint.append(i)
+    together = sum(buffers[i].size_bytes for i in group)
+    return max(together - common, sum(buffers[i].size_bytes for i in disjoint))

@@ -1,0 +1,143 @@
+"""Rewrites runs of consecutive steps to one step each: FUSED, bound as a block that goes row by row."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.ir import Call, Function, Let, Source
+from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
+from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
+from codegen.kernels.primfunc import PrimFunc
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.costs import cost
+from codegen.search.kernels.shared_code import settled
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """Steps [start, stop) run as one block, in `stripes` stripes of columns.
+
+    `streamed` names the argument that is delivered row by row instead of lying in memory.
+    """
+
+    start: int
+    stop: int
+    stripes: int = 1
+    streamed: str | None = None
+
+
+def row_steps(
+    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
+) -> tuple[PrimFunc | None, ...]:
+    """Per step the kernel that a block can run, `settled` among all there are, None where there is none."""
+    candidates = [_row_candidates(prim, binder) for prim in prim_funcs]
+    chosen = iter(settled([each for each in candidates if each], flash_worth))
+    return tuple(
+        replace(next(chosen), let=prim.let) if each else None
+        for prim, each in zip(prim_funcs, candidates, strict=True)
+    )
+
+
+def lean_row_steps(
+    prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
+) -> tuple[PrimFunc | None, ...]:
+    """As `row_steps`, each with the kernel that works in the fewest bytes, of those the `cheapest`."""
+    return tuple(
+        replace(min(able, key=lambda other: (_row_bytes(other), cost(other, flash_worth))), let=prim.let)
+        if (able := _row_candidates(prim, binder, every=True))
+        else None
+        for prim in prim_funcs
+    )
+
+
+def _row_bytes(prim: PrimFunc) -> int:
+    space = prim.rows.workspace if prim.rows else None
+    return space.size_bytes if space else 0
+
+
+def _row_candidates(prim: PrimFunc, binder: Binder, *, every: bool = False) -> list[PrimFunc]:
+    """Kernels that a block can run; the step's own alone if it is one, unless `every` one is asked for."""
+    if can_fuse(prim) and not every:
+        return [prim]
+    if prim.memory or not prim.device.is_free:
+        return []
+    able = [*binder.able(prim.let), *binder.able(prim.let, in_place=True)]
+    bound = [binder.bind(kernel, prim.let, prim.name) for kernel in able]
+    return [other for other in bound if can_fuse(other)]
+
+
+class Runs:
+    """Which runs of steps may become a block: no inner value is used outside or has a device (only its last
+    rows would lie there), no last one of several is on another core than the first, and every step leads to
+    the last one. A single step is one too: it is of use where its argument is streamed."""
+
+    def __init__(self, function: Function, steps: Sequence[PrimFunc | None]) -> None:
+        """`steps` from `row_steps`."""
+        self._body, self._steps = function.body, steps
+        uses = function.uses()
+        self._last_use = [max(uses[let.var.name], default=-1) for let in function.body]
+
+    def __len__(self) -> int:
+        """Number of steps of the function."""
+        return len(self._steps)
+
+    def starts(self, stop: int) -> Iterator[int]:
+        """First steps of the runs that end in front of step `stop`, those of short runs first."""
+        if self._steps[stop - 1] is None:
+            return
+        yield stop - 1
+        if self._body[stop - 1].var.device.device_id:
+            return
+        for start in range(stop - 2, -1, -1):
+            # Its value would be an inner one: read in the run and nowhere else, without a memory of its own.
+            is_read_inside = 0 <= self._last_use[start] < stop
+            if self._steps[start] is None or not is_read_inside or not self._body[start].var.device.is_free:
+                return
+            yield start
+
+
+def apply(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    steps: Sequence[PrimFunc | None],
+    chosen: Sequence[Segment],
+) -> tuple[Function, tuple[PrimFunc, ...]]:
+    """`function` and its PrimFuncs, every chosen segment (disjoint) one step; `steps` from `row_steps`."""
+    starts = {segment.start: segment for segment in chosen}
+    prims: list[PrimFunc] = []
+    index = 0
+    while index < len(prim_funcs):
+        segment = starts.get(index)
+        if segment is None:
+            prims.append(prim_funcs[index])
+            index += 1
+        else:
+            prims.append(_fuse(function, steps, segment))
+            index = segment.stop
+    return replace(function, body=tuple(prim.let for prim in prims)), tuple(prims)
+
+
+def _fuse(function: Function, steps: Sequence[PrimFunc | None], segment: Segment) -> PrimFunc:
+    chosen = steps[segment.start : segment.stop]
+    inner = [step for step in chosen if step is not None]
+    if len(inner) != len(chosen):
+        raise ValueError(f"{function.name}: a step of the block has no row kernel")
+    planned = layout(inner, segment.stripes, segment.streamed)
+    lets = tuple(prim.let for prim in inner)
+    body = Function(
+        name=f"{function.name}_{lets[-1].var.name}",
+        params=outside(inner),
+        body=lets,
+        results=(lets[-1].var,),
+    )
+    arguments = fused_arguments(inner, constants_of(body))
+    call = Call(op=FUSED, args=arguments, attrs=FusedAttrs(function=body))
+    let = replace(lets[-1], call=call, source=_source(lets))
+    return bind_fused(let, inner, planned, segment.streamed)
+
+
+def _source(lets: Sequence[Let]) -> Source | None:
+    """The last step's, saying from where on the block reaches."""
+    first, last = lets[0].source, lets[-1].source
+    if first is None or last is None:
+        return last
+    return replace(last, op_name=f"{FUSED.name} from op {first.op_index}")

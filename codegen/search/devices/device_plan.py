@@ -1,0 +1,153 @@
+"""Plan devices: which memory each value lies in and what runs each call, over the whole function.
+
+Constraints come from the devices that values have already (the file's, the user's), from what kernels demand
+of the memory they work on, and from the board. They flow forwards along values that share bytes and backwards
+from PrimFuncs into the values they read and write (`scopes`). Where a value and a use of it have no memory in
+common, a DEVICE_COPY stands between them (`copies`).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from codegen.errors import CodegenError, Messages
+from codegen.ir import Function, Var
+from codegen.kernels.primfunc import PrimFunc
+from codegen.search.devices.device_copies import Bare, Placed, bare, filled
+from codegen.search.devices.offers import (
+    Chip,
+    Owners,
+    check_known,
+    driven,
+    either,
+    kernel_name,
+    resolved,
+    who,
+)
+from codegen.search.devices.scopes import CALLER, Claim, Copy, Scopes, Scoping, Solution, Tie, Use, solve
+from codegen.search.devices.second_core import check_computed
+
+
+def plan_devices(
+    function: Function, prim_funcs: Sequence[PrimFunc], board: Chip, owners: Owners | None = None
+) -> tuple[Function, tuple[PrimFunc, ...]]:
+    """Function and PrimFuncs (one a step, in order) with devices and copies; parts of a device that are set
+    are never changed. The same again gives the same.
+
+    Afterwards every value lies where all who are bound to it want it, and every use reads its value, or a
+    copy, where the kernel wants that; no two functions that do so have fewer copies. What is left open is
+    the planner's choice: PrimFuncs say then which pools they demand, by name.
+    Raises CodegenError with all that is wrong: E320 (memory), E321 (what runs a call), with the chain that
+    led there; E322 (a device that the board lacks), E323 (a memory that it lacks), E324 (a constant that a
+    kernel wants elsewhere), E325 (the second core for what no step computes).
+    """
+    owners = owners or Owners()
+    messages = Messages()
+    prims = [resolved(prim, board, messages) for prim in prim_funcs]
+    prims = [driven(prim, board, owners, messages) for prim in prims]
+    check_known(function, prims, board, owners, messages)
+    check_computed(function, prims, board, owners, messages)
+    messages.raise_if_any()
+    given = bare(function, prims)
+    solution = solve(_scoping(given, board, owners))
+    if not isinstance(solution, Solution):
+        where = {prim.let.var.name: prim.let.where for prim in prims}
+        for clash in solution:
+            messages.add(
+                "E320",
+                f"no memory suits {clash.value}: {'; '.join(clash.chain)}",
+                where=where.get(clash.value, f"input {clash.value}"),
+                help="change one of these; values that share bytes need one memory, uses may have their own",
+            )
+        raise CodegenError(messages.all)
+    scopes = {value: _scope(home, board.pools) for value, home in solution.homes.items()}
+    return filled(function, given, scopes, [_placed(copy, board) for copy in solution.copies])
+
+
+def _scope(home: Scopes, pools: Sequence[str]) -> str | None:
+    """The memory scope of a home, if it is one pool of several."""
+    if CALLER in home or len(home) != 1 or home == frozenset(pools):
+        return None
+    return next(iter(home))
+
+
+def _placed(copy: Copy, board: Chip) -> Placed:
+    scope = _scope(copy.scopes, board.pools)
+    return Placed(
+        content=copy.content,
+        scope=scope,
+        word=scope or "copy",
+        sites=tuple((use.step, use.argument) for use in copy.uses),
+    )
+
+
+# ---- constraints ------------------------------------------------------------------------
+
+
+def _scoping(given: Bare, board: Chip, owners: Owners) -> Scoping:
+    return Scoping(
+        values=tuple(given.values),
+        pools=board.pools,
+        givable=_results(given) if owners.wanted else frozenset(),
+        contents={value: key[0] for value, key in given.values.items()},
+        ties=tuple(tie for prim in given.prim_funcs for tie in _ties(prim)),
+        claims=tuple(_claims(given, owners)),
+        uses=tuple(_uses(given, owners)),
+    )
+
+
+def _results(given: Bare) -> frozenset[str]:
+    return frozenset(result.name for result in given.results if isinstance(result, Var)) & set(given.values)
+
+
+def _ties(prim: PrimFunc) -> Iterator[Tie]:
+    result = prim.let.var.name
+    if prim.tied is not None:
+        source = prim.let.call.args[prim.tied[0]]
+        how = "is a view of" if prim.view is not None else "replaces"
+        if isinstance(source, Var):
+            yield Tie(value=result, other=source.name, how=f"{result} {how} {source.name}")
+    for arg, _ in prim.joins:
+        yield Tie(value=result, other=arg.name, how=f"{result} joins {arg.name}")
+
+
+def _claims(given: Bare, owners: Owners) -> Iterator[Claim]:
+    variables = [*given.params, *(prim.let.var for prim in given.prim_funcs)]
+    for var in variables:
+        scope = var.device.memory_scope
+        if scope is not None:
+            yield Claim(value=var.name, scopes=frozenset({scope}), who=who(var, owners, scope))
+        if var.name in owners.given:
+            yield Claim(value=var.name, scopes=frozenset({CALLER}), who=f"{var.name} is the caller's")
+    for prim in given.prim_funcs:
+        allowed = prim.allowed()
+        if allowed is not None:
+            yield _demand(prim, prim.let.var.name, "its result", allowed)
+        for index in _taken_over(prim):
+            arg, allowed = prim.let.call.args[index], prim.allowed(argument=index)
+            if allowed is not None and isinstance(arg, Var):
+                yield _demand(prim, arg.name, f"argument {index}, {arg.name},", allowed)
+
+
+def _demand(prim: PrimFunc, value: str, what: str, allowed: Scopes) -> Claim:
+    others = {demand.who for demand in prim.memory if demand.who and demand.scopes == tuple(allowed)}
+    wanting = others.pop() if others else f"kernel {kernel_name(prim)}"
+    text = f"{wanting} of {prim.let.var.name} wants {what} in {either(allowed)}"
+    return Claim(value=value, scopes=allowed, who=text)
+
+
+def _taken_over(prim: PrimFunc) -> tuple[int, ...]:
+    """Arguments whose bytes hold the result, or are held by it."""
+    return (*prim.joined, *(() if prim.tied is None else (prim.tied[0],)))
+
+
+def _uses(given: Bare, owners: Owners) -> Iterator[Use]:
+    last = len(given.prim_funcs)
+    for (step, index), reading in given.readings.items():
+        allowed: Scopes | None = None
+        if step == last:
+            allowed = frozenset({CALLER}) if owners.wanted else None
+        elif index not in _taken_over(given.prim_funcs[step]):
+            allowed = given.prim_funcs[step].allowed(argument=index)
+        if reading.wish is not None and (allowed is None or reading.wish in allowed):
+            allowed = frozenset({reading.wish})
+        if allowed is not None:
+            yield Use(step=step, argument=index, value=reading.content.name, scopes=allowed)

@@ -1,0 +1,209 @@
+"""Constants that can be stored compressed, and every way to do so with buffers for what is decoded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.constants.merging import Piece
+from codegen.plan.constants.staging import Room
+from codegen.plan.constants.unpack_price import decode_instructions
+from codegen.program.coding import Coder, Packing
+from codegen.program.cores import core_of
+from codegen.program.program import Program, Staged, Unpacking
+
+MOST_TOGETHER = 10
+"""Of the constants of steps that hang together so many, the largest, are combined in every way."""
+
+_LEAST_SAVED = 16
+"""Bytes below which nothing is tried: a call's code takes as many."""
+
+
+class Member:
+    """A constant that is there once, with all who read it."""
+
+    def __init__(self, program: Program, piece: Piece, readers: Sequence[PrimFunc], optimize: str) -> None:
+        """`readers`: one for each of `piece.readers`, in their order."""
+        self.users = tuple(part.user for part in piece.readers)
+        self.steps = tuple(program.prim_funcs.index(prim) for prim in readers)
+        self._piece = piece
+        self._readers = tuple(readers)
+        self._target, self._optimize = program.board.target, optimize
+        self._alignment = max(piece.alignment, program.board.buffer_alignment_bytes)
+        self._coder = Coder(piece.data.tobytes())
+        self._packed: dict[Packing, np.ndarray] = {}
+        whole = self._coder.packing()
+        found = [whole, *(self._coder.packing(sizes) for sizes in self._splits())]
+        self.ways = tuple(way for way in found if self.saved_bytes(way) >= _LEAST_SAVED)
+
+    def _splits(self) -> Iterator[tuple[int, ...]]:
+        """Sizes of pieces that every reader's calls take one by one."""
+        found = [
+            {split.outputs // group for group in split.groups()}
+            if split and split.role == role
+            else set[int]()
+            for split, (_, role) in zip((prim.split for prim in self._readers), self.users, strict=True)
+        ]
+        for count in sorted(set[int].intersection(*found)):
+            yield (self._piece.size_bytes // count,) * count
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes as they are."""
+        return self._piece.size_bytes
+
+    def saved_bytes(self, way: Packing) -> int:
+        """By how much smaller it is."""
+        return self._piece.size_bytes - way.stored_bytes
+
+    def stored(self, way: Packing) -> np.ndarray:
+        """What is stored. Raises ValueError if it does not decode to the constant."""
+        if way not in self._packed:
+            self._packed[way] = np.frombuffer(self._coder.packed(way), np.uint8)
+        return self._packed[way]
+
+    def staged(self, way: Packing, pool: str) -> Iterator[Staged]:
+        """A buffer for each reader, at offset 0 of `pool`."""
+        for user, step, prim in zip(self.users, self.steps, self._readers, strict=True):
+            constant = prim.constant(user[1])
+            largest, reads = max(way.piece_bytes), 1.0 if constant.reads is None else constant.reads
+            further = (len(way.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
+            decoding = decode_instructions(way, self._target, self._optimize)
+            yield Staged(
+                user=user,
+                buffer=".".join((*user, "unpacked")),
+                size_bytes=largest,
+                alignment=self._alignment,
+                reads=reads * self._piece.size_bytes / largest,
+                copied_at=step,
+                used_at=step,
+                pool=pool,
+                offset=0,
+                unpacking=Unpacking(packing=way, dtype=constant.data.dtype, instructions=decoding + further),
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
+    """Some members of a unit in one way each, buffers placed in one pool."""
+
+    ways: tuple[tuple[Member, Packing], ...]
+    staged: tuple[Staged, ...]
+    pool: str
+    end_bytes: int
+    """Where the last buffer ends."""
+    saved_bytes: int
+    instructions: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """Constants that have a step in common, or a step with one that has: no other's buffers meet theirs."""
+
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Units:
+    """Every way to compress constants for which the plan leaves room; `kept`: why others stay as they are ->
+    their bytes."""
+
+    units: tuple[Unit, ...]
+    kept: Mapping[str, int]
+
+
+NO_ROOM = "no pool has room for what would be decoded"
+NO_GAIN = "compressing makes them no smaller"
+PINNED = "[[constant]] tables of codegen.toml say where they lie"
+NOT_DECODED = "their steps run on core 1, or want their bytes in a certain memory"
+SHARED_PARTS = "other constants are parts of them"
+
+
+def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
+    """The ways to compress `pieces`, the constants of `program`."""
+    prims = {prim.name: prim for prim in program.prim_funcs}
+    kept: dict[str, int] = {}
+    members: list[Member] = []
+    for piece in pieces:
+        reason = _refusal(piece, prims)
+        if reason is None:
+            member = Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
+            if member.ways:
+                members.append(member)
+                continue
+        reason = reason or NO_GAIN
+        kept[reason] = kept.get(reason, 0) + piece.size_bytes
+    found = tuple(_unit(program, group) for group in _groups(members))
+    # By identity: members are as many as they are, however equal.
+    placed = {id(member) for unit in found for option in unit.options for member, _ in option.ways}
+    homeless = sum(member.size_bytes for member in members if id(member) not in placed)
+    return Units(units=found, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
+
+
+def _refusal(piece: Piece, prims: Mapping[str, PrimFunc]) -> str | None:
+    """Why a piece stays as it is: not all readers take the whole of it, or find it in a pool as well."""
+    for part in piece.readers:
+        prim = prims[part.user[0]]
+        constant = prim.constant(part.user[1])
+        if constant.memory_scope is not None or constant.section is not None:
+            return PINNED
+        if part.size_bytes != piece.size_bytes:
+            return SHARED_PARTS
+        if not prim.is_call or prim.memory or not prim.device.is_free or core_of(prim) != 0:
+            return NOT_DECODED
+    return NO_GAIN if piece.size_bytes <= _LEAST_SAVED else None
+
+
+def _groups(members: Sequence[Member]) -> list[list[Member]]:
+    """Members with a step in common, directly or through others."""
+    found: list[tuple[set[int], list[Member]]] = []
+    for member in members:
+        steps, together = set(member.steps), [member]
+        for other in [each for each in found if each[0] & steps]:
+            found.remove(other)
+            steps |= other[0]
+            together = [*other[1], *together]
+        found.append((steps, together))
+    return [together for _, together in found]
+
+
+def _unit(program: Program, members: Sequence[Member]) -> Unit:
+    largest = sorted(members, key=lambda member: -member.size_bytes)[:MOST_TOGETHER]
+    # Beside others of the same step pieces gain little, and ways would multiply.
+    choices = [(None, *(member.ways if len(largest) == 1 else member.ways[:1])) for member in largest]
+    room = Room(
+        program.problem,
+        program.plan,
+        program.times,
+        {pool.name: pool.limit_bytes for pool in program.problem.pools},
+    )
+    options: list[Option] = []
+    for combination in product(*choices):
+        ways = [(member, way) for member, way in zip(largest, combination, strict=True) if way is not None]
+        options += filter(None, (_placed(room, ways, pool.name) for pool in program.problem.pools if ways))
+    return Unit(options=tuple(options))
+
+
+def _placed(room: Room, ways: Sequence[tuple[Member, Packing]], pool: str) -> Option | None:
+    """The buffers of `ways`, largest first, each at the lowest free bytes of the pool; None without room."""
+    wanted = [copy for member, way in ways for copy in member.staged(way, pool)]
+    found: list[Staged] = []
+    for copy in sorted(wanted, key=lambda copy: -copy.size_bytes):
+        placed = room.placed(copy)
+        if placed is None:
+            break
+        found.append(placed)
+    for copy in found:
+        room.take_back(copy)
+    if len(found) < len(wanted):
+        return None
+    return Option(
+        ways=tuple(ways),
+        staged=tuple(found),
+        pool=pool,
+        end_bytes=max(copy.offset + copy.size_bytes for copy in found),
+        saved_bytes=sum(member.saved_bytes(way) for member, way in ways),
+        instructions=sum(copy.unpacking.instructions for copy in found if copy.unpacking),
+    )

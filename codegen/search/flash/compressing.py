@@ -1,0 +1,218 @@
+"""Which linked constants are stored compressed, where they do not fit their pools as they are.
+
+A constant that is stored compressed is decoded into a buffer of the plan in front of the step that reads it,
+or in pieces in front of each of its calls (`kernels/split.py`). Of all ways to get below the limits of the
+constant pools the one with the fewest predicted instructions is taken; unless `may_raise`, among those whose
+buffers raise the peaks least.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from codegen.errors import CodegenError, Message
+from codegen.kernels.primfunc import CStruct, PrimFunc
+from codegen.kernels.split import Split
+from codegen.plan.constants import linking
+from codegen.plan.constants.assigning import missing_bytes, size_bytes
+from codegen.plan.constants.knapsack import Item, cheapest
+from codegen.plan.constants.merging import Piece, merge
+from codegen.plan.constants.staging import with_staged
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Compression, Program, Unpacking
+from codegen.search.flash.compressible import Option, units
+from codegen.search.flash.flash_shortage import DoesNotLink, least_limit
+
+CompressMode = Literal["off", "auto"]
+"""Never; where constants do not fit otherwise."""
+
+
+def linked(
+    program: Program, mode: CompressMode, *, optimize: str, may_raise: bool, may_grow: bool
+) -> Program:
+    """`program` with its constants linked, as they are if they fit.
+
+    `may_raise`: the fewest instructions whatever that does to peaks, else the lowest peaks first; `may_grow`:
+    peaks may be raised at all. Raises CodegenError as `link` does; DoesNotLink (E402) says what compression
+    reaches.
+    """
+    try:
+        return replace(program, constants=linking.link(program.prim_funcs, program.constant_pools))
+    except CodegenError as missed:
+        if any(message.code != "E402" for message in missed.messages):
+            raise
+        told = missed.messages
+    if mode == "off":
+        raise _does_not_link(program, program, told, {}) from None
+    choice = Choice(program, optimize=optimize, may_grow=may_grow)
+    found = choice.fitting(may_raise=may_raise)
+    if found is None:
+        raise choice.complaint(told) from None
+    return found
+
+
+def _does_not_link(
+    program: Program, smallest: Program, missed: Sequence[Message], kept: Mapping[str, int]
+) -> DoesNotLink:
+    """`smallest`: `program` with everything compressed that may be."""
+    pieces, pools = pieces_of(smallest), program.constant_pools
+    least = least_limit(pieces, pools, missed)
+    return DoesNotLink(
+        missed, least and replace(least, kept=kept), lacking_bytes=missing_bytes(pieces, pools)
+    )
+
+
+class Choice:
+    """The ways to compress constants of a program."""
+
+    def __init__(self, program: Program, *, optimize: str, may_grow: bool) -> None:
+        """`may_grow`: buffers may raise peaks."""
+        self._program = program
+        self._pieces = pieces_of(program)
+        self._peaks = {
+            pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
+        }
+        found = units(program, self._pieces, optimize)
+        self._units, self._kept = found.units, found.kept
+        raises = {self._raise(option) for unit in self._units for option in unit.options}
+        self._raises = sorted({0, *raises} if may_grow else {0})
+
+    def _raise(self, option: Option) -> int:
+        return max(option.end_bytes - self._peaks[option.pool], 0)
+
+    def _options(self, raised_bytes: int) -> list[list[Option]]:
+        """Per unit its options that raise no peak by more."""
+        return [[each for each in unit.options if self._raise(each) <= raised_bytes] for unit in self._units]
+
+    def _most_saved(self, raised_bytes: int) -> int:
+        options = self._options(raised_bytes)
+        return sum(max((each.saved_bytes for each in unit), default=0) for unit in options)
+
+    def options(self, *, may_raise: bool) -> list[list[Option]]:
+        """Per unit its options, those that raise no peak unless `may_raise`."""
+        return self._options(self._raises[-1] if may_raise else 0)
+
+    def fitting(self, *, may_raise: bool) -> Program | None:
+        """The program with the cheapest choice that fits; None if none does."""
+        need = missing_bytes(self._pieces, self._program.constant_pools)
+        while True:
+            raised = self._raised(need, may_raise=may_raise)
+            options = self._options(raised)
+            chosen = cheapest(
+                [[Item(saved=each.saved_bytes, cost=each.instructions) for each in unit] for unit in options],
+                need,
+            )
+            if chosen is None:
+                return self._most_compressed()
+            taken = [unit[item] for unit, item in zip(options, chosen.items, strict=True) if item is not None]
+            found = self._with(taken)
+            left = missing_bytes(pieces_of(found), found.constant_pools)
+            if not left:
+                return self._linked(found, chosen.cost, chosen.bound, raised)
+            # Padding, or pieces that do not fit side by side.
+            need += left
+
+    def _most_compressed(self) -> Program | None:
+        """The program with everything compressed that gains, where that fits: `complaint` promises it."""
+        most = self._most()
+        found = self._with(most)
+        if missing_bytes(pieces_of(found), found.constant_pools):
+            return None
+        cost = sum(option.instructions for option in most)
+        return self._linked(found, cost, cost, self._raises[-1])
+
+    def _linked(self, found: Program, cost: int, bound: int, raised: int) -> Program:
+        summary = Compression(
+            original_bytes=size_bytes(self._pieces),
+            least_bytes=size_bytes(pieces_of(self._with(self._most()))),
+            instructions=cost,
+            instructions_bound=bound,
+            raised_bytes=raised,
+        )
+        constants = linking.link(found.prim_funcs, found.constant_pools)
+        return replace(found, constants=constants, compression=summary)
+
+    def _raised(self, need: int, *, may_raise: bool) -> int:
+        """By how much a peak may rise: as little as saves `need`, or all there is."""
+        if may_raise:
+            return self._raises[-1]
+        place = bisect_left(self._raises, need, key=self._most_saved)
+        return self._raises[min(place, len(self._raises) - 1)]
+
+    def complaint(self, missed: Sequence[Message]) -> DoesNotLink:
+        """`missed`, with what would do if everything is compressed that gains and finds room."""
+        return _does_not_link(self._program, self._with(self._most()), missed, self._kept)
+
+    def least_bytes(self) -> Mapping[str, int]:
+        """By step the bytes of its constants if everything is compressed that gains."""
+        found: dict[str, int] = {}
+        for prim in self._with(self._most()).prim_funcs:
+            for constant in prim.constants:
+                owner = (*constant.steps, prim.name)[0]
+                found[owner] = found.get(owner, 0) + constant.data.nbytes
+        return found
+
+    def _most(self) -> list[Option]:
+        options = self._options(self._raises[-1])
+        return [
+            min(unit, key=lambda each: (-each.saved_bytes, each.instructions)) for unit in options if unit
+        ]
+
+    def _with(self, options: Sequence[Option]) -> Program:
+        """The program with these, before linking."""
+        program = self._program
+        staged = tuple(copy for option in options for copy in option.staged)
+        stored = {
+            user: member.stored(packing)
+            for option in options
+            for member, packing in option.ways
+            for user in member.users
+        }
+        decoded = {copy.user: copy.unpacking for copy in staged if copy.unpacking}
+        prims = tuple(_compressed(prim, stored, decoded) for prim in program.prim_funcs)
+        problem, plan = with_staged(program.problem, program.plan, staged, program.times)
+        return replace(program, prim_funcs=prims, problem=problem, plan=plan, staged=staged)
+
+
+def pieces_of(program: Program) -> list[Piece]:
+    """The constants of `program`, each once. Raises CodegenError E404 as `merge` does."""
+    owned = ((prim.name, constant) for prim in program.prim_funcs for constant in prim.constants)
+    return merge(owned, program.constant_pools)
+
+
+def _compressed(
+    prim: PrimFunc,
+    stored: Mapping[tuple[str, str], np.ndarray],
+    decoded: Mapping[tuple[str, str], Unpacking],
+) -> PrimFunc:
+    """`prim` with what is stored of its constants; where one comes in pieces, with calls for a piece each."""
+    mine = {role: each for (name, role), each in decoded.items() if name == prim.name}
+    if not mine:
+        return prim
+    constants = tuple(
+        replace(each, data=stored[prim.name, each.role], alignment=1, reads=1.0)
+        if each.role in mine
+        else each
+        for each in prim.constants
+    )
+    calls = max(len(each.packing.piece_bytes) for each in mine.values())
+    more = sum(each.instructions for each in mine.values())
+    return replace(
+        prim,
+        constants=constants,
+        structs=tuple(_of_a_group(each, prim.split, calls) for each in prim.structs),
+        instructions=None if prim.instructions is None else prim.instructions + more,
+    )
+
+
+def _of_a_group(struct: CStruct, split: Split | None, calls: int) -> CStruct:
+    """Parameters of one of `calls` calls."""
+    if split is None or calls == 1 or struct.suffix != split.struct:
+        return struct
+    fields = tuple(
+        (name, split.outputs // calls if name == split.field else value) for name, value in struct.fields
+    )
+    return replace(struct, fields=fields)

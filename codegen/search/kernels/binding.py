@@ -1,0 +1,127 @@
+"""Binds steps to kernels, each once for a whole search: packing weights is much of what planning takes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.ir import Let, Target
+from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.primfunc import PrimFunc
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cap:
+    """What kernels a step may have: with so many bytes of linked constants at most, and `predicted`: of which
+    it is known how many instructions they run."""
+
+    constant_bytes: int
+    predicted: bool = False
+
+    def refusal(self, prim: PrimFunc) -> str | None:
+        """Why a step may not be bound as `prim` is, or None if it may."""
+        if prim.constant_bytes > self.constant_bytes:
+            return (
+                f"{prim.kernel} has {prim.constant_bytes} bytes of constants, more than {self.constant_bytes}"
+            )
+        if self.predicted and prim.instructions is None:
+            return f"{prim.kernel} has no predicted instructions"
+        return None
+
+
+Caps = Mapping[str, Cap]
+"""By `step_key`; steps not listed may have any kernel."""
+
+
+def step_key(let: Let) -> str:
+    """What a step is called in `Caps`: as the file calls its tensor, so that a step and its repetitions (they
+    share their constants) are one."""
+    return let.var.origin or let.var.name
+
+
+class Binder:
+    """Kernels of one target, bound to the steps of one model."""
+
+    def __init__(self, constants: Mapping[str, np.ndarray], target: Target) -> None:
+        """`constants`: data by ConstRef id."""
+        self._constants, self._target = constants, target
+        self._caps: Caps = {}
+        self._widened: dict[str, Cap] = {}
+        self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
+        self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
+
+    def capped(self, caps: Caps) -> "Binder":
+        """The same with kernels within `caps`: whoever searches with it finds no other.
+
+        A cap that no kernel of a step is within permits the smallest: an argument cannot be replaced, nor a
+        block be made, in every program of a search, so that each step needs a kernel of its own in any case.
+        """
+        other = Binder(self._constants, self._target)
+        other._caps, other._bound = caps, self._bound
+        return other
+
+    def refusal(self, kernel: Kernel, let: Let) -> str | None:
+        """Why `kernel` cannot run `let`, or None if it can."""
+        refusal = kernel.refusal(let, self._target)
+        if refusal is not None or step_key(let) not in self._caps:
+            return refusal
+        return self._cap(let).refusal(self.bind(kernel, let, let.var.name))
+
+    def _cap(self, let: Let) -> Cap:
+        """The cap of a step, wide enough for one kernel that does not replace an argument."""
+        name = let.var.name
+        if name not in self._widened:
+            cap = self._caps[step_key(let)]
+            able = [
+                self.bind(kernel, let, name)
+                for kernel in kernels_for(let.call.op.name)
+                if not kernel.is_in_place and kernel.refusal(let, self._target) is None
+            ]
+            known = [prim for prim in able if prim.instructions is not None] if cap.predicted else []
+            least = min((prim.constant_bytes for prim in known or able), default=0)
+            self._widened[name] = Cap(
+                constant_bytes=max(cap.constant_bytes, least), predicted=cap.predicted and bool(known)
+            )
+        return self._widened[name]
+
+    def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
+        """The kernels that can run `let`: those that replace an argument, or all others."""
+        return [
+            kernel
+            for kernel in kernels_for(let.call.op.name)
+            if kernel.is_in_place == in_place and self.refusal(kernel, let) is None
+        ]
+
+    def bind(self, kernel: Kernel, let: Let, name: str) -> PrimFunc:
+        """`let` bound to `kernel`, which can run it, under this C name."""
+        key = kernel.name, name
+        if key not in self._bound or self._bound[key][0] != let:
+            self._bound[key] = let, kernel.bind(let, self._constants, name)
+        return self._bound[key][1]
+
+    def rebound(self, kernel: Kernel, prim: PrimFunc) -> PrimFunc | None:
+        """The step of `prim` bound to `kernel`, with the demands that `prim` has, which are planned already.
+
+        None where the two differ in demands: a kernel's own would come too late, one on a workspace is about
+        bytes that another kernel has not, and a kernel that drives a device is the only one that does.
+        """
+        if not prim.device.is_free or any(demand.workspace is not None for demand in prim.memory):
+            return None
+        bound = self.bind(kernel, prim.let, prim.name)
+        if bound.memory or not bound.device.is_free:
+            return None
+        return replace(bound, memory=prim.memory) if prim.memory else bound
+
+    def others(self, prim: PrimFunc) -> tuple[PrimFunc, ...]:
+        """The step of `prim` bound to the kernels it does not have, in place excepted."""
+        # By identity: comparing packed weights costs more than binding. The key's owner is kept, so no other
+        # PrimFunc can get its number.
+        if id(prim) not in self._others:
+            self._others[id(prim)] = prim, tuple(self._rebound(prim))
+        return self._others[id(prim)][1]
+
+    def _rebound(self, prim: PrimFunc) -> Iterator[PrimFunc]:
+        for kernel in self.able(prim.let):
+            bound = None if kernel.name == prim.kernel else self.rebound(kernel, prim)
+            if bound is not None:
+                yield bound

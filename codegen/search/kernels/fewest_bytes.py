@@ -1,0 +1,82 @@
+"""Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
+
+from collections.abc import Sequence
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.shortage import DoesNotFit
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.costs import cheapest, cost
+from codegen.search.kernels.in_place_kernels import P, Planner, with_as_many
+
+SLOWER_PERCENT = 50
+"""`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""
+
+
+def alternatives(
+    prim_funcs: Sequence[PrimFunc], binder: Binder, *, slower_percent: int | None, flash_worth: int
+) -> dict[int, PrimFunc]:
+    """By step: the kernel that works in the fewest bytes, of those the one whose result may overlap its
+    argument on both sides, of those the `cheapest`; where that is not the kernel the step has.
+
+    None that is predicted to run more than `slower_percent` more instructions than that (None: any may).
+    Blocks, views, results that replace an argument and joins keep what they have.
+    """
+    found: dict[int, PrimFunc] = {}
+    for step, prim in enumerate(prim_funcs):
+        if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
+            continue
+        able = (prim, *binder.others(prim))
+        least = leanest(able, slower_percent=slower_percent, flash_worth=flash_worth)
+        if least is not prim:
+            found[step] = least
+    return found
+
+
+def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> bool:
+    if slower_percent is None or prim.instructions is None:
+        return True
+    if other.instructions is None:
+        return False
+    return other.instructions * 100 <= prim.instructions * (100 + slower_percent)
+
+
+def leanest(prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash_worth: int) -> PrimFunc:
+    """The one that needs the fewest bytes, of those that run at most `slower_percent` more instructions than
+    the fastest, as `alternatives` counts both."""
+    first = cheapest(prim_funcs)
+    able = [prim for prim in prim_funcs if _is_fast(prim, first, slower_percent)]
+    return min(able, key=lambda prim: _needs(prim, flash_worth))
+
+
+def lowest(
+    fast: Sequence[PrimFunc],
+    first: P | DoesNotFit,
+    ways: Sequence[Sequence[PrimFunc]],
+    planner: Planner[P],
+) -> P:
+    """The lowest plan of `ways`, with the kernels of `fast` again wherever that does not raise it; `first`,
+    the plan of `fast`, if none is lower. Raises DoesNotFit if nothing fits."""
+    best = first
+    for way in ways:
+        if not isinstance(best, DoesNotFit) and planner.bound_bytes(way) >= best.peak_bytes:
+            continue
+        found = planner.fitting(way)
+        if isinstance(found, DoesNotFit):
+            continue
+        if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:
+            best = found
+    if isinstance(best, DoesNotFit):
+        raise best
+    return best if best is first else restored(best, fast, planner)
+
+
+def restored(low: P, fast: Sequence[PrimFunc], planner: Planner[P]) -> P:
+    """`low` with the kernels of `fast` again in every step where that does not raise the peak. Both have the
+    same steps."""
+    others = {step: prim for step, prim in enumerate(fast) if low.prim_funcs[step].kernel != prim.kernel}
+    return with_as_many(low, others, planner)
+
+
+def _needs(prim: PrimFunc, flash_worth: int) -> tuple[int, bool, float]:
+    one_sided = all(rule.above is None for rule in prim.sharing)
+    return sum(space.size_bytes for space in prim.workspaces), one_sided, cost(prim, flash_worth)

@@ -1,0 +1,159 @@
+"""Kernels that replace their argument: taken where that lowers the peak, for they are the slower ones."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from codegen.ir import Function
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.clock import Clock
+from codegen.plan.live.in_place import may_replace
+from codegen.plan.live.kept_inputs import Keep
+from codegen.plan.live.ties import broken
+from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.program import IoMode
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.costs import cheapest
+
+BALANCED_WORKSPACE_BYTES = 2048
+"""The most that `--optimize balanced` gives a kernel to work in, for elements of one byte; wider ones get as
+many elements."""
+
+
+PLANNED_STEPS = 10_000
+"""What giving fast kernels back may cost: steps of all functions that are planned for it. A count, so that
+answers repeat; up to 70 steps it is never reached."""
+
+
+class Planned(Protocol):
+    """What a way of planning gives."""
+
+    @property
+    def prim_funcs(self) -> tuple[PrimFunc, ...]:
+        """The steps planned."""
+        ...
+
+    @property
+    def peak_bytes(self) -> int:
+        """Sum of the pools' peaks."""
+        ...
+
+
+P = TypeVar("P", bound=Planned)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planner(Generic[P]):
+    """`plan` plans PrimFuncs (raises DoesNotFit); `bound_bytes` is a lower bound of what that needs."""
+
+    plan: Callable[[Sequence[PrimFunc]], P]
+    bound_bytes: Callable[[Sequence[PrimFunc]], int]
+    clock: Clock = field(default_factory=Clock)
+
+    def fitting(self, prim_funcs: Sequence[PrimFunc]) -> P | DoesNotFit:
+        """The plan, or what is said where it does not fit."""
+        try:
+            return self.plan(prim_funcs)
+        except DoesNotFit as error:
+            return error
+
+
+def alternatives(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    binder: Binder,
+    *,
+    optimize: str,
+    keep_inputs: Keep,
+    io: IoMode,
+    streamed: str | None,
+    best: Callable[[Sequence[PrimFunc]], PrimFunc] = cheapest,
+) -> dict[int, PrimFunc]:
+    """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
+
+    None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
+    be taken together, and any part of them. `best` chooses where a step has several.
+    """
+    fixed_inputs = io is IoMode.CALLER or keep_inputs
+    found: dict[int, PrimFunc] = {}
+    for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
+        for kernel in binder.able(prim.let, in_place=True):
+            # Devices are planned already, the binding has them from the let.
+            bound = binder.rebound(kernel, prim)
+            if bound is None:
+                continue
+            most = max((space.size_bytes for space in bound.workspaces), default=0)
+            legal = may_replace(function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs)
+            room = BALANCED_WORKSPACE_BYTES * prim.let.var.type.dtype.size_bytes
+            if legal and (optimize == "size" or most <= room):
+                chosen = best([found[step], bound] if step in found else [bound])
+                prims = replaced(prim_funcs, {**found, step: chosen})
+                if not broken(function, prims, io=io, streamed=streamed):
+                    found[step] = chosen
+    return found
+
+
+def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> tuple[PrimFunc, ...]:
+    """`prim_funcs` with those of `others` in their steps."""
+    return tuple(others.get(step, prim) for step, prim in enumerate(prim_funcs))
+
+
+def lower_peak(
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], first: P | DoesNotFit
+) -> P:
+    """The least plan with some of `others`, as few of them as that takes; `first` if none is lower.
+
+    `first` is the plan of `prim_funcs` as they are. All alternatives are tried together, then each is taken
+    back unless the peak would rise: nothing is gained by a slow kernel beside the peak. Raises DoesNotFit if
+    neither `first` nor they fit.
+    """
+    best = _all(prim_funcs, others, planner, first)
+    if isinstance(best, DoesNotFit):
+        raise best
+    if best is first:
+        return best
+    return with_as_many(best, {step: prim_funcs[step] for step in others}, planner)
+
+
+def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -> P:
+    """`best` with those of `others` that do not raise its peak.
+
+    All are tried at once; where that raises it, the first half and then the second, and so on down to single
+    steps: as if one after the other were tried, in far fewer plans where most of them change nothing. No more
+    than `PLANNED_STEPS` are planned for it.
+    """
+    groups = [sorted(others)] if others else []
+    effort = PLANNED_STEPS
+    while groups and effort > 0 and not planner.clock.late():
+        group = groups.pop()
+        effort -= len(best.prim_funcs)
+        prims = replaced(best.prim_funcs, {step: others[step] for step in group})
+        if planner.bound_bytes(prims) <= best.peak_bytes:
+            tried = planner.fitting(prims)
+            if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
+                best = tried
+                continue
+        if len(group) > 1:
+            middle = len(group) // 2
+            groups += [group[middle:], group[:middle]]
+    return best
+
+
+def _all(
+    prim_funcs: Sequence[PrimFunc],
+    others: Mapping[int, PrimFunc],
+    planner: Planner[P],
+    first: P | DoesNotFit,
+) -> P | DoesNotFit:
+    """The plan with all of `others` if that is lower than `first`; of two that do not fit the nearer one."""
+    if not others:
+        return first
+    prims = replaced(prim_funcs, others)
+    if isinstance(first, DoesNotFit):
+        every = planner.fitting(prims)
+        lacks_more = isinstance(every, DoesNotFit) and every.missing_bytes >= first.missing_bytes
+        return first if lacks_more else every
+    if planner.bound_bytes(prims) >= first.peak_bytes:
+        return first
+    every = planner.fitting(prims)
+    return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every

@@ -1,0 +1,114 @@
+"""Steps that need no copy: slices as views, arguments of a CONCATENATION born in its result's bytes.
+
+A view keeps its argument's buffer where it is, a join its result's from the first argument on, so either may
+cost memory; both save a copy. They are taken where they do not raise the peak.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from codegen.ir import Function
+from codegen.kernels.base.views import joinable, joined, slice_view
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.live.ties import broken
+from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.cores import core_of
+from codegen.program.program import IoMode
+from codegen.search.kernels.in_place_kernels import P, Planner, replaced
+
+
+def alternatives(
+    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, streamed: str | None
+) -> dict[int, PrimFunc]:
+    """By step: the PrimFunc that does without a copy, or with a smaller one. All of them can be taken
+    together, and any part of them.
+
+    Earlier steps, and of one step earlier arguments, come first where two exclude each other. A step of which
+    a certain memory is demanded copies: without a call it would read nothing there.
+    """
+    found: dict[int, PrimFunc] = {}
+
+    def holds(step: int, prim: PrimFunc) -> bool:
+        prims = replaced(prim_funcs, {**found, step: prim})
+        return not broken(function, prims, io=io, streamed=streamed)
+
+    for step, prim in enumerate(prim_funcs):
+        if prim.memory or core_of(prim):
+            continue
+        view = slice_view(prim)
+        if view is not None and holds(step, view):
+            found[step] = view
+        for index in joinable(prim):
+            before = found[step].joined if step in found else ()
+            more = joined(prim, (*before, index))
+            if holds(step, more):
+                found[step] = more
+    return found
+
+
+def choose(
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], *, eager: bool
+) -> P:
+    """The plan of `prim_funcs` with those of `others` that do not raise its peak; `eager`: all that fit.
+
+    Raises DoesNotFit if it fits neither without any nor with all of them, for what came nearest.
+    """
+    if not others:
+        return planner.plan(prim_funcs)
+    none, every = planner.fitting(prim_funcs), planner.fitting(replaced(prim_funcs, others))
+    if isinstance(every, DoesNotFit):
+        if isinstance(none, DoesNotFit):
+            raise min(none, every, key=lambda error: error.missing_bytes)
+        return _adding(prim_funcs, others, planner, none, _whatever_fits if eager else _no_higher)
+    if eager:
+        return every
+    if isinstance(none, DoesNotFit) or every.peak_bytes <= none.peak_bytes:
+        return _removing(prim_funcs, others, planner, every)
+    return _adding(prim_funcs, others, planner, none, _no_higher)
+
+
+def _no_higher(peak_bytes: int, best_bytes: int) -> bool:
+    return peak_bytes <= best_bytes
+
+
+def _whatever_fits(peak_bytes: int, best_bytes: int) -> bool:
+    del peak_bytes, best_bytes
+    return True
+
+
+def _adding(
+    prim_funcs: Sequence[PrimFunc],
+    others: Mapping[int, PrimFunc],
+    planner: Planner[P],
+    best: P,
+    is_welcome: Callable[[int, int], bool],
+) -> P:
+    """`best`, the plan without any, or one with some: each in turn is kept if its plan's peak is welcome."""
+    chosen: dict[int, PrimFunc] = {}
+    for step, prim in others.items():
+        if planner.clock.late():
+            break
+        prims = replaced(prim_funcs, {**chosen, step: prim})
+        if not is_welcome(planner.bound_bytes(prims), best.peak_bytes):
+            continue
+        tried = planner.fitting(prims)
+        if not isinstance(tried, DoesNotFit) and is_welcome(tried.peak_bytes, best.peak_bytes):
+            chosen[step], best = prim, tried
+    return best
+
+
+def _removing(
+    prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc], planner: Planner[P], best: P
+) -> P:
+    """`best`, the plan with all, or a lower one without those that stand in its way."""
+    chosen = dict(others)
+    for step in others:
+        if planner.clock.late():
+            break
+        fewer = {other: prim for other, prim in chosen.items() if other != step}
+        prims = replaced(prim_funcs, fewer)
+        if planner.bound_bytes(prims) >= best.peak_bytes:
+            continue
+        tried = planner.fitting(prims)
+        if not isinstance(tried, DoesNotFit) and tried.peak_bytes < best.peak_bytes:
+            chosen, best = fewer, tried
+    return best

@@ -1,0 +1,386 @@
+"""Attempts: a choice of blocks carried through to a memory plan, with kernels that replace their argument."""
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from codegen.ir import Board, Function, Var
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.live.liveness import Liveness, liveness
+from codegen.plan.place.access import access_cost, least_access_cost
+from codegen.plan.place.bounds import covered_bytes, lower_bound
+from codegen.plan.place.planners import Planner
+from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.program import IoMode
+from codegen.search import states
+from codegen.search.blocks.block_costs import BlockCosts
+from codegen.search.blocks.row_blocks import Segment, apply
+from codegen.search.blocks.tiling import Tiler
+from codegen.search.choices import Choices
+from codegen.search.kernels import fewest_bytes, in_place_kernels, views
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.costs import FLASH_WORTH, RAM_WORTH, cheapest
+from codegen.search.kernels.shared_code import used_code_bytes
+from codegen.search.kernels.sharing import permitted, replacing
+from codegen.search.steps.lifetimes import Lifetimes
+from codegen.search.steps.recompute import Need, Variant, variants
+from codegen.search.steps.schedule import Scheduled
+
+Grouping = Literal["whole", "blocks"]
+"""Every value lies in memory whole, or steps run in the blocks that need least."""
+
+Reach = Literal["chosen", "replacing", "least"]
+"""chosen: kernels as `--optimize` has them. replacing: those that replace their argument may take any
+workspace and time. least: besides, those that need fewer bytes any time, wherever they lower the peak."""
+
+_WEIGHED_SHARE = 100
+"""An attempt that is weighed against others gets the planner's effort divided by this: one tenth of a second
+at most with `optimal`."""
+
+_FINAL_SHARE = 20
+"""The attempt that is taken gets the effort divided by this: whole models are planned within a second."""
+
+_EFFORT: Mapping[Grouping, int] = {"whole": 10_000, "blocks": 500}
+"""What `recomputing` may look at: blocks have to be simulated, whole tensors are quick."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """Steps, liveness, problem and plan that belong together."""
+
+    ordered: Scheduled
+    """The steps before blocks and kernels in place, in their order."""
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    live: Liveness
+    problem: Problem
+    plan: MemoryPlan
+
+    @property
+    def peak_bytes(self) -> int:
+        """Sum of the pools' peaks."""
+        return sum(peak_bytes(self.problem, self.plan, pool.name) for pool in self.problem.pools)
+
+    @property
+    def extra_cost(self) -> int:
+        """Access cost beyond every buffer in its cheapest pool: 0 wherever there is one pool."""
+        return access_cost(self.problem, self.plan) - least_access_cost(self.problem)
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates executed."""
+        return sum(prim.macs for prim in self.prim_funcs)
+
+    @property
+    def block_steps(self) -> int:
+        """Steps that run as stages of blocks."""
+        return sum(len(prim.block.stages) for prim in self.prim_funcs if prim.block is not None)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Found:
+    """What is the same for a function whatever the limits are."""
+
+    plannings: dict[Grouping, tuple["Planning", ...]] = field(
+        default_factory=dict[Grouping, tuple["Planning", ...]]
+    )
+    """Of its variants, in whatever limits: those who ask set theirs."""
+    tiler: Tiler | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Planning:
+    """One function with everything that is the same in all attempts."""
+
+    ordered: Scheduled
+    """The function and its kernels in the chosen order."""
+    variant: Variant
+    """The function as it is planned: that of `ordered`, or one with some steps twice."""
+    binder: Binder
+    board: Board
+    pools: tuple[Pool, ...]
+    planner: Planner
+    choices: Choices
+    reach: Reach = "chosen"
+    costs: BlockCosts = field(default_factory=BlockCosts)
+    """What blocks need, for this function and its variants."""
+    found: _Found = field(default_factory=_Found)
+    """What was looked for already; no limit decides it."""
+
+    @property
+    def streamed(self) -> str | None:
+        """The input that is delivered row by row."""
+        params = self.variant.function.params
+        return params[0].name if self.choices.stream_input and params else None
+
+    @property
+    def total_bytes(self) -> int:
+        """What all pools have room for together."""
+        return sum(pool.limit_bytes for pool in self.pools)
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether steps may run together."""
+        return self.choices.blocks
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the steps, those that run twice counted twice."""
+        return sum(prim.macs for prim in self.variant.prim_funcs)
+
+    @property
+    def extra_macs(self) -> int:
+        """Multiply-accumulates of steps that run twice."""
+        return self.variant.extra_macs
+
+    def limited(self, limits: Mapping[str, int]) -> "Planning":
+        """The same with other limits in bytes, by pool."""
+        pools = [replace(pool, limit_bytes=limits.get(pool.name, pool.limit_bytes)) for pool in self.pools]
+        return replace(self, pools=tuple(pools))
+
+    def reaching(self, reach: Reach) -> "Planning":
+        """The same with kernels so chosen."""
+        return replace(self, reach=reach)
+
+    def recomputing(self, grouping: Grouping) -> Iterator["Planning"]:
+        """The same with some steps run twice: each needs less than the one before if its steps are grouped
+        so, and more work."""
+        if grouping == "whole" and self.streamed is not None:
+            return  # a streamed input is never whole
+        if grouping not in self.found.plannings:
+            self.found.plannings[grouping] = tuple(map(self._of, self._recomputed(grouping)))
+        for other in self.found.plannings[grouping]:
+            yield replace(other, pools=self.pools, reach=self.reach)
+
+    def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
+        def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
+            return self._of(variant).needs(grouping, limit_bytes)
+
+        once = () if self.streamed is None else (self.streamed,)
+        clock = self.choices.clock
+        return variants(self.variant, profile, once=once, effort=_EFFORT[grouping], clock=clock)
+
+    def _of(self, variant: Variant) -> "Planning":
+        """The same of another function, whose variants are others."""
+        return replace(self, variant=variant, found=_Found())
+
+    def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
+        """What has to be there when, all pools together; above `limit_bytes` floors will do."""
+        if grouping == "blocks":
+            below = None if limit_bytes is None else limit_bytes + 1
+            return self.tiler().needs(recompute=True, below_bytes=below)
+        function, prims = self.variant.function, self.variant.prim_funcs
+        live = self._live(function, self._restricted(function, prims))
+        starts = [start for start, _ in live.times]
+        found: list[Need] = []
+        for at in covered_bytes(live.problem(self.pools)):
+            stop = bisect_right(starts, at.time)
+            found.append(Need(start=stop - 1, stop=stop, bytes=at.bytes))
+        return tuple(found)
+
+    def tiler(self) -> Tiler:
+        """Chooses blocks of this function; one for all limits, which remembers what it found."""
+        if self.found.tiler is None:
+            self.found.tiler = self._tiler()
+        return self.found.tiler
+
+    def _tiler(self) -> Tiler:
+        function, prims, steps = self.variant.function, self.variant.prim_funcs, self.variant.steps
+        callers: frozenset[str] = frozenset()
+        if self.choices.io is IoMode.CALLER:
+            results = [result for result in function.results if isinstance(result, Var)]
+            callers = frozenset(var.name for var in (*function.params, *results))
+        if self.streamed is not None:
+            callers |= {self.streamed}
+        lives = Lifetimes(function, prims, callers=callers, keep_inputs=self.choices.keep_inputs)
+        return Tiler(
+            function,
+            prims,
+            steps if self.choices.blocks else (None,) * len(steps),
+            lives,
+            self.streamed,
+            costs=self.costs,
+            overlap=self.choices.sharing == "overlap",
+            clock=self.choices.clock,
+        )
+
+    def attempt(self, segments: Sequence[Segment]) -> Attempt:
+        """The plan with these blocks. Raises DoesNotFit, the peak named by its step."""
+        found = self.attempt_below(segments, None)
+        assert found is not None, "no limit was given"
+        return found
+
+    def attempt_below(self, segments: Sequence[Segment], below_bytes: int | None) -> Attempt | None:
+        """As `attempt`; None if no lower bound is below `below_bytes`."""
+        function, prims = self.variant.function, self.variant.prim_funcs
+        if segments:
+            function, prims = apply(function, prims, self.variant.steps, segments)
+        others: dict[int, PrimFunc] = {}
+        if self.choices.sharing == "overlap":
+            others = views.alternatives(function, prims, io=self.choices.io, streamed=self.streamed)
+            others = states.apart(function, prims, others, self.choices.state_inputs)
+        if below_bytes is not None:
+            ways = self._ways(function, prims, others)
+            if all(self.bound_bytes(function, way) >= below_bytes for way in ways):
+                return None
+        return self._lowest(function, prims, others)
+
+    def _ways(
+        self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
+    ) -> Iterator[Sequence[PrimFunc]]:
+        """The steps with and without `others`, and of each what needs less: kernels in place, lean ones."""
+        apart = [prims, in_place_kernels.replaced(prims, others)] if others else [prims]
+        yield from apart
+        for way in apart:
+            yield in_place_kernels.replaced(way, self._replacing(function, way))
+        for way in apart:
+            yield from self._leanest(function, way)
+
+    def _lowest(
+        self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
+    ) -> Attempt:
+        """The plan of these steps, some without a copy as in `others`, some by kernels that replace their
+        argument where that lowers it. Raises DoesNotFit."""
+        planner = self._placer(function)
+        eager = self.choices.optimize == "speed" and self.reach == "chosen"
+        try:
+            first = views.choose(prims, others, planner, eager=eager)
+            prims = first.prim_funcs
+        except DoesNotFit as error:
+            first = error
+        try:
+            lower = in_place_kernels.lower_peak(prims, self._replacing(function, prims), planner, first)
+        except DoesNotFit as error:
+            return fewest_bytes.lowest(prims, error, self._leanest(function, prims), planner)
+        if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
+            # The peaks' sum is lower because dear pools hold more.
+            lower = first
+        if self.choices.optimize != "size" and self.reach != "least":
+            return lower
+        other = fewest_bytes.lowest(prims, lower, self._leanest(function, prims), planner)
+        lean_ = other if other.extra_cost <= lower.extra_cost else lower
+        if self.reach != "chosen" or isinstance(first, DoesNotFit):
+            return lean_
+        return min((first, lower, lean_), key=lambda each: (_flash_and_ram(each), each.peak_bytes))
+
+    def _placer(self, function: Function) -> in_place_kernels.Planner[Attempt]:
+        return in_place_kernels.Planner(
+            plan=lambda prims: self.place(function, prims),
+            bound_bytes=lambda prims: self.bound_bytes(function, prims),
+            clock=self.choices.clock,
+        )
+
+    def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
+        """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
+        before RAM."""
+        if self.reach == "replacing" or (self.choices.optimize != "size" and self.reach == "chosen"):
+            return []
+        slower = fewest_bytes.SLOWER_PERCENT if self.reach == "chosen" else None
+
+        def least(found: Sequence[PrimFunc]) -> PrimFunc:
+            return fewest_bytes.leanest(found, slower_percent=slower, flash_worth=worth)
+
+        worth = FLASH_WORTH[self.choices.optimize]
+        others = fewest_bytes.alternatives(prims, self.binder, slower_percent=slower, flash_worth=worth)
+        apart = in_place_kernels.replaced(prims, others)
+        replacing = self._replacing(function, apart, least)
+        return [apart, in_place_kernels.replaced(apart, replacing)] if others or replacing else []
+
+    def _replacing(
+        self,
+        function: Function,
+        prims: Sequence[PrimFunc],
+        best: Callable[[Sequence[PrimFunc]], PrimFunc] | None = None,
+    ) -> dict[int, PrimFunc]:
+        """By step: the kernel made to replace its argument."""
+        if self.choices.sharing == "none":
+            return {}
+        return in_place_kernels.alternatives(
+            function,
+            prims,
+            self.binder,
+            optimize=self.choices.optimize if self.reach == "chosen" else "size",
+            keep_inputs=self.choices.keep_inputs,
+            io=self.choices.io,
+            streamed=self.streamed,
+            best=best or (lambda found: cheapest(found, FLASH_WORTH[self.choices.optimize])),
+        )
+
+    def finished(self, attempt: Attempt) -> Attempt:
+        """`attempt`, or, if it is not proved optimal, a better plan of its steps that takes more effort."""
+        if attempt.plan.proved_optimal:
+            return attempt
+        try:
+            again = self.place(attempt.function, attempt.prim_funcs, _FINAL_SHARE)
+        except DoesNotFit:
+            return attempt
+        better = (again.extra_cost, again.peak_bytes) < (attempt.extra_cost, attempt.peak_bytes)
+        return again if better or again.plan.proved_optimal else attempt
+
+    def restored(self, attempt: Attempt, chosen: Sequence[PrimFunc]) -> Attempt:
+        """`attempt` with the kernels of `chosen` in every step where that raises neither peak nor access
+        cost; blocks, views and joins stay as they are."""
+        kernels = {prim.name: prim for prim in chosen if prim.is_call and not prim.joined}
+        wanted: list[PrimFunc] = []
+        for prim in attempt.prim_funcs:
+            other = kernels.get(prim.name, prim)
+            is_step = prim.block is None and prim.is_call and not prim.joined and other.let == prim.let
+            wanted.append(other if is_step else prim)
+        found = fewest_bytes.restored(attempt, wanted, self._placer(attempt.function))
+        return found if found.extra_cost <= attempt.extra_cost else attempt
+
+    def place(self, function: Function, prims: Sequence[PrimFunc], share: int = _WEIGHED_SHARE) -> Attempt:
+        """The plan of these steps, for the effort divided by `share`. Raises DoesNotFit, the peak named by
+        its step."""
+        prims = self._restricted(function, prims)
+        live = self._live(function, prims)
+        limits = self.choices.limits
+        limits = replace(limits, effort=limits.effort // share, deadline_seconds=self.choices.clock.left())
+        problem = live.problem(self.pools, limits)
+        started = time.monotonic()
+        try:
+            plan = self.planner(problem)
+        except DoesNotFit as error:
+            raise error.with_steps(live.times, [prim.let.where for prim in prims]) from None
+        finally:
+            self.choices.plans.add()
+        plan = replace(plan, seconds=time.monotonic() - started)
+        return Attempt(
+            ordered=self.ordered,
+            function=function,
+            prim_funcs=tuple(prims),
+            live=live,
+            problem=problem,
+            plan=plan,
+        )
+
+    def bound_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> int:
+        """What these steps need at least: of all pools together, the sum of their peaks."""
+        live = self._live(function, self._restricted(function, prims))
+        return lower_bound(live.problem(self.pools)).bytes
+
+    def _restricted(self, function: Function, prims: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
+        """`prims` with the sharing that the user permits."""
+        if self.choices.sharing == "overlap":
+            return tuple(prims)
+        fixed = self.choices.io is IoMode.CALLER or self.choices.keep_inputs
+        return replacing(function, permitted(prims, self.choices.sharing), fixed_inputs=fixed)
+
+    def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
+        return liveness(
+            prims,
+            function,
+            io=self.choices.io,
+            keep_inputs=self.choices.keep_inputs,
+            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self.pools)),
+            minimum_alignment=self.board.buffer_alignment_bytes,
+            streamed=self.streamed,
+        )
+
+
+def _flash_and_ram(attempt: Attempt) -> int:
+    """What `--optimize size` weighs: bytes of the kernels' code, and RAM at its price in flash."""
+    return used_code_bytes(attempt.prim_funcs) + RAM_WORTH * attempt.peak_bytes

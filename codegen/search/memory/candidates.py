@@ -1,0 +1,114 @@
+"""Ways to run a function: which steps together in blocks, in how many stripes, and which of them twice.
+
+Needs that the tiler counts leave out alignment and chains of overlaps: only a plan says what a way takes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from codegen.search.blocks.row_blocks import Segment
+from codegen.search.blocks.tiling import Tiler, Tiling
+from codegen.search.memory.attempt import Planning
+
+NEAR_PERCENT = 1
+"""A need this much above the least is as good if it saves work."""
+
+_CURVE_POINTS = 24
+"""Needs between those of whole values and the least that the tilings of `points` are made for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Way:
+    """Blocks of a function (or of a variant, some of whose steps run twice), and what both cost in
+    multiply-accumulates."""
+
+    planning: Planning
+    segments: tuple[Segment, ...] = ()
+    extra_macs: int = 0
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates executed."""
+        return self.planning.macs - self.planning.extra_macs + self.extra_macs
+
+
+def whole(planning: Planning) -> Iterator[Way]:
+    """Every value whole; nothing if an input arrives row by row."""
+    if planning.streamed is None:
+        yield Way(planning=planning, extra_macs=planning.extra_macs)
+
+
+def lines(planning: Planning) -> Iterator[Way]:
+    """Blocks for the least need without recomputing a border."""
+    yield _way(planning, planning.tiler().least(recompute=False))
+
+
+def capped(planning: Planning, most_macs: int) -> Iterator[Way]:
+    """Ways of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
+    for again in (planning, *_in_blocks(planning)):
+        if again.extra_macs <= most_macs:
+            tiler = again.tiler()
+            least = tiler.capped(most_macs - again.extra_macs)
+            yield _way(again, least)
+            near = tiler.within(least.need_bytes * (100 + NEAR_PERCENT) // 100, recompute=True)
+            assert near is not None, "the least need is reached by a tiling"
+            yield _way(again, near)
+    for again in planning.recomputing("whole"):
+        if again.extra_macs <= most_macs:
+            yield from whole(again)
+
+
+def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Iterator[Way]:
+    """Ways that may fit `limit_bytes` (None: what whole values need), those without extra work first, then
+    all others by their extra work. `count`: needs between limit and least that tilings are made for."""
+    yield from whole(planning)
+    tiler = planning.tiler()
+    limit_bytes = tiler.plain_bytes if limit_bytes is None else limit_bytes
+    yield from _targets(planning, tiler, limit_bytes, count, recompute=False)
+    others = [
+        *_targets(planning, tiler, limit_bytes, count, recompute=True),
+        *(way for again in planning.recomputing("whole") for way in whole(again)),
+    ]
+    for again in _in_blocks(planning):
+        for recompute in (False, True):
+            others += _targets(again, again.tiler(), limit_bytes, count, recompute=recompute)
+    yield from sorted(others, key=lambda way: way.extra_macs)
+
+
+def points(planning: Planning) -> tuple[Way, ...]:
+    """Ways from what whole values need down to the least, as `within` has them. No limit decides them, nor
+    does how far kernels reach."""
+    return tuple(within(planning, None, _CURVE_POINTS))
+
+
+def planned_as(ways: Iterable[Way], change: Callable[[Planning], Planning]) -> Iterator[Way]:
+    """`ways` with their plannings changed, each once."""
+    changed: dict[Planning, Planning] = {}
+    for way in ways:
+        if way.planning not in changed:
+            changed[way.planning] = change(way.planning)
+        yield replace(way, planning=changed[way.planning])
+
+
+def _in_blocks(planning: Planning) -> Iterator[Planning]:
+    """Variants that need less with their steps in blocks."""
+    if planning.has_blocks:
+        yield from planning.recomputing("blocks")
+
+
+def _targets(
+    planning: Planning, tiler: Tiler, limit_bytes: int, count: int, *, recompute: bool
+) -> Iterator[Way]:
+    """Tilings for needs from the limit down to the least, each about as much lower than the one before."""
+    least = tiler.least(recompute=recompute)
+    ratio = least.need_bytes / limit_bytes if limit_bytes else 1.0
+    for index in range(count if ratio < 1 else 0):
+        found = tiler.within(int(limit_bytes * ratio ** (index / count)), recompute=recompute)
+        if found is not None:
+            yield _way(planning, found)
+    yield _way(planning, least)
+
+
+def _way(planning: Planning, tiling: Tiling) -> Way:
+    extra = planning.extra_macs + tiling.extra_macs
+    return Way(planning=planning, segments=tiling.segments, extra_macs=extra)

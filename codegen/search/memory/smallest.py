@@ -1,0 +1,156 @@
+"""The least that a model can do with: kernels of fewest bytes, blocks that need least, some steps twice.
+
+A limit that nothing else keeps is kept so, E401 names what this takes, and the curve ends there: one search,
+in which neither `--optimize` nor the size of the limit that was missed has a say.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.budgets import Budgets, smallest_budgets
+from codegen.plan.place.shortage import DoesNotFit, shortage
+from codegen.program.problem import Pool, peak_bytes
+from codegen.search.memory.attempt import Attempt, Planning
+from codegen.search.memory.candidates import Way, planned_as, points, within
+from codegen.search.memory.history import Tried
+
+_NO_LIMIT = 1 << 40
+"""Bytes of a pool whose limit is lifted: more than any board has."""
+
+_ASKED_STEPS = 1200
+"""Steps of all functions that are planned to find the smallest budgets, which ends that search."""
+_FEWEST_ASKED = 8
+"""Budgets that are tried however large the function is."""
+
+
+def first_within(planning: Planning) -> Attempt | DoesNotFit:
+    """The first plan within the limits, of ways in the order of their extra work; or the failure that came
+    nearest to them."""
+    tried = Tried()
+    for way in within(planning, planning.total_bytes):
+        if tried.add(way):
+            return tried.found[-1]
+    return tried.nearest()
+
+
+class Least:
+    """Plans with the kernels that need the fewest bytes."""
+
+    def __init__(self, lean: Planning, fast: Planning, chosen: Sequence[PrimFunc]) -> None:
+        """`lean`: with these kernels, within the limits. `fast`: with those of fewest instructions, which may
+        need less where what they work in has room in another pool, or overlaps more. `chosen`: kernels that
+        steps get back where they need no more bytes."""
+        self._plannings, self._chosen = (lean, fast), tuple(chosen)
+        self._pools = lean.pools
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """All ways among which the least is found."""
+        return tuple(way for planning in self._plannings for way in points(planning))
+
+    def fitting(self) -> Attempt:
+        """A plan within the limits, of those found the one of least extra work.
+
+        Raises DoesNotFit: the least plan found held against the limits, and the smallest ones for which there
+        is a plan.
+        """
+        found = self._first({})
+        if isinstance(found, Attempt):
+            return self.finished(found)
+        attempt, lifted = self._least(self.ways, {item.pool for item in found.shortages})
+        if _over(attempt):
+            attempt, budgets = self._smallest(attempt, lifted)
+            if _over(attempt):
+                steps = [prim.let.where for prim in attempt.prim_funcs]
+                told = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
+                raise told.with_budgets(budgets)
+        return attempt
+
+    def least(self, ways: Iterable[Way]) -> Attempt | None:
+        """The least plan of `ways`; None if it is not within the limits."""
+        attempt, _ = self._least(ways, ())
+        return None if _over(attempt) else attempt
+
+    def finished(self, attempt: Attempt) -> Attempt:
+        """`attempt`, which is within the limits, with the chosen kernels where they need no more bytes."""
+        return self._finished({}, attempt)
+
+    def _first(self, limits: Budgets) -> Attempt | DoesNotFit:
+        """A plan within limits that differ by pool, or the failure with the leanest kernels."""
+        failures: list[DoesNotFit] = []
+        for planning in self._plannings:
+            found = first_within(planning.limited(limits))
+            if isinstance(found, Attempt):
+                return found
+            failures.append(found)
+        return failures[0]
+
+    def _finished(self, limits: Budgets, attempt: Attempt) -> Attempt:
+        planning = self._plannings[0].limited(limits)
+        return planning.finished(planning.restored(planning.finished(attempt), self._chosen))
+
+    def _least(self, ways: Iterable[Way], short: Collection[str]) -> tuple[Attempt, frozenset[str]]:
+        """The least plan of `ways` without the limits of `short`, nor those of other pools without which
+        there is no plan; and the pools whose limits were lifted."""
+        ways, lifted = tuple(ways), frozenset(short)
+        while True:
+            limits = dict.fromkeys(lifted, _NO_LIMIT)
+            tried = _lowest_of(ways, limits)
+            if tried.found:
+                lowest = _lowest(self._plannings[0].limited(limits), tried.found)
+                return _within(self._finished(limits, lowest), self._pools), lifted
+            lifted |= {item.pool for item in tried.nearest().shortages}
+
+    def _smallest(self, least: Attempt, lifted: Collection[str]) -> tuple[Attempt, Mapping[str, int]]:
+        """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
+        the `least` one where other pools have room for some of its bytes. Of a large function fewer budgets
+        are tried."""
+        limits = {pool.name: pool.limit_bytes for pool in self._pools}
+
+        left = max(_FEWEST_ASKED, _ASKED_STEPS // len(least.prim_funcs))
+
+        def ask(budgets: Budgets) -> Attempt | None:
+            nonlocal left
+            left -= 1
+            if left < 0 or self._plannings[0].choices.clock.late():
+                return None
+            found = self._first(budgets)
+            return _within(found, self._pools) if isinstance(found, Attempt) else None
+
+        def taken(attempt: Attempt) -> Budgets:
+            return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
+
+        if not any(limit for name, limit in limits.items() if name not in lifted) and len(lifted) == 1:
+            return least, taken(least)
+        short = {name: limits[name] for name in lifted}
+        return smallest_budgets(ask, taken, least, short, bisect=True) or (least, {})
+
+
+def _lowest_of(ways: Iterable[Way], limits: Mapping[str, int]) -> Tried:
+    """What of `ways` may be the lowest within these limits."""
+    tried = Tried(lowest=True)
+    for way in planned_as(ways, lambda each: each.limited(limits)):
+        tried.add(way)
+    return tried
+
+
+def _lowest(planning: Planning, found: Sequence[Attempt]) -> Attempt:
+    """The lowest of `found`, each placed with all effort if that can make it the lowest."""
+    best = min(found, key=lambda each: (each.peak_bytes, each.macs, each.block_steps))
+    for each in found:
+        if sum(each.plan.lower_bounds.values()) < best.peak_bytes:
+            other = planning.finished(each)
+            best = other if other.peak_bytes < best.peak_bytes else best
+    return best
+
+
+def _within(attempt: Attempt, pools: tuple[Pool, ...]) -> Attempt:
+    """`attempt` in a problem with the limits of `pools`."""
+    return replace(attempt, problem=replace(attempt.problem, pools=pools))
+
+
+def _over(attempt: Attempt) -> bool:
+    """Whether a pool has more bytes than its limit."""
+    pools = attempt.problem.pools
+    return any(peak_bytes(attempt.problem, attempt.plan, pool.name) > pool.limit_bytes for pool in pools)

@@ -1,0 +1,179 @@
+"""Schedule: the order of a function's steps. The file's, or the one with the least peak over all orders.
+
+`order_graph` tells `codegen.plan.order.best_order` what liveness would see: values tied by views are one value, a view
+is a step that neither reads nor writes bytes but keeps them, and what the caller owns has no bytes here. All
+pools count as one, which is what a single pool with everything in it needs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from codegen.ir import Function, Var
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.clock import Clock
+from codegen.plan.live.kept_inputs import Keep, kept_inputs
+from codegen.plan.order.best_order import best_order
+from codegen.plan.order.order_graph import (
+    OrderGraph,
+    OrderLimits,
+    OrderNode,
+    OrderResult,
+    OrderValue,
+    Phase,
+    Shared,
+)
+from codegen.plan.place.bounds import largest_overlap
+from codegen.program.program import IoMode
+
+ScheduleMode = Literal["file", "optimal"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scheduled:
+    """The function and its PrimFuncs in the chosen order."""
+
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    result: OrderResult
+    """Peaks are bounds of the live bytes. With mode `file` the lower one is weak, not searched for."""
+
+    @property
+    def reordered(self) -> bool:
+        """Whether the order is another than the file's."""
+        return self.result.reordered
+
+
+def schedule(
+    function: Function,
+    prim_funcs: Sequence[PrimFunc],
+    *,
+    mode: ScheduleMode,
+    io: IoMode,
+    keep_inputs: Keep,
+    limits: OrderLimits | None = None,
+    clock: Clock | None = None,
+) -> Scheduled:
+    """`function` and its `prim_funcs` (one a step, in its order), reordered if that lowers the peak.
+
+    With mode `file` nothing moves. The reordered function computes the same values: it is a permutation
+    of the same steps in which every use still follows its definition.
+    """
+    graph = order_graph(function, prim_funcs, io=io, keep_inputs=keep_inputs)
+    limits = OrderLimits(states=0, beam_width=0) if mode == "file" else limits
+    result = best_order(graph, limits, clock)
+    if mode == "file" or not result.reordered:
+        return Scheduled(function=function, prim_funcs=tuple(prim_funcs), result=result)
+    ordered = tuple(prim_funcs[step] for step in result.order)
+    body = tuple(function.body[step] for step in result.order)
+    return Scheduled(function=replace(function, body=body), prim_funcs=ordered, result=result)
+
+
+def order_graph(
+    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, keep_inputs: Keep
+) -> OrderGraph:
+    """The steps of `function` as an order graph; raises ValueError if the PrimFuncs do not fit it."""
+    if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
+        raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
+    return _Graph(function, prim_funcs, io, keep_inputs).graph()
+
+
+class _Graph:
+    """Variables as (value, byte offset in it), and the steps over them."""
+
+    def __init__(
+        self, function: Function, prim_funcs: Sequence[PrimFunc], io: IoMode, keep_inputs: Keep
+    ) -> None:
+        self._prim_funcs = prim_funcs
+        self._step = {prim.let.var.name: step for step, prim in enumerate(prim_funcs)}
+        roots = [*function.params, *(prim.let.var for prim in prim_funcs if prim.view is None)]
+        self._value = {var.name: index for index, var in enumerate(roots)}
+        self._anchors: dict[str, tuple[int, int]] = {var.name: (i, 0) for i, var in enumerate(roots)}
+        for prim in prim_funcs:
+            if prim.view is not None:
+                source = _variable(prim, prim.view.argument)
+                value, offset = self._anchors[source.name]
+                self._anchors[prim.let.var.name] = (value, offset + prim.view.offset_bytes)
+        inputs = {self._value[param.name] for param in function.params}
+        outputs = {self._anchors[r.name][0] for r in function.results if isinstance(r, Var)}
+        owned = inputs | outputs if io is IoMode.CALLER else set[int]()
+        kept = outputs | {self._value[name] for name in kept_inputs(function, keep_inputs)}
+        self._sizes = [0 if i in owned else var.type.size_bytes for i, var in enumerate(roots)]
+        self._values = tuple(
+            OrderValue(size_bytes=size, given=index in inputs, kept=index in kept)
+            for index, size in enumerate(self._sizes)
+        )
+
+    def graph(self) -> OrderGraph:
+        return OrderGraph(values=self._values, nodes=tuple(self._node(prim) for prim in self._prim_funcs))
+
+    def _node(self, prim: PrimFunc) -> OrderNode:
+        args = [(index, arg) for index, arg in enumerate(prim.let.call.args) if isinstance(arg, Var)]
+        after = tuple(sorted({self._step[arg.name] for _, arg in args if arg.name in self._step}))
+        if prim.view is not None:
+            source = _variable(prim, prim.view.argument)
+            phase = Phase(writing=False)
+            return OrderNode(reads=(self._anchors[source.name][0],), after=after, phases=(phase,))
+        arguments: dict[int, list[int]] = {}
+        for index, arg in args:
+            arguments.setdefault(self._anchors[arg.name][0], []).append(index)
+        stops = {
+            value: max(prim.argument_stops[index] for index in indices)
+            for value, indices in arguments.items()
+        }
+        return OrderNode(
+            reads=tuple(arguments),
+            writes=(self._value[prim.let.var.name],),
+            after=after,
+            phases=_phases(prim, stops),
+            shares=tuple(self._shares(prim, arguments)),
+        )
+
+    def _shares(self, prim: PrimFunc, arguments: Mapping[int, Sequence[int]]) -> list[Shared]:
+        """Most bytes the result may have in common with each value it reads, by liveness' distances."""
+        rules = {rule.argument: rule for rule in prim.sharing}
+        result = self._sizes[self._value[prim.let.var.name]]
+        found: list[Shared] = []
+        for value, indices in arguments.items():
+            read = [index for index in indices if prim.argument_stops[index] > prim.result_start]
+            if not any(index in rules for index in read) or not self._may_meet(prim, read):
+                continue
+            belows: list[int] = []
+            aboves: list[int] = []
+            for index in read:
+                arg, rule = _variable(prim, index), rules.get(index)
+                # The rule speaks of the argument's address, the distance of its whole value's.
+                offset = self._anchors[arg.name][1]
+                belows.append((result if rule is None or rule.below is None else rule.below) - offset)
+                plain = arg.type.size_bytes
+                aboves.append((plain if rule is None or rule.above is None else rule.above) + offset)
+            common = largest_overlap(result, self._sizes[value], max(belows), max(aboves))
+            if common:
+                found.append(Shared(value=value, common_bytes=common))
+        return found
+
+    def _may_meet(self, prim: PrimFunc, read: Sequence[int]) -> bool:
+        """Whether the result may lie in the memory of what it reads."""
+        scopes = {_variable(prim, index).device.memory_scope for index in read}
+        return len((scopes | {prim.let.var.device.memory_scope}) - {None}) < 2
+
+
+def _variable(prim: PrimFunc, index: int) -> Var:
+    arg = prim.let.call.args[index]
+    if not isinstance(arg, Var):
+        raise ValueError(f"{prim.name}: a view of a constant must be folded before planning")
+    return arg
+
+
+def _phases(prim: PrimFunc, stops: Mapping[int, int]) -> tuple[Phase, ...]:
+    """The sub-steps of `prim`, equal neighbours as one; `stops`: value -> end of its last read."""
+    phases: list[Phase] = []
+    for now in range(prim.sub_steps):
+        phase = Phase(
+            workspace_bytes=sum(w.size_bytes for w in prim.workspaces if w.start <= now < w.stop),
+            released=tuple(value for value, stop in stops.items() if stop <= now),
+            writing=now >= prim.result_start,
+        )
+        if not phases or phases[-1] != phase:
+            phases.append(phase)
+    return tuple(phases)

@@ -1,0 +1,186 @@
+"""From a written folder of sources to a linked, checked image."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codegen.ir import Board, Runner
+from codegen.program.image import ElfSizes, Image, Sources
+from codegen.progress import Progress, silent
+from codegen.toolchain import callgraph, elf, gcc, host_build, pool_checks, stack_bound
+
+Optimize = Literal["speed", "balanced", "size"]
+
+LEVELS: Mapping[Optimize, str] = {"speed": "-O3", "balanced": "-O2", "size": "-Os"}
+"""Optimisation of the product's files; the rest of the test firmware is always built for size."""
+
+FIRMWARE_NAME = "firmware.elf"
+CORE1_MAIN = "cg_core1_main"
+"""Where the second core waits for `Sources.core1_functions`."""
+HOOK_FUNCTIONS = ("cg_step_begin", "cg_step_end")
+
+_OPTIONS = (
+    "-std=c11",
+    "-g",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-strict-aliasing",
+    "-fno-common",
+)
+# Not -ffreestanding: it would turn every memcpy of four bytes into a call.
+_LIBRARIES = ("-lc", "-lgcc")
+
+
+def build(
+    sources: Sources,
+    folder: Path,
+    board: Board,
+    *,
+    optimize: Optimize = "balanced",
+    sanitize: bool = False,
+    jobs: int = 2,
+    progress: Progress = silent,
+) -> Image:
+    """Compile and link the sources already written in `folder`; the image is written there too.
+
+    For an ARM board the image is `firmware.elf`, for `host` the shared library `firmware.so` or,
+    with `sanitize`, the executable `firmware.poisoned` (AddressSanitizer and UBSan, see
+    runtime_c/bench_host). Objects live in a temporary folder. Equal sources, board and options give
+    equal bytes wherever `folder` is. `progress` hears of every file.
+
+    Raises CodegenError: E410 a region is too small (RegionsTooSmall), E501 compiler missing, E502 compile
+    error, E503 link error, E504 recursion, E505 no stack bound, E506 heap, E507 pool outside its region;
+    ValueError for `sanitize` on a board other than `host`.
+    """
+    with tempfile.TemporaryDirectory(prefix="codegen-build-") as objects:
+        place = gcc.Place(folder=folder.resolve(), objects=Path(objects), jobs=jobs, progress=progress)
+        if board.runner is Runner.HOST:
+            level = LEVELS[optimize]
+            build_one = host_build.build_poisoned if sanitize else host_build.build_library
+            return build_one(sources, board, place, level)
+        if sanitize:
+            raise ValueError(f"sanitizers run on the board `host` only, not on {board.name}")
+        return _Arm(sources=sources, board=board, place=place, level=LEVELS[optimize]).build()
+
+
+def tools(board: Board, optimize: Optimize) -> str:
+    """What decides, beside the sources, which code `build` makes: compiler, version, flags. Raises
+    CodegenError E501."""
+    if board.runner is Runner.HOST:
+        compiler, flags = host_build.compiler(board, LEVELS[optimize]), ()
+    else:
+        compiler, flags = _compiler(board), board.target.level_flags(LEVELS[optimize])
+    return " ".join([compiler.name, compiler.version(), *compiler.options, *flags])
+
+
+def _compiler(board: Board) -> gcc.Compiler:
+    return gcc.Compiler(prefix=gcc.ARM_PREFIX, options=(*board.target.compiler_flags, *_OPTIONS))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Arm:
+    sources: Sources
+    board: Board
+    place: gcc.Place
+    level: str
+
+    @property
+    def compiler(self) -> gcc.Compiler:
+        return _compiler(self.board)
+
+    def build(self) -> Image:
+        """Compile test firmware and product, link both, measure both, publish the firmware."""
+        if self.sources.linker_script is None:
+            raise ValueError(f"sources for {self.board.name} have no linker script")
+        firmware, product = self._compile()
+        image = self._link_firmware(firmware, self.sources.linker_script)
+        linked = elf.read(image)
+        self._check(linked)
+        stacks = self._stack_bounds(image, linked)
+        sizes = ElfSizes(
+            text_bytes=linked.text_bytes,
+            rodata_bytes=linked.rodata_bytes,
+            data_bytes=linked.data_bytes,
+            bss_bytes=linked.bss_bytes,
+            model_code_bytes=self._model_code_bytes(product),
+            stack_bound_bytes=max(stacks[0].values()),
+            core1_stack_bound_bytes=stacks[1],
+            stack_bounds=stacks[0],
+        )
+        path = self.place.published(image)
+        return Image(
+            path=path,
+            sizes=sizes,
+            symbols=linked.symbol_map(),
+            sections=linked.section_map(),
+            build_sha256=self.sources.build_sha256,
+        )
+
+    def _compile(self) -> tuple[list[Path], list[Path]]:
+        """Objects of the test firmware, and of the product as it ships: without step hooks."""
+        includes = tuple(f"-I{path}" for path in self.sources.include_dirs)
+        model_files = frozenset(self.sources.model_files)
+        hooked = frozenset(path for path in model_files if "CG_STEP_" in self.sources.files[path])
+
+        def unit(index: int, path: str, *, hooks: bool) -> gcc.Unit:
+            level = self.board.target.level_flags(self.level if path in model_files else "-Os")
+            name = f"{index:03}_{Path(path).stem}{'' if hooks else '_product'}.o"
+            # The assembler says nothing of stack: callgraph reads its instructions.
+            stack_usage = ("-fstack-usage",) if path.endswith(".c") else ()
+            defines = ("-DCG_STEP_HOOKS",) if hooks else ()
+            options = (*gcc.warnings(path), *includes, *level, *stack_usage, *defines)
+            return gcc.Unit(source=path, object=self.place.objects / name, options=options)
+
+        firmware = [unit(index, path, hooks=True) for index, path in enumerate(self.sources.c_files)]
+        product = [
+            unit(index, path, hooks=path not in hooked)
+            for index, path in enumerate(self.sources.c_files)
+            if path in model_files
+        ]
+        self.compiler.compile([*firmware, *(unit for unit in product if unit not in firmware)], self.place)
+        return [unit.object for unit in firmware], [unit.object for unit in product]
+
+    def _link_firmware(self, objects: Iterable[Path], script: str) -> Path:
+        image = self.place.objects / FIRMWARE_NAME
+        # What the test link does not call is measured all the same: its stack, its code.
+        kept = [f"-Wl,-u,{name}" for name in self.sources.other_functions]
+        options = ("-nostdlib", "-Wl,--gc-sections", *kept, f"-T{script}")
+        self.compiler.link([*options, *map(str, objects), *_LIBRARIES, "-o", str(image)], self.place)
+        return image
+
+    def _check(self, linked: elf.Elf) -> None:
+        elf.check_no_heap(linked)
+        pool_checks.check_placed(linked, self.board, self.sources.prefix)
+
+    def _model_code_bytes(self, product: Iterable[Path]) -> int:
+        """Machine code of the entry functions and all they call, linked alone without step hooks.
+
+        Linking the product alone also shows that it needs nothing but memcpy, memset and libgcc.
+        """
+        image = self.place.objects / "product.elf"
+        entries = (*self.sources.entry_functions, *self.sources.other_functions)
+        if self.sources.core1_functions:
+            entries = (*entries, CORE1_MAIN)
+        roots = (f"-Wl,-e,{entries[0]}", *(f"-Wl,-u,{entry}" for entry in entries))
+        # What an application has to define stands for nothing here: it is no code of the model.
+        stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
+        options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
+        self.compiler.link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
+        functions = callgraph.read(image, elf.read(image))
+        entries = (*entries, *self.sources.core1_functions)
+        return callgraph.code_bytes(functions, entries, without=HOOK_FUNCTIONS)
+
+    def _stack_bounds(self, image: Path, linked: elf.Elf) -> tuple[Mapping[str, int], int | None]:
+        """Bounds of all entry functions, which never run at once; that of core 1, None where no step runs
+        there."""
+        functions = callgraph.read(image, linked)
+        compiled = stack_bound.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
+        entries = (*self.sources.entry_functions, *self.sources.other_functions)
+        bounds = {name: stack_bound.bound(name, functions, compiled, linked).size_bytes for name in entries}
+        posted = self.sources.core1_functions
+        if not posted:
+            return bounds, None
+        core1 = stack_bound.bound(CORE1_MAIN, functions, compiled, linked, pointed={CORE1_MAIN: posted})
+        return bounds, core1.size_bytes

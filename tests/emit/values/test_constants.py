@@ -1,0 +1,86 @@
+"""Constants that share bytes, in C: parts of others, and equal bytes of several types."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.board import load_board
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.emit import render, write
+from codegen.emit.steps.structs import constant_addresses
+from codegen.kernels.primfunc import LinkedConstant
+from codegen.plan.constants.linking import link
+from codegen.plan.models.bundle import together
+from codegen.program.problem import Pool
+from tests.emit import samples
+from tests.emit.compiling import compile_all, run_main
+from tests.testdata import model_path
+
+FLASH = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
+
+GIVEN: dict[str, tuple[np.ndarray, int]] = {
+    "bytes": (np.array([1, -2, 3, -4, 5], np.int8), 1),
+    "part": (np.array([3, -4], np.int8), 2),
+    "words": (np.array([7, -8, 9], np.int32), 4),
+    "last_word": (np.array([9], np.int32), 4),
+    "word_bytes": (np.array([7, 0, 0, 0, 0xF8], np.uint8), 1),
+    "later_bytes": (np.array([0xFF, 9], np.uint8), 1),
+    "integers": (np.zeros(2, np.int32), 4),
+    "floats": (np.zeros(2, np.float32), 4),
+    "characters": (np.zeros(8, np.int8), 1),
+}
+C_TYPES = {"int8": "int8_t", "uint8": "uint8_t", "int32": "int32_t", "float32": "float"}
+
+
+@pytest.mark.parametrize("level", ["-Os", "-O3"])
+@pytest.mark.parametrize("aliasing", ["-fno-strict-aliasing", "-fstrict-aliasing"])
+def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) -> None:
+    program = samples.counter()
+    own = [(prim.name, constant) for prim in program.prim_funcs for constant in prim.constants]
+    extra = [
+        ("lut0", LinkedConstant(role=role, data=data, alignment=alignment))
+        for role, (data, alignment) in GIVEN.items()
+    ]
+    program = replace(program, constants=link((), (FLASH,), [*own, *extra]))
+    (pool,) = program.constants
+    names = [member.name for member in pool.members]
+    assert [name for name in names if name not in ("lut0_table", "concat2_row_bytes")] == [
+        "lut0_words",
+        "lut0_integers",
+        "lut0_bytes",
+    ]
+    bundle = together([program])
+    sources = render(bundle)
+    header = sources.files["counter_data.h"]
+    assert "union { int32_t lut0_integers[2]; float lut0_integers_float32[2]; };" in header
+    write(sources, tmp_path)
+    compile_all(sources, tmp_path, ("gcc",), level)
+    addresses = constant_addresses(bundle, program)
+    lines: list[str] = []
+    for role, (data, _) in GIVEN.items():
+        pointer = f"static const {C_TYPES[data.dtype.name]} *const {role} = {addresses['lut0', role]};"
+        lines.append(
+            f"{pointer}\n#define SHOW_{role} for (i = 0; i < {data.size}; i++) "
+            f'{{ printf("%g ", (double){role}[i]); }} printf("\\n");'
+        )
+    shows = "\n".join(f"    SHOW_{role}" for role in GIVEN)
+    main = '#include <stdio.h>\n#include "counter_data.h"\n' + "\n".join(lines)
+    main += f"\nint main(void)\n{{\n    int i;\n{shows}\n    return 0;\n}}\n"
+    printed = run_main(sources, tmp_path, main, level, aliasing)
+    expected = [" ".join(f"{float(value):g}" for value in data.tolist()) for data, _ in GIVEN.values()]
+    assert [line.strip() for line in printed.splitlines()] == expected
+
+
+@pytest.mark.parametrize("board", ["host", "microbit", "mps2-an385", "mps2-an386", "mps3-an547"])
+def test_every_table_of_weights_says_its_layout(board: str) -> None:
+    """Whoever opened <model>_data.c saw numbers, and not which weight was where."""
+    options = Options(board=board, planner="greedy_by_size", schedule="file", compress="off", stage="off")
+    program = plan_model(model_path("mlperf_tiny/kws_ref_model"), load_board(board), options).program
+    text = render(together([program])).files["kws_ref_model_data.c"]
+    tables = re.findall(r"(.*)\n    \.(\w+) = \{\n", text)
+    assert len(tables) >= 10
+    assert not [name for before, name in tables if not re.fullmatch(r"    /\* \S.*\S \*/", before)]

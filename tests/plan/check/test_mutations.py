@@ -1,0 +1,152 @@
+"""Mutation tests of the checkers: every harmful change is rejected, no good plan is.
+
+Which changes are harmful is decided by executing the program on concrete memory (tests/plan/check/execution.py),
+not by the checkers themselves. Numbers of random cases are chosen so that each kind of change gives more than
+a thousand harmful ones.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.ir import Board, Region, Runner, Target
+from codegen.plan.check.validate import violations
+from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
+from codegen.plan.place.hill_climb import hill_climb
+from codegen.plan.place.planners import Planner
+from codegen.program.program import IoMode
+from codegen.search.kernels.binding import Binder
+from codegen.search.kernels.selection import select
+from tests.e2e.models import ALL_MODELS, EDGED_MODELS
+from tests.plan.check import mutants
+from tests.plan.check.execution import Case
+from tests.testdata import model_path
+
+ENOUGH = 1000
+
+ROOM = 1 << 24
+
+BOARD = Board(
+    name="roomy",
+    title="two memories, both large",
+    target=Target(cpu="cortex-m4"),
+    runner=Runner.HOST,
+    regions=(
+        Region(name="SRAM", address=0x20000000, size_bytes=ROOM, writable=True),
+        Region(name="CCM", address=0x10000000, size_bytes=ROOM, writable=True),
+        Region(name="FLASH", address=0x08000000, size_bytes=ROOM, writable=False),
+    ),
+    code_region="FLASH",
+    data_region="SRAM",
+    stack_bytes=1024,
+    reserved_bytes=0,
+)
+
+
+@cache
+def real_cases() -> tuple[Case, ...]:
+    """Every shared model, in one pool and in two; inputs that die, that are kept, the caller's."""
+    found: list[Case] = []
+    for number, key in enumerate(ALL_MODELS):
+        io, keep = ((IoMode.POOL, False), (IoMode.POOL, True), (IoMode.CALLER, False))[number % 3]
+        types = "int8" if key in EDGED_MODELS else "file"
+        options = Options(planner="greedy_by_size", io=io, keep_inputs=keep, io_types=types)
+        planned = plan_model(model_path(key), BOARD, options)
+        constants = {id_: constant.data for id_, constant in planned.module.constants.items()}
+        # As bound, before a plan chose their direction: mutants are planned anew.
+        bound = {prim.name: prim for prim in select(planned.module.main, Binder(constants, BOARD.target))}
+        prims = tuple(
+            prim if prim.in_place is not None or prim.block is not None else bound[prim.name]
+            for prim in planned.program.prim_funcs
+        )
+        case = replace(Case.of(planned.program, keep_inputs=keep), prim_funcs=prims)
+        problem = mutants.spread(case.problem, random.Random(number))
+        found += [case, replace(case, problem=problem, plan=greedy_by_size(problem))]
+    return tuple(found)
+
+
+@cache
+def random_cases(count: int) -> tuple[Case, ...]:
+    return tuple(mutants.random_case(seed) for seed in range(count))
+
+
+def _verdicts(found: Iterator[Case], *, exact: bool) -> int:
+    """Number of harmful mutants; all of them rejected. `exact`: no harmless one is by the program checker."""
+    harmful = 0
+    for mutant in found:
+        if harm := mutant.harm():
+            harmful += 1
+            # The program checker looks at bytes, so it has to see every harm by itself: with a problem that
+            # was changed, the other checker can only see that the plan obeys it.
+            assert mutant.replayed(), harm
+            if exact:
+                assert violations(mutant.problem, mutant.plan), harm
+        elif exact:
+            assert mutant.replayed() == []
+    return harmful
+
+
+Change = Callable[[Case], Iterator[Case]]
+
+PLACEMENTS: tuple[Change, ...] = (mutants.shifted, mutants.stacked, mutants.moved)
+PROBLEMS: tuple[Change, ...] = (mutants.shrunk, mutants.dropped, mutants.deeper)
+COUNTS: dict[Change, int] = {
+    mutants.shifted: 140,
+    mutants.stacked: 290,
+    mutants.moved: 350,
+    mutants.shrunk: 620,
+    mutants.dropped: 330,
+    mutants.deeper: 500,
+}
+
+
+@pytest.mark.parametrize("change", [*PLACEMENTS, *PROBLEMS], ids=lambda change: change.__name__)
+def test_every_harmful_change_of_random_programs_is_rejected(
+    change: Change,
+) -> None:
+    found = (mutant for case in random_cases(COUNTS[change]) for mutant in change(case))
+    assert _verdicts(found, exact=change in PLACEMENTS) >= ENOUGH
+
+
+@pytest.mark.parametrize("change", [*PLACEMENTS, *PROBLEMS], ids=lambda change: change.__name__)
+def test_every_harmful_change_of_real_models_is_rejected(change: Change) -> None:
+    found = (mutant for case in real_cases() for mutant in change(case))
+    assert _verdicts(found, exact=change in PLACEMENTS) >= 60
+
+
+def test_steps_in_another_order_are_rejected() -> None:
+    dependent = harmful = 0
+    for case in (*random_cases(400), *real_cases()):
+        for mutant, needs in mutants.swapped(case):
+            harm = bool(mutant.harm())
+            assert harm or not needs
+            assert bool(mutant.replayed()) >= harm
+            if needs:
+                dependent += 1
+                with pytest.raises(ValueError, match="used before it is defined"):
+                    mutants.rebuilt(mutant.function)
+            harmful += harm
+    assert dependent >= ENOUGH
+    assert harmful > dependent
+
+
+def test_no_good_plan_is_rejected() -> None:
+    good = 0
+    for case in (*random_cases(500), *real_cases()):
+        for planner in (greedy_by_size, greedy_by_conflicts, hill_climb):
+            if planner is hill_climb and len(case.problem.buffers) > 20:
+                continue  # slow, and every real model is planned by it elsewhere
+            good += 1
+            same = case if planner is greedy_by_size else _planned(case, planner)
+            assert same.checked() == []
+            assert same.harm() == []
+    assert good >= ENOUGH
+
+
+def _planned(case: Case, planner: Planner) -> Case:
+    return replace(case, plan=planner(case.problem))

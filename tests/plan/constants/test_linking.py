@@ -1,0 +1,192 @@
+"""Linked constants: merging, order, offsets as a C compiler lays them out, limits."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codegen.errors import CodegenError
+from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.plan.constants.linking import link
+from codegen.program.problem import Pool
+from tests.plan.build import prim, var
+
+FLASH = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
+QSPI = Pool(name="qspi", region="QSPI", limit_bytes=1 << 20, section=".rodata.cg.qspi")
+X = var("x", 4)
+
+
+def constant(role: str, data: np.ndarray, alignment: int = 1, scope: str | None = None) -> LinkedConstant:
+    return LinkedConstant(role=role, data=data, alignment=alignment, memory_scope=scope)
+
+
+def step(name: str, *constants: LinkedConstant) -> PrimFunc:
+    return replace(prim(var(name, 4), X), constants=constants)
+
+
+def int8(*values: int) -> np.ndarray:
+    return np.array(values, np.int8)
+
+
+def int32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def test_equal_constants_are_merged() -> None:
+    steps = [
+        step("conv0", constant("weight", int8(1, 2, 3)), constant("shift", int32(7, 8))),
+        step("dw1", constant("weight", int8(1, 2, 4)), constant("shift", int32(7, 8), alignment=8)),
+        step("fc2", constant("bias", int32(7, 8))),
+    ]
+    (pool,) = link(steps, [FLASH])
+    # The table asks alignment 8 once, so it comes first; the weights follow in order of steps.
+    assert [(m.name, m.offset, m.alignment) for m in pool.members] == [
+        ("conv0_shift", 0, 8),
+        ("conv0_weight", 8, 1),
+        ("dw1_weight", 11, 1),
+    ]
+    assert pool.members[0].users == (("conv0", "shift"), ("dw1", "shift"), ("fc2", "bias"))
+    assert pool.merged_bytes == 16
+    assert pool.size_bytes == 16
+    assert pool.unique_bytes == 14
+    assert (pool.name, pool.region, pool.section, pool.alignment) == (
+        "flash",
+        "FLASH",
+        ".rodata.cg.flash",
+        16,
+    )
+
+
+def test_equal_bytes_of_other_types_are_one_piece_of_the_widest() -> None:
+    (pool,) = link(
+        [
+            step("a", constant("q", int8(0, 0, 0, 0)), constant("p", int32(0))),
+            step("b", constant("r", np.zeros(1, np.float32))),
+        ],
+        [FLASH],
+    )
+    (member,) = pool.members
+    assert (member.name, member.data.dtype, member.data.tolist()) == ("a_p", np.int32, [0])
+    assert [(part.user, part.dtype.name) for part in member.parts] == [
+        (("a", "p"), "int32"),
+        (("a", "q"), "int8"),
+        (("b", "r"), "float32"),
+    ]
+    assert pool.merged_bytes == 8
+
+
+def test_a_part_of_another_constant_is_read_there() -> None:
+    steps = [
+        step("a", constant("w", int8(3, 4), alignment=2)),
+        step("b", constant("w", int8(1, 3, 4, 2, 3, 4, 5))),
+        step("c", constant("w", int32(7, 8)), constant("v", int32(6, 7, 8, 9))),
+        step("d", constant("w", int32(8), alignment=8)),
+    ]
+    (pool,) = link(steps, [FLASH])
+    assert {m.name: [(p.user, p.offset_bytes, p.size_bytes) for p in m.parts] for m in pool.members} == {
+        "c_v": [(("c", "v"), 0, 16), (("c", "w"), 4, 8)],
+        "b_w": [(("b", "w"), 0, 7), (("a", "w"), 4, 2)],
+        # It is in c_v at byte 8, but to align all of c_v to 8 could cost as much as it saves.
+        "d_w": [(("d", "w"), 0, 4)],
+    }
+    assert pool.merged_bytes == 10
+
+
+def test_a_part_of_another_wide_type_stays_by_itself() -> None:
+    """Characters may read anything; no pointer to words is made from one to floats."""
+    steps = [step("a", constant("w", np.zeros(4, np.float32)), constant("v", int32(0, 0)))]
+    (pool,) = link([*steps, step("b", constant("w", int8(0, 0, 0)))], [FLASH])
+    assert [(m.name, len(m.parts)) for m in pool.members] == [("a_w", 2), ("a_v", 1)]
+
+
+def test_odd_sizes_come_last_in_their_alignment() -> None:
+    # In the order of steps: 5 bytes, 3 of padding, 8, then 4. Odd ones last: 8, 4, 5 and nothing lost.
+    steps = [
+        step("a", constant("w", int8(*range(5)), alignment=4)),
+        step("b", constant("w", int8(*range(1, 9)), alignment=4)),
+        step("c", constant("w", int32(1))),
+    ]
+    (pool,) = link(steps, [FLASH])
+    assert [(m.name, m.offset) for m in pool.members] == [("b_w", 0), ("c_w", 8), ("a_w", 12)]
+
+
+def test_pool_alignment_covers_its_members() -> None:
+    (pool,) = link([step("a", constant("w", int8(1), alignment=64))], [FLASH])
+    assert pool.alignment == 64
+    assert pool.size_bytes == 1
+
+
+def test_memory_scope_and_section_choose_the_pool() -> None:
+    pinned = LinkedConstant(role="b", data=int8(1), alignment=1, section=".rodata.cg.qspi")
+    steps = [step("a", constant("w", int8(2)), constant("v", int8(1), scope="qspi"), pinned)]
+    flash, qspi = link(steps, [FLASH, QSPI])
+    assert [m.name for m in flash.members] == ["a_w"]
+    assert [m.users for m in qspi.members] == [(("a", "v"), ("a", "b"))]
+    # What may lie anywhere is read where an equal one has to be.
+    (qspi,) = link([step("b", constant("w", int8(1))), step("c", pinned)], [FLASH, QSPI])
+    assert [m.users for m in qspi.members] == [(("b", "w"), ("c", "b"))]
+    with pytest.raises(CodegenError) as caught:
+        link([step("a", constant("w", int8(1), scope="itcm"), constant("v", int8(1), scope="dtcm"))], [FLASH])
+    assert [str(message) for message in caught.value.messages] == [
+        f"error[E404] a: linked constant {role} is to lie in {scope}, which no constant pool is\n"
+        "help: constant pools are flash"
+        for role, scope in (("w", "itcm"), ("v", "dtcm"))
+    ]
+
+
+def test_a_full_pool_spills_into_the_next() -> None:
+    small = replace(FLASH, limit_bytes=32)
+    steps = [step("a", constant("w", int8(*range(20))), constant("v", int8(*range(1, 31))))]
+    flash, qspi = link(steps, [small, QSPI])
+    # Read equally often, the larger one goes first.
+    assert [m.name for m in flash.members] == ["a_v"]
+    assert [m.name for m in qspi.members] == ["a_w"]
+
+
+def test_what_does_not_fit_is_explained() -> None:
+    small = replace(FLASH, limit_bytes=16)
+    steps = [step("a", constant("w", int8(*range(20))), constant("v", int8(*range(1, 31))))]
+    with pytest.raises(CodegenError) as caught:
+        link(steps, [small])
+    assert str(caught.value) == (
+        "error[E402] constant pool flash: lacks 34 bytes: constants need 50 bytes, the limit is 16; "
+        "the biggest are a_v 30, a_w 20\n"
+        "help: try a board with more read-only memory, or a smaller model"
+    )
+
+
+def test_constant_results_are_linked_too() -> None:
+    (pool,) = link([], [FLASH], extra=[("c4", constant("data", int32(1)))])
+    assert pool.members[0].name == "c4_data"
+    assert link([], [FLASH]) == ()
+
+
+def test_empty_constants_are_refused() -> None:
+    with pytest.raises(ValueError, match="is empty"):
+        link([step("a", constant("w", int8()))], [FLASH])
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["int8", "int16", "int32", "float32"]), st.integers(1, 9)), min_size=1)
+)
+def test_offsets_are_those_of_a_c_struct(shapes: list[tuple[str, int]]) -> None:
+    """ctypes lays a structure out as the platform's C compiler does."""
+    c_types = {
+        "int8": ctypes.c_int8,
+        "int16": ctypes.c_int16,
+        "int32": ctypes.c_int32,
+        "float32": ctypes.c_float,
+    }
+    constants = [
+        constant(f"r{index}", np.full(count, index + 1, dtype)) for index, (dtype, count) in enumerate(shapes)
+    ]
+    (pool,) = link([step("a", *constants)], [FLASH])
+    fields = [(m.name, c_types[str(m.data.dtype)] * m.data.size) for m in pool.members]
+    layout = type("Layout", (ctypes.Structure,), {"_fields_": fields})
+    assert [m.offset for m in pool.members] == [getattr(layout, m.name).offset for m in pool.members]
+    assert pool.size_bytes == ctypes.sizeof(layout)
+    # int16 arrays of odd length are followed by nothing wider, so the order leaves no padding at all.
+    assert pool.size_bytes - sum(m.data.nbytes for m in pool.members) < 16

@@ -1,0 +1,198 @@
+"""Which constants are stored compressed: only where they have to be, as cheaply as the plan permits."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from codegen.board import load_board
+from codegen.driver.build import plan_model, prepared
+from codegen.driver.options import Options
+from codegen.errors import CodegenError
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.merging import merge
+from codegen.program.problem import peak_bytes
+from codegen.program.program import ConstantsMode, Interface, PoolOwner, Program
+from codegen.search.flash.compressible import Option, units
+from tests.testdata import model_path
+
+AD01 = "mlperf_tiny/ad01_int8"
+RESNET = "mlperf_tiny/pretrainedResnet_quant"
+PLAIN_BYTES = 280_912
+PEAK_BYTES = 1_920
+
+
+def planned(
+    flash: int, *, sram: int | None = None, key: str = AD01, alone: bool = True, **options: Any
+) -> Program:
+    """A model on a Cortex-M4 with so many bytes for constants."""
+    limits = {"flash": flash} | ({} if sram is None else {"sram": sram})
+    chosen = replace(Options(board="mps2-an386", pool_limits=limits), **options)
+    board = load_board("mps2-an386")
+    path = model_path(key)
+    ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
+    return plan_model(path, board, chosen, alone=alone, ready=ready).program
+
+
+def total_bytes(program: Program) -> int:
+    return sum(pool.size_bytes for pool in program.constants)
+
+
+def peak(program: Program) -> int:
+    return peak_bytes(program.problem, program.plan, "sram")
+
+
+def test_pieces_keep_the_peak_where_whole_layers_would_not() -> None:
+    """The smallest layer that pays has 17,664 bytes, the plan's peak is 1,920."""
+    program = planned(250_000)
+    assert total_bytes(program) <= 250_000
+    assert peak(program) == PEAK_BYTES
+    assert program.compression is not None and program.compression.raised_bytes == 0
+    for copy in program.unpacked:
+        assert copy.unpacking is not None
+        assert copy.offset + copy.size_bytes <= PEAK_BYTES < copy.unpacking.original_bytes
+
+
+def test_speed_takes_the_fewest_instructions_and_balanced_the_lowest_peak() -> None:
+    fast, low = planned(250_000, optimize="speed"), planned(250_000)
+    assert fast.compression is not None and low.compression is not None
+    assert fast.compression.instructions < low.compression.instructions
+    assert peak(fast) > peak(low)
+    assert all(copy.unpacking and len(copy.unpacking.packing.piece_bytes) == 1 for copy in fast.unpacked)
+
+
+def test_a_limit_of_ram_holds_for_buffers_too() -> None:
+    program = planned(250_000, sram=PEAK_BYTES, optimize="speed")
+    assert peak(program) <= PEAK_BYTES
+    assert program.compression is not None
+
+
+def unbeaten(options: Sequence[Option]) -> list[Option]:
+    """Options of one constant that no other beats, one of equal ones."""
+    found: list[Option] = []
+    for one in sorted(options, key=lambda each: (each.instructions, -each.saved_bytes)):
+        if all(other.saved_bytes < one.saved_bytes for other in found):
+            found.append(one)
+    return found
+
+
+def test_no_choice_of_constants_is_cheaper() -> None:
+    """Against every combination of every way that keeps the peak."""
+    program, limit = planned(252_000), 252_000
+    plain = planned(1 << 20)
+    owned = ((prim.name, constant) for prim in plain.prim_funcs for constant in prim.constants)
+    pieces = merge(owned, plain.constant_pools)
+    ways = [
+        [each for each in unit.options if each.pool == "sram" and each.end_bytes <= PEAK_BYTES]
+        for unit in units(plain, pieces, "balanced").units
+    ]
+    kept = [unbeaten(options) for options in ways]
+    need = PLAIN_BYTES - limit
+    costs = [
+        sum(each.instructions for each in choice if each)
+        for choice in product(*([None, *options] for options in kept))
+        if sum(each.saved_bytes for each in choice if each) >= need
+    ]
+    assert program.compression is not None
+    assert program.compression.instructions == program.compression.instructions_bound == min(costs)
+
+
+def test_the_least_that_is_told_is_reached() -> None:
+    with pytest.raises(CodegenError) as caught:
+        planned(100_000)
+    (message,) = caught.value.messages
+    assert message.code == "E402"
+    head, told = message.text.splitlines()[:2]
+    first = "lacks 180912 bytes: constants need 280912 bytes, the limit is 100000; the biggest are fc9_stream"
+    assert head.startswith(first)
+    begin = "  the smallest limit for which a plan was found is "
+    assert told.startswith(begin) and told.endswith(" bytes")
+    reached = int(told.removeprefix(begin).split()[0])
+    program = planned(reached)
+    assert total_bytes(program) <= reached
+    with pytest.raises(CodegenError, match=rf"found is {reached} bytes\n"):
+        planned(reached - 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"compress": "off"}, "--compress off"),
+        ({"interface": Interface(constants=ConstantsMode.EXTERNAL)}, "--constants external"),
+        ({"interface": Interface(pools=PoolOwner.CALLER)}, "--pools caller"),
+        ({"alone": False}, "several models in one firmware"),
+        ({"alone": False, "compress": "off"}, "--compress off and several models in one firmware"),
+    ],
+)
+def test_what_excludes_compression_is_told(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(CodegenError) as caught:
+        planned(250_000, **options)
+    (message,) = caught.value.messages
+    assert message.code == "E402" and "compressed" not in message.text
+    assert (message.help or "").endswith(f"; constants are not compressed with {reason}")
+
+
+def test_constants_that_a_table_gives_a_place_are_why_nothing_is_compressed() -> None:
+    """E402 said "compression gains nothing" of constants that would have shrunk by a third, and were not
+    looked at because a `[[constant]]` table of codegen.toml says where their bytes lie."""
+    rules = (ConstantRule(memory="flash", larger_than=1),)
+    with pytest.raises(CodegenError) as caught:
+        planned(250_000, constant_rules=rules)
+    (message,) = caught.value.messages
+    assert (message.code, message.where) == ("E402", "constant pool flash")
+    assert message.text == (
+        "lacks 30912 bytes: constants need 280912 bytes, the limit is 250000; the biggest are fc9_stream "
+        "88320, fc0_stream 83200, fc1_stream 17664, fc2_stream 17664, fc3_stream 17664\n"
+        "  the smallest limit for which a plan was found is 270920 bytes\n"
+        "  270920 bytes are not compressed: [[constant]] tables of codegen.toml say where they lie"
+    )
+    assert message.help == ("try --pool flash=270920, a board with more read-only memory, or a smaller model")
+    assert total_bytes(planned(270_920, constant_rules=rules)) == 270_920
+
+
+def test_every_reason_not_to_compress_is_told_with_its_bytes() -> None:
+    """Bytes that a table pins, and bytes that compressing does not make smaller, are two reasons."""
+    rules = (ConstantRule(memory="flash", name="conv9"),)
+    with pytest.raises(CodegenError) as caught:
+        planned(60_000, key=RESNET, constant_rules=rules)
+    (message,) = caught.value.messages
+    told = [line for line in message.text.splitlines() if " bytes are not compressed: " in line]
+    reasons = dict(line.strip().split(" bytes are not compressed: ")[::-1] for line in told)
+    assert int(reasons["[[constant]] tables of codegen.toml say where they lie"]) > 36_864
+    assert int(reasons["compressing makes them no smaller"]) > 0
+
+
+def test_a_constant_with_a_place_of_its_own_stays_as_it_is() -> None:
+    """A rule says where its bytes are, and whoever wrote it may read them there."""
+    rules = (ConstantRule(memory="flash", larger_than=20_000),)
+    program = planned(262_000, constant_rules=rules)
+    assert program.unpacked
+    for prim in program.prim_funcs:
+        for constant in prim.constants:
+            if constant.memory_scope is not None:
+                assert (prim.name, constant.role) not in {copy.user for copy in program.unpacked}
+                assert constant.data.nbytes > 20_000
+
+
+def test_equal_choices_give_equal_programs() -> None:
+    one, two = planned(230_000), planned(230_000)
+    assert one.staged == two.staged and one.compression == two.compression
+    for first, second in zip(one.constants, two.constants, strict=True):
+        assert [each.data.tobytes() for each in first.members] == [
+            each.data.tobytes() for each in second.members
+        ]
+
+
+def test_plain_constants_are_not_touched_where_they_fit() -> None:
+    assert planned(PLAIN_BYTES).compression is None
+    program = planned(PLAIN_BYTES - 10_000)
+    assert program.compression is not None and 0 < len(program.unpacked) < 5
+
+
+def test_blocks_decode_what_their_layers_read() -> None:
+    program = planned(77_000, key=RESNET)
+    assert total_bytes(program) <= 77_000
+    blocks = {prim.name for prim in program.prim_funcs if prim.block}
+    assert blocks & {copy.user[0] for copy in program.unpacked}
