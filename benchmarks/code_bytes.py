@@ -39,7 +39,7 @@ def measure(source: Path, folder: Path) -> list[CodeSection]:
         [compiler, *flags, *kinds, f"-I{include}", "-c", str(source), "-o", str(result)], check=True
     )
     with result.open("rb") as file:
-        return _sections(ELFFile(file), f"kernels/{source.name}")
+        return _sections(ELFFile(file), f"kernels/{source.parent.name}/{source.name}")
 
 
 def _sections(elf: ELFFile, source: str) -> list[CodeSection]:
@@ -81,7 +81,7 @@ def measure_all() -> list[CodeSection]:
     with tempfile.TemporaryDirectory() as folder:
         return [
             section
-            for source in sorted((runtime / "kernels").iterdir())
+            for source in sorted((runtime / "kernels").glob("*/*"))
             if source.suffix in (".c", ".S")
             for section in measure(source, Path(folder))
         ]

@@ -57,6 +57,6 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
 
 def test_runtime_c_allocates_nothing() -> None:
     calls = re.compile(r"\b(malloc|calloc|realloc|free|alloca|printf|sprintf)\s*\(")
-    product = list((ROOT / "runtime_c" / "kernels").glob("*.[chS]"))
+    product = list((ROOT / "runtime_c" / "kernels").rglob("*.[chS]"))
     assert product
     assert not [path.name for path in product if calls.search(path.read_text())]

@@ -264,7 +264,7 @@ class PrimFunc:
     symbol: str = ""
     """C function called; empty where no code runs (`is_call`)."""
     sources: tuple[str, ...] = ()
-    """Files below runtime_c that must be compiled, e.g. `kernels/conv2d_s8.c`."""
+    """Files below runtime_c that must be compiled, e.g. `kernels/portable/conv2d_s8.c`."""
     user_source: UserSource | None = None
     """The file that defines `symbol` where a user wrote it; generated code declares it."""
     sub_steps: int = 1

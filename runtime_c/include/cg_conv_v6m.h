@@ -5,7 +5,7 @@
  *
  * Bit-equal to cg_conv2d_s8, cg_depthwise_conv2d_s8 and cg_fully_connected_s8. Two pixels lie in
  * the halves of one word, so that one MULS by an int8 weight makes two products; two taps fit into
- * the halves before they are added up (kernels/tile_s8_v6m.S).
+ * the halves before they are added up (kernels/v6m/tile_s8_v6m.S).
  */
 #ifndef CG_CONV_V6M_H
 #define CG_CONV_V6M_H

@@ -5,7 +5,7 @@
  *
  * Bit-equal to cg_depthwise_conv2d_s8. Two results of a channel share words: those of two rows, or
  * in a single row those of its left and of its right part. The pixels of both windows are paired
- * once, then one MULS by a weight makes two products (kernels/depthwise_parts_v6m.S).
+ * once, then one MULS by a weight makes two products (kernels/v6m/depthwise_parts_v6m.S).
  */
 #ifndef CG_DEPTHWISE_V6M_H
 #define CG_DEPTHWISE_V6M_H

@@ -237,4 +237,4 @@ def test_the_source_says_that_no_code_runs(tmp_path: Path) -> None:
     source = _source(tmp_path)
     assert source.count("side by side, no code") == 2
     assert "cg_concat" not in source
-    assert "kernels/concat.c" not in emit.render(together([built.models[0].program])).files
+    assert "kernels/portable/concat.c" not in emit.render(together([built.models[0].program])).files

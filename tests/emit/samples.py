@@ -171,7 +171,7 @@ def _plus_two(name: str, step: Let) -> PrimFunc:
         let=step,
         kernel="lut_s8_portable",
         symbol="cg_lut_s8",
-        sources=("kernels/lut_s8.c",),
+        sources=("kernels/portable/lut_s8.c",),
         constants=(LinkedConstant(role="table", data=table, alignment=1),),
         sharing=(Sharing(argument=0, below=0),),
         call_args=(ConstantArg(role="table"), ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
@@ -198,7 +198,7 @@ def counter(
         let=concat2,
         kernel="concat_portable",
         symbol="cg_concat",
-        sources=("kernels/concat.c",),
+        sources=("kernels/portable/concat.c",),
         constants=(LinkedConstant(role="row_bytes", data=np.array([4, 4], np.int32), alignment=4),),
         structs=(
             CStruct(
@@ -224,7 +224,7 @@ def counter(
         let=mean4,
         kernel="mean_s8_portable",
         symbol="cg_mean_s8",
-        sources=("kernels/mean_s8.c",),
+        sources=("kernels/portable/mean_s8.c",),
         sub_steps=2,
         argument_stops=(1,),
         result_start=1,
@@ -286,7 +286,7 @@ def bare(name: str = "bare") -> Program:
         let=clamp1,
         kernel="clamp_f32_portable",
         symbol="cg_clamp_f32",
-        sources=("kernels/clamp_f32.c",),
+        sources=("kernels/portable/clamp_f32.c",),
         argument_alignment=4,
         call_args=(
             *(LiteralArg(value=0.0), LiteralArg(value=6.0)),
@@ -325,7 +325,7 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOS
             let=step,
             kernel=f"{op}_f32_portable",
             symbol=f"cg_{op}_f32",
-            sources=(f"kernels/{op}_f32.c",),
+            sources=(f"kernels/portable/{op}_f32.c",),
             argument_alignment=4,
             constants=constants,
             structs=(CStruct(suffix="params", c_type="cg_binary_params_f32", fields=numbers),),
@@ -337,7 +337,7 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOS
         let=clamp1,
         kernel="clamp_f32_portable",
         symbol="cg_clamp_f32",
-        sources=("kernels/clamp_f32.c",),
+        sources=("kernels/portable/clamp_f32.c",),
         argument_alignment=4,
         sharing=(Sharing(argument=0, below=0),),
         call_args=(
@@ -353,7 +353,7 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOS
         let=quantize3,
         kernel="quantize_f32_s8_portable",
         symbol="cg_quantize_f32_s8",
-        sources=("kernels/quantize_f32_s8.c",),
+        sources=("kernels/portable/quantize_f32_s8.c",),
         argument_alignment=4,
         structs=(
             CStruct(

@@ -29,7 +29,7 @@ _LINE = re.compile(r"^(\S+):(\d+) misra-c2012-([\d.]+)$", re.M)
 
 def _files() -> list[Path]:
     golden = CHECKOUT / "tests" / "emit" / "golden"
-    runtime = [path for part in ("kernels", "support") for path in sorted((RUNTIME / part).glob("*.c"))]
+    runtime = [path for part in ("kernels", "support") for path in sorted((RUNTIME / part).rglob("*.c"))]
     return [*runtime, *(golden / f"{name}{tail}.c" for name in GENERATED for tail in ("", "_data"))]
 
 

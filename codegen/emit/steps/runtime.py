@@ -30,8 +30,14 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     names |= {STAGE_SOURCE for program in programs if program.copied}
     names |= {UNPACK_SOURCE for program in programs if program.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
-    ours = {f"runtime/{name}": (runtime / name).read_text(encoding="utf-8") for name in sorted(names)}
-    return {VERSION_FILE: fill("c/version.c.j2"), **ours, **_user_files(programs)}
+    ours = {_emitted(name): (runtime / name).read_text(encoding="utf-8") for name in names}
+    return {VERSION_FILE: fill("c/version.c.j2"), **dict(sorted(ours.items())), **_user_files(programs)}
+
+
+def _emitted(name: str) -> str:
+    """Path in an emitted folder: kernels lie there in one folder, whichever instruction set they are for."""
+    top, *_, file = Path(name).parts
+    return f"runtime/{top}/{file}"
 
 
 def kernel_headers(program: Program) -> tuple[str, ...]:

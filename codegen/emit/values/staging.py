@@ -11,7 +11,7 @@ from codegen.emit.values.unpacking import is_split, unpack_call
 from codegen.program.program import Program, Staged
 
 STAGE_HEADER = "cg_stage_copy.h"
-STAGE_SOURCE = "kernels/stage_copy.c"
+STAGE_SOURCE = "kernels/portable/stage_copy.c"
 """The runtime's header and source for them, which only models with copies get."""
 
 

@@ -10,7 +10,7 @@ from codegen.kernels.split import Split
 from codegen.program.program import Program, Staged, Unpacking
 
 UNPACK_HEADER = "cg_unpack.h"
-UNPACK_SOURCE = "kernels/unpack.c"
+UNPACK_SOURCE = "kernels/portable/unpack.c"
 """The runtime's header and source for them, which only models with such constants get."""
 
 _PLAIN = re.compile(r"[\w.>-]+")

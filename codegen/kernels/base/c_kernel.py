@@ -53,7 +53,7 @@ class PortableKernel(Kernel):
     """A C function of runtime_c/kernels that runs on every target."""
 
     stem: str
-    """The function is `cg_<stem>`, its file kernels/<stem>.c, the registry name `<stem>_portable`."""
+    """The function is `cg_<stem>`, its file kernels/portable/<stem>.c, the registry name `<stem>_portable`."""
     reverse_stem: str = ""
     """Stem of the same function from the last pixel to the first, built on this one; empty: there is none."""
     argument: DType | None = None
@@ -96,10 +96,10 @@ class PortableKernel(Kernel):
     def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         parts = self.parts(let, constants)
-        sources = (f"kernels/{self.stem}.c",)
+        sources = (f"kernels/portable/{self.stem}.c",)
         reverse = None
         if any(rule.above is not None for rule in parts.sharing):
-            also = (*sources, f"kernels/{self.reverse_stem}.c")
+            also = (*sources, f"kernels/portable/{self.reverse_stem}.c")
             reverse = Reverse(symbol=f"cg_{self.reverse_stem}", sources=also)
         return PrimFunc(
             name=name,

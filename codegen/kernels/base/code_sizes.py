@@ -15,7 +15,7 @@ class CodeSection:
     """What a linker keeps or leaves out as one piece: a function, mostly."""
 
     source: str
-    """Below runtime_c, e.g. `kernels/pad.c`."""
+    """Below runtime_c, e.g. `kernels/portable/pad.c`."""
     name: str
     """Unique in its source."""
     size_bytes: int

@@ -50,15 +50,15 @@ from codegen.kernels.primfunc import (
 )
 
 HEADER = "cg_conv_dsp.h"
-PIXEL_SOURCES = ("kernels/gather_s8_dsp.S", "kernels/requantize_s8_dsp.c", "kernels/tile1_s8_dsp.S")
+PIXEL_SOURCES = ("kernels/dsp/gather_s8_dsp.S", "kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_s8_dsp.S")
 """Of tiles of one pixel."""
 _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     1: PIXEL_SOURCES,
-    2: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S"),
-    4: (*PIXEL_SOURCES, "kernels/tile2_s8_dsp.S", "kernels/gather4_s8_dsp.S", "kernels/tile4_s8_dsp.S"),
+    2: (*PIXEL_SOURCES, "kernels/dsp/tile2_s8_dsp.S"),
+    4: (*PIXEL_SOURCES, "kernels/dsp/tile2_s8_dsp.S", "kernels/dsp/gather4_s8_dsp.S", "kernels/dsp/tile4_s8_dsp.S"),
 }
 """By the most pixels of a tile."""
-_SOURCE = "kernels/conv2d_s8_dsp.c"
+_SOURCE = "kernels/dsp/conv2d_s8_dsp.c"
 REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 

@@ -37,7 +37,7 @@ from codegen.kernels.primfunc import (
 from codegen.kernels.rows import safe_distance
 
 HEADER = "cg_conv_s16_dsp.h"
-TILE_SOURCE = "kernels/tile_s16_dsp.S"
+TILE_SOURCE = "kernels/dsp/tile_s16_dsp.S"
 LEAST_SHIFT = 17
 """Least shift right of 64-bit sums of which SMMUL takes the first 16 bits and one more is left."""
 FEW_ROWS = 4
@@ -156,7 +156,7 @@ class TiledConv(_Int16):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_s16_dsp",
-            sources=(TILE_SOURCE, "kernels/conv2d_s16_dsp.c"),
+            sources=(TILE_SOURCE, "kernels/dsp/conv2d_s16_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4 if window.image[3] % 2 == 0 else 2,
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
@@ -295,7 +295,7 @@ class DspFullyConnected(_Int16):
             let=let,
             kernel=self.name,
             symbol="cg_fully_connected_s16_dsp",
-            sources=(TILE_SOURCE, "kernels/fully_connected_s16_dsp.c"),
+            sources=(TILE_SOURCE, "kernels/dsp/fully_connected_s16_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4,
             reads=(float((outputs + 1) // 2), *(1.0 for _ in let.call.args[1:])),

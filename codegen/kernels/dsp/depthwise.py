@@ -42,7 +42,7 @@ BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
 """Image rows in the workspace: for a band, for one in place, for one row."""
 LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
 """Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
-SOURCES = ("kernels/depthwise3x3_parts_dsp.S", "kernels/depthwise3x3_s8_dsp.c")
+SOURCES = ("kernels/dsp/depthwise3x3_parts_dsp.S", "kernels/dsp/depthwise3x3_s8_dsp.c")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -44,7 +44,7 @@ class DepthwiseTaps(Kernel):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_taps_s8_dsp"
-    sources: tuple[str, ...] = ("kernels/depthwise_taps_parts_dsp.S", "kernels/depthwise_taps_s8_dsp.c")
+    sources: tuple[str, ...] = ("kernels/dsp/depthwise_taps_parts_dsp.S", "kernels/dsp/depthwise_taps_s8_dsp.c")
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """As `common_refusal`; a larger window."""
@@ -110,7 +110,7 @@ class DepthwiseNarrow(DepthwiseTaps):
     """Nine taps, channels by fours, int8 weights: 18 bytes of constants a channel for 30."""
 
     name = "depthwise_narrow_s8_dsp"
-    sources = ("kernels/depthwise_narrow_parts_dsp.S", "kernels/depthwise_narrow_s8_dsp.c")
+    sources = ("kernels/dsp/depthwise_narrow_parts_dsp.S", "kernels/dsp/depthwise_narrow_s8_dsp.c")
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """As `DepthwiseTaps`; other than nine taps, channels that are no multiple of four."""

@@ -73,7 +73,7 @@ class Add(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_add_s8_dsp",
-            sources=("kernels/add_s8_dsp.S",),
+            sources=("kernels/dsp/add_s8_dsp.S",),
             headers=("cg_add_dsp.h",),
             structs=(struct,),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),

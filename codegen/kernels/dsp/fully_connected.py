@@ -37,7 +37,7 @@ from codegen.kernels.primfunc import (
 )
 from codegen.kernels.split import Split
 
-_NARROW_SOURCES = ("kernels/requantize_s8_dsp.c", "kernels/tile1_narrow_s8_dsp.S")
+_NARROW_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_narrow_s8_dsp.S")
 _SPACE = "inputs"
 _FIRST = (StructArg(suffix="params"), ConstantArg(role="stream"))
 _PAIR = 2
@@ -129,7 +129,7 @@ class DspFullyConnected(DspKernel):
             symbol=f"cg_{self.name}",
             sources=(
                 *(_NARROW_SOURCES if self.is_narrow else PIXEL_SOURCES),
-                f"kernels/{self.name}.c",
+                f"kernels/dsp/{self.name}.c",
             ),
             headers=(HEADER,),
             sub_steps=1 if self.is_narrow else 2,

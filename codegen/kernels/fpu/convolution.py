@@ -37,7 +37,7 @@ HEADER = "cg_kernels_fpu.h"
 
 def tile_sources(*, is_vector: bool) -> tuple[str, ...]:
     """The loops in assembly."""
-    return ("kernels/tile_f32_fpu.S", *(("kernels/tile_f32_mve.S",) if is_vector else ()))
+    return ("kernels/fpu/tile_f32_fpu.S", *(("kernels/mve/tile_f32_mve.S",) if is_vector else ()))
 
 
 def by_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
@@ -68,7 +68,7 @@ class FpuProduct(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_f32_fpu",
-            sources=(*tile_sources(is_vector=self.is_vector), "kernels/conv2d_f32_fpu.c"),
+            sources=(*tile_sources(is_vector=self.is_vector), "kernels/fpu/conv2d_f32_fpu.c"),
             headers=(HEADER,),
             argument_alignment=4,
             reads=(reads, *(1.0 for _ in let.call.args[1:])),

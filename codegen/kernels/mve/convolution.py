@@ -225,7 +225,7 @@ class _Product(Kernel):
             let=let,
             kernel=self.name,
             symbol=symbol,
-            sources=tuple(f"kernels/{source}" for source in sources),
+            sources=tuple(f"kernels/mve/{source}" for source in sources),
             headers=(HEADER,),
             reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
             constants=(product_weights(channels, self.group), product_scales(channels)),

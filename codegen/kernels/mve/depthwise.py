@@ -91,7 +91,7 @@ class _Depthwise(Kernel):
             let=let,
             kernel=self.name,
             symbol=f"cg_{stem}_s8_mve",
-            sources=tuple(f"kernels/{source}" for source in packed.sources),
+            sources=tuple(f"kernels/mve/{source}" for source in packed.sources),
             headers=(HEADER,),
             reads=(packed.image_reads, *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),

@@ -97,7 +97,7 @@ class Add(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_add_s8_mve",
-            sources=("kernels/add_s8_mve.S",),
+            sources=("kernels/mve/add_s8_mve.S",),
             headers=(HEADER,),
             structs=(struct,),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),

@@ -56,7 +56,7 @@ class PoolMve(Kernel):
             prim,
             kernel=self.name,
             symbol=self.symbol,
-            sources=("kernels/pool2d_s8_mve.c", "kernels/pool_taps_s8_mve.S"),
+            sources=("kernels/mve/pool2d_s8_mve.c", "kernels/mve/pool_taps_s8_mve.S"),
             headers=(HEADER,),
             sharing=sharing,
             instructions=batch * height * width * (60 + blocks * each),

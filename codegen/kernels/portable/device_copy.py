@@ -30,7 +30,7 @@ class DeviceCopy(Kernel):
             let=let,
             kernel=self.name,
             symbol="cg_device_copy",
-            sources=("kernels/device_copy.c",),
+            sources=("kernels/portable/device_copy.c",),
             argument_alignment=element_alignment(let),
             call_args=(ValueArg(index=0), ResultArg(), LiteralArg(value=let.var.type.size_bytes)),
             headers=("cg_device_copy.h",),

@@ -43,7 +43,7 @@ from codegen.kernels.v6m.tiles import rows_of, tiled_below
 CPUS = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m23"})
 """What gcc calls the cores without a multiply longer than MULS."""
 HEADER = "cg_conv_v6m.h"
-TILE_SOURCES = ("kernels/pair_s8_v6m.S", "kernels/requantize_s8_v6m.c", "kernels/tile_s8_v6m.S")
+TILE_SOURCES = ("kernels/v6m/pair_s8_v6m.S", "kernels/v6m/requantize_s8_v6m.c", "kernels/v6m/tile_s8_v6m.S")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -182,7 +182,7 @@ class TiledConv(V6mKernel):
             let=let,
             kernel=self.name,
             symbol="cg_conv2d_s8_v6m",
-            sources=(*TILE_SOURCES, "kernels/conv2d_s8_v6m.c"),
+            sources=(*TILE_SOURCES, "kernels/v6m/conv2d_s8_v6m.c"),
             headers=(HEADER,),
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),

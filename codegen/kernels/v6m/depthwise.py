@@ -33,9 +33,9 @@ from codegen.kernels.v6m.price import depthwise_in_place_instructions, depthwise
 
 HEADER = "cg_depthwise_v6m.h"
 SOURCES = (
-    "kernels/depthwise_parts_v6m.S",
-    "kernels/depthwise_s8_v6m.c",
-    "kernels/requantize_s8_v6m.c",
+    "kernels/v6m/depthwise_parts_v6m.S",
+    "kernels/v6m/depthwise_s8_v6m.c",
+    "kernels/v6m/requantize_s8_v6m.c",
 )
 RUN_BYTES = 24
 """Of a cg_dw_run_v6m."""

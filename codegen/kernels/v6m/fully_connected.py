@@ -32,9 +32,9 @@ _SYMBOL = "cg_fully_connected_s8_v6m"
 GROUP = 4
 """Outputs computed together."""
 SOURCES = (
-    "kernels/fully_connected_parts_v6m.S",
-    "kernels/fully_connected_s8_v6m.c",
-    "kernels/requantize_s8_v6m.c",
+    "kernels/v6m/fully_connected_parts_v6m.S",
+    "kernels/v6m/fully_connected_s8_v6m.c",
+    "kernels/v6m/requantize_s8_v6m.c",
 )
 
 

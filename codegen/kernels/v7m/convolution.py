@@ -39,9 +39,9 @@ from codegen.kernels.v7m.price import conv_instructions
 from codegen.kernels.v7m.tiles import patch_end, rows_of, tiled_below, workspace_bytes
 
 SOURCES = (
-    "kernels/conv2d_s8_v7m.c",
-    "kernels/conv_tile_s8_v7m.S",
-    "kernels/requantize_s8_v7m.c",
+    "kernels/v7m/conv2d_s8_v7m.c",
+    "kernels/v7m/conv_tile_s8_v7m.S",
+    "kernels/v7m/requantize_s8_v7m.c",
 )
 
 

@@ -42,9 +42,9 @@ from codegen.kernels.v7m.requantize import LAST, NEXT_INPUT
 from codegen.kernels.v7m.tiles import blocks_below
 
 SOURCES = (
-    "kernels/depthwise_block_s8_v7m.S",
-    "kernels/depthwise_s8_v7m.c",
-    "kernels/requantize_s8_v7m.c",
+    "kernels/v7m/depthwise_block_s8_v7m.S",
+    "kernels/v7m/depthwise_s8_v7m.c",
+    "kernels/v7m/requantize_s8_v7m.c",
 )
 ADDRESS_BYTES = 16
 """Of the table of addresses for each tap: four pixels."""

@@ -36,9 +36,9 @@ from codegen.kernels.v7m.layer import (
 from codegen.kernels.v7m.price import row_instructions
 
 SOURCES = (
-    "kernels/fully_connected_groups_s8_v7m.S",
-    "kernels/fully_connected_s8_v7m.c",
-    "kernels/requantize_s8_v7m.c",
+    "kernels/v7m/fully_connected_groups_s8_v7m.S",
+    "kernels/v7m/fully_connected_s8_v7m.c",
+    "kernels/v7m/requantize_s8_v7m.c",
 )
 
 

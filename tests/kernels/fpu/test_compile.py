@@ -23,9 +23,9 @@ CORES = {
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 @pytest.mark.parametrize("cpu", CORES)
 def test_fpu_kernels(tmp_path: Path, cpu: str, level: str) -> None:
-    files = sorted((RUNTIME / "kernels").glob("*_f32_fpu.[cS]"))
+    files = sorted((RUNTIME / "kernels").glob("*/*_f32_fpu.[cS]"))
     assert len(files) >= 3
-    files += sorted((RUNTIME / "kernels").glob("*_f32_mve.S")) if cpu == "cortex-m55" else []
+    files += sorted((RUNTIME / "kernels").glob("*/*_f32_mve.S")) if cpu == "cortex-m55" else []
     core = (f"-mcpu={cpu}", "-mthumb", "-mfloat-abi=hard", *CORES[cpu])
     command = ["arm-none-eabi-gcc", "-std=c11", "-fno-strict-aliasing", *WARNINGS, *core, level]
     done = subprocess.run(

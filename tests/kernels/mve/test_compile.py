@@ -17,7 +17,7 @@ CORE = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
 
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 def test_helium_kernels(tmp_path: Path, level: str) -> None:
-    files = sorted((RUNTIME / "kernels").glob("*_mve.[cS]"))
+    files = sorted((RUNTIME / "kernels").glob("*/*_mve.[cS]"))
     command = ["arm-none-eabi-gcc", "-std=c11", "-fno-strict-aliasing", *WARNINGS, *CORE, level]
     done = subprocess.run(
         [*command, f"-I{RUNTIME / 'include'}", "-c", *map(str, files)],

@@ -98,7 +98,7 @@ int main(void)
 def test_the_hook_takes_over_and_is_free_without(hooked: int, tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(MAIN)
     flags = [f"-DHOOKED={hooked}", *(["-DCG_DEVICE_COPY_HOOK"] if hooked else [])]
-    source = RUNTIME / "kernels" / "device_copy.c"
+    source = RUNTIME / "kernels" / "portable" / "device_copy.c"
     command = [gcc.tool("gcc"), "-std=c11", *WARNINGS, f"-I{RUNTIME / 'include'}", *flags]
     subprocess.run([*command, str(source), "main.c", "-o", "main"], cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], check=True)
@@ -145,7 +145,7 @@ def test_folders_with_and_without_the_hook_go_together(order: tuple[str, str], t
     command = [gcc.tool("gcc"), "-std=c11", *WARNINGS, f"-I{RUNTIME / 'include'}"]
     for name, flags in (("plain", []), ("hooked", ["-DCG_DEVICE_COPY_HOOK"])):
         (tmp_path / f"{name}.c").write_text(APART.format(name=name))
-        sources = {"copy": RUNTIME / "kernels" / "device_copy.c", "model": tmp_path / f"{name}.c"}
+        sources = {"copy": RUNTIME / "kernels" / "portable" / "device_copy.c", "model": tmp_path / f"{name}.c"}
         for part, source in sources.items():
             words = [*command, *flags, "-c", str(source), "-o", f"{name}_{part}.o"]
             subprocess.run(words, cwd=tmp_path, check=True)

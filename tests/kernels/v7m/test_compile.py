@@ -17,7 +17,7 @@ CORE = ("-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft")
 
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 def test_kernels(tmp_path: Path, level: str) -> None:
-    files = sorted((RUNTIME / "kernels").glob("*_v7m.[cS]"))
+    files = sorted((RUNTIME / "kernels").glob("*/*_v7m.[cS]"))
     command = ["arm-none-eabi-gcc", "-std=c11", "-fno-strict-aliasing", *WARNINGS, *CORE, level]
     done = subprocess.run(
         [*command, f"-I{RUNTIME / 'include'}", "-c", *map(str, files)],

@@ -40,7 +40,7 @@ def test_every_read_only_region_is_a_pool_the_cheapest_first() -> None:
 
 
 def test_the_code_region_keeps_room_for_the_code() -> None:
-    source = "kernels/conv2d_s8_mve.c"
+    source = "kernels/mve/conv2d_s8_mve.c"
     itcm, qspi = constant_pools(AN547, {}, [replace(step("a"), sources=(source,))], emulated=True)
     code = sum(each.size_bytes for each in recorded() if each.source == source)
     assert code > 500

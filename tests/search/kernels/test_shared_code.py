@@ -17,7 +17,7 @@ KERNELS = {"ring": "pad", "taps": "gather", "narrow": "concat"}
 
 def _candidate(kernel: str, instructions: int | None) -> PrimFunc:
     stem = KERNELS[kernel]
-    source, symbol = f"kernels/{stem}.c", f"cg_{stem}"
+    source, symbol = f"kernels/portable/{stem}.c", f"cg_{stem}"
     return replace(bound(instructions, kernel), sources=(source,), symbol=symbol, constants=())
 
 
