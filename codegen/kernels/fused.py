@@ -10,24 +10,20 @@ from codegen.ir.ops.fused import FusedAttrs
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.base.constant_reads import constant_reads
 from codegen.kernels.base.window import nhwc
-from codegen.kernels.primfunc import (
-    Block,
-    BlockStage,
+from codegen.kernels.block import Block, BlockStage, Lines
+from codegen.kernels.call import (
     CallArg,
     ConstantArg,
     ConstantPointer,
     CStruct,
-    Lines,
-    LinkedConstant,
     LiteralArg,
-    PrimFunc,
     ResultArg,
-    Sharing,
     StructArg,
     ValueArg,
-    Workspace,
     WorkspaceArg,
 )
+from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis, Image, Run, Stage, accesses, demanded, safe_distance, simulate
 
 MOST_ROWS = 32767

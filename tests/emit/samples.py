@@ -33,22 +33,19 @@ from codegen.ir import (
     Var,
 )
 from codegen.ir.ops import OPS, Attrs
-from codegen.kernels.primfunc import (
+from codegen.kernels.call import (
     ArrayArg,
     ConstantArg,
     ConstantPointer,
     CStruct,
-    LinkedConstant,
     LiteralArg,
-    PrimFunc,
     ResultArg,
-    Sharing,
     StructArg,
     ValueArg,
-    View,
-    Workspace,
     WorkspaceArg,
 )
+from codegen.kernels.contract import LinkedConstant, Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.liveness import liveness

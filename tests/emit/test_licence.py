@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.emit import render
-from codegen.kernels.primfunc import UserSource
+from codegen.kernels.call import UserSource
 from codegen.plan.models.bundle import together
 from codegen.program.program import ConstantsMode, Interface, PoolOwner
 from tests.checkout import ROOT

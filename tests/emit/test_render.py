@@ -15,7 +15,7 @@ from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.values.constants import constant_views
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.kernels.primfunc import CStruct, ValueArg
+from codegen.kernels.call import CStruct, ValueArg
 from codegen.plan.models.bundle import together
 from codegen.program.program import ConstantMember, ConstantPart, ConstantPool, EntryMode, Interface, IoMode
 from tests.emit import samples

@@ -9,18 +9,18 @@ import numpy as np
 from codegen.emit.c.literals import scalar
 from codegen.emit.steps.structs import struct_text
 from codegen.ir import Board, Region
-from codegen.kernels.primfunc import (
+from codegen.kernels.call import (
     ArrayArg,
     CallArg,
     ConstantArg,
     LiteralArg,
     NullArg,
-    PrimFunc,
     ResultArg,
     StructArg,
     ValueArg,
     WorkspaceArg,
 )
+from codegen.kernels.primfunc import PrimFunc
 from tests.fuzz.places import HARNESS_BYTES, SMALL_HARNESS_BYTES, Call, rooms
 from tests.fuzz.rows import RING, elements_body, leading, window_body
 from tests.fuzz.trials import Trial

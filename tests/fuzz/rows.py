@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from codegen.ir import Var
 from codegen.kernels.base.window import nhwc
-from codegen.kernels.primfunc import CallArg, PrimFunc, RowKernel, ValueArg, WorkspaceArg
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import CallArg, ValueArg, WorkspaceArg
+from codegen.kernels.primfunc import PrimFunc
 
 RING = "ring"
 """Name of the buffer that holds rows of the image."""

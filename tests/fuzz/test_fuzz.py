@@ -16,7 +16,8 @@ from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.parameters import conv_multipliers
 from codegen.kernels import kernels_for, supported_ops
 from codegen.kernels.base.registry import Kernel
-from codegen.kernels.primfunc import LiteralArg, PrimFunc
+from codegen.kernels.call import LiteralArg
+from codegen.kernels.primfunc import PrimFunc
 from tests.engines import TFLITE_RUNTIME, available
 from tests.fuzz.layers import drawn, dtypes_of
 from tests.fuzz.places import calls

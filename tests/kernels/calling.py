@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.ir import Target
 from codegen.kernels import kernels_for
-from codegen.kernels.primfunc import (
+from codegen.kernels.call import (
     ArrayArg,
     CallArg,
     ConstantArg,
@@ -21,12 +21,12 @@ from codegen.kernels.primfunc import (
     CStruct,
     LiteralArg,
     NullArg,
-    PrimFunc,
     ResultArg,
     StructArg,
     ValueArg,
     WorkspaceArg,
 )
+from codegen.kernels.primfunc import PrimFunc
 from codegen.resources import folder
 from tests.kernels.layers import Layer
 

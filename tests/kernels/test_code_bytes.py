@@ -17,7 +17,11 @@ _FILE = ROOT / "benchmarks" / "code_bytes.py"
 def test_every_source_is_recorded() -> None:
     """`python benchmarks/code_bytes.py` writes the table anew."""
     folder = resources.folder("runtime_c") / "kernels"
-    sources = {f"kernels/{path.parent.name}/{path.name}" for path in folder.glob("*/*") if path.suffix in (".c", ".S")}
+    sources = {
+        f"kernels/{path.parent.name}/{path.name}"
+        for path in folder.glob("*/*")
+        if path.suffix in (".c", ".S")
+    }
     assert {section.source for section in recorded()} == sources
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from codegen.ir import ConstRef, DType, Quantization
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, PoolAttrs
-from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.access import above_bytes, below_bytes, events
 from tests.kernels.builders import CASES, random_layer
 from tests.kernels.calling import RUNTIME, Library, bind, check_result

@@ -6,8 +6,8 @@ import numpy as np
 
 from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, TensorType, Var, VirtualDevice
 from codegen.ir.operator import Attrs, Op
-from codegen.kernels.memory_demand import MemoryDemand
-from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
+from codegen.kernels.contract import MemoryDemand, Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.program.conflicts import interval_conflicts
 from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem

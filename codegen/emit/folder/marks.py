@@ -5,7 +5,7 @@ Templates write the marks below in place of the hashes, so that neither is a par
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from codegen import resources
 
@@ -39,7 +39,13 @@ def runtime_files(root: Path) -> Mapping[str, str]:
     paths = (
         path
         for name in _RUNTIME_FOLDERS
-        for path in sorted((root / name).iterdir())
+        for path in sorted((root / name).rglob("*"), key=lambda path: path.name)
         if path.suffix in _SUFFIXES and not path.name.startswith(".")
     )
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    return {emitted_name(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
+
+
+def emitted_name(path: PurePath) -> str:
+    """Where a file of runtime_c, `path` below it, lies in an emitted runtime: kernels of all instruction sets
+    in one folder."""
+    return f"{path.parts[0]}/{path.name}"

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.emit.c.c_text import COLUMNS
 from codegen.ir import Var
-from codegen.kernels.primfunc import ArrayArg, PrimFunc, ResultArg, ValueArg
+from codegen.kernels.call import ArrayArg, ResultArg, ValueArg
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.cores import core_of
 from codegen.program.program import Program
 

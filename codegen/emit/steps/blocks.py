@@ -9,18 +9,10 @@ from codegen.emit.c.literals import POOL_TYPES, scalar
 from codegen.emit.c.program_names import Taken, local_names, reader_name
 from codegen.emit.steps.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.ir import DType
+from codegen.kernels.block import Block, BlockStage
+from codegen.kernels.call import CallArg, ConstantArg, LiteralArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.fused import ROW_WORKSPACE
-from codegen.kernels.primfunc import (
-    Block,
-    BlockStage,
-    CallArg,
-    ConstantArg,
-    LiteralArg,
-    PrimFunc,
-    StructArg,
-    ValueArg,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 _WORKSPACE = "workspace"
 """The parameter in which row kernels work."""

@@ -47,20 +47,20 @@ from codegen.emit.values.state import state_copies
 from codegen.emit.values.unpacking import calls_by_groups, decoded_text, is_split
 from codegen.ir import Var
 from codegen.ir.ops.user import operator_name
-from codegen.kernels.primfunc import (
+from codegen.kernels.block import Block
+from codegen.kernels.call import (
     ArrayArg,
-    Block,
     CallArg,
     ConstantArg,
     CStruct,
     LiteralArg,
     NullArg,
-    PrimFunc,
     ResultArg,
     StructArg,
     ValueArg,
     WorkspaceArg,
 )
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.cores import core_of, uses_second_core
 from codegen.program.program import Interface, IoMode, Program
 

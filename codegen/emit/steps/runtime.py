@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from codegen import resources
 from codegen.emit.c.environment import fill
+from codegen.emit.folder.marks import emitted_name
 from codegen.emit.steps.core1 import CORE1_HEADER, CORE1_SOURCE
 from codegen.emit.values.ownership import CHECK_SOURCE
 from codegen.emit.values.staging import STAGE_HEADER, STAGE_SOURCE
@@ -30,14 +31,8 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     names |= {STAGE_SOURCE for program in programs if program.copied}
     names |= {UNPACK_SOURCE for program in programs if program.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
-    ours = {_emitted(name): (runtime / name).read_text(encoding="utf-8") for name in names}
+    ours = {f"runtime/{emitted_name(PurePath(name))}": (runtime / name).read_text("utf-8") for name in names}
     return {VERSION_FILE: fill("c/version.c.j2"), **dict(sorted(ours.items())), **_user_files(programs)}
-
-
-def _emitted(name: str) -> str:
-    """Path in an emitted folder: kernels lie there in one folder, whichever instruction set they are for."""
-    top, *_, file = Path(name).parts
-    return f"runtime/{top}/{file}"
 
 
 def kernel_headers(program: Program) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from codegen.emit.c.c_text import COLUMNS, assignment
 from codegen.emit.c.literals import scalar
 from codegen.emit.c.program_names import c_name, constant_pool, pool_array
 from codegen.emit.values.constants import part_address
-from codegen.kernels.primfunc import CallArg, ConstantPointer, CStruct, PrimFunc, StructArg, StructPointer
+from codegen.kernels.call import CallArg, ConstantPointer, CStruct, StructArg, StructPointer
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.models.bundle import Bundle
 from codegen.program.program import ConstantPool, Program
 

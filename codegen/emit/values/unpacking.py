@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from codegen.emit.c.c_text import call_assignment, wrapped
 from codegen.emit.values.locations import Places, PoolBytes
+from codegen.kernels.call import Split
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.split import Split
 from codegen.program.program import Program, Staged, Unpacking
 
 UNPACK_HEADER = "cg_unpack.h"

@@ -12,18 +12,10 @@ from codegen.ir.ops.base.operands import operand
 from codegen.ir.ops.base.parameters import float_activation_range
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.primfunc import (
-    CallArg,
-    ConstantArg,
-    CStruct,
-    LinkedConstant,
-    PrimFunc,
-    Reverse,
-    RowKernel,
-    Sharing,
-    ValueArg,
-    Workspace,
-)
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import CallArg, ConstantArg, CStruct, Reverse, ValueArg
+from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
+from codegen.kernels.primfunc import PrimFunc
 
 ConstantData = Mapping[str, np.ndarray]
 
@@ -53,7 +45,7 @@ class PortableKernel(Kernel):
     """A C function of runtime_c/kernels that runs on every target."""
 
     stem: str
-    """The function is `cg_<stem>`, its file kernels/portable/<stem>.c, the registry name `<stem>_portable`."""
+    """The function is `cg_<stem>`, its file portable/<stem>.c, the registry name `<stem>_portable`."""
     reverse_stem: str = ""
     """Stem of the same function from the last pixel to the first, built on this one; empty: there is none."""
     argument: DType | None = None

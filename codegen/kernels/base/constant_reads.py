@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from codegen.ir import Var
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 
 
 def constant_reads(prim: PrimFunc, constant: LinkedConstant) -> float:

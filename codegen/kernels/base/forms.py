@@ -8,7 +8,8 @@ form; which one a build takes is known when all its steps are.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.kernels.primfunc import Block, PrimFunc, RowKernel
+from codegen.kernels.block import Block, RowKernel
+from codegen.kernels.primfunc import PrimFunc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

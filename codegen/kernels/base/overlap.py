@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let, Var
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.primfunc import Sharing
+from codegen.kernels.contract import Sharing
 from codegen.kernels.rows import safe_distance
 
 NOTHING = np.iinfo(np.int64).max

@@ -9,7 +9,9 @@ from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.walk import dense_strides, merge
-from codegen.kernels.primfunc import ArrayArg, CallArg, NullArg, PrimFunc, ValueArg, View
+from codegen.kernels.call import ArrayArg, CallArg, NullArg, ValueArg
+from codegen.kernels.contract import View
+from codegen.kernels.primfunc import PrimFunc
 
 
 def slice_view(prim: PrimFunc) -> PrimFunc | None:

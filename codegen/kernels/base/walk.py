@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.kernels.primfunc import CStruct
+from codegen.kernels.call import CStruct
 
 AXES = 5
 """Loops of a C kernel that walks over axes (`cg_axes`)."""

@@ -25,6 +25,8 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import Channels, stream
 from codegen.kernels.dsp.price import conv_instructions
 from codegen.kernels.dsp.tiles import (
@@ -37,25 +39,24 @@ from codegen.kernels.dsp.tiles import (
     workspace_bytes,
 )
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    CStruct,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 HEADER = "cg_conv_dsp.h"
-PIXEL_SOURCES = ("kernels/dsp/gather_s8_dsp.S", "kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_s8_dsp.S")
+PIXEL_SOURCES = (
+    "kernels/dsp/gather_s8_dsp.S",
+    "kernels/dsp/requantize_s8_dsp.c",
+    "kernels/dsp/tile1_s8_dsp.S",
+)
 """Of tiles of one pixel."""
 _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     1: PIXEL_SOURCES,
     2: (*PIXEL_SOURCES, "kernels/dsp/tile2_s8_dsp.S"),
-    4: (*PIXEL_SOURCES, "kernels/dsp/tile2_s8_dsp.S", "kernels/dsp/gather4_s8_dsp.S", "kernels/dsp/tile4_s8_dsp.S"),
+    4: (
+        *PIXEL_SOURCES,
+        "kernels/dsp/tile2_s8_dsp.S",
+        "kernels/dsp/gather4_s8_dsp.S",
+        "kernels/dsp/tile4_s8_dsp.S",
+    ),
 }
 """By the most pixels of a tile."""
 _SOURCE = "kernels/dsp/conv2d_s8_dsp.c"

@@ -21,19 +21,12 @@ from codegen.kernels.base.overlap import NOTHING, first_reads, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import DspKernel, weight_data
 from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
 from codegen.kernels.portable.convolution import Conv2D, FullyConnected, window_of
-from codegen.kernels.primfunc import (
-    ConstantArg,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
 
 HEADER = "cg_conv_s16_dsp.h"

@@ -11,6 +11,9 @@ from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
@@ -22,17 +25,7 @@ from codegen.kernels.dsp.depthwise_numbers import (
     int16_pairs,
     window_of,
 )
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    RowKernel,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 BAND_ROWS = 4
 """Result rows computed together at stride 1."""

@@ -12,6 +12,8 @@ from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
@@ -23,14 +25,7 @@ from codegen.kernels.dsp.depthwise_numbers import (
     int16_pairs,
     window_of,
 )
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis
 
 UNROLLED_TAPS = 9
@@ -44,7 +39,10 @@ class DepthwiseTaps(Kernel):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_taps_s8_dsp"
-    sources: tuple[str, ...] = ("kernels/dsp/depthwise_taps_parts_dsp.S", "kernels/dsp/depthwise_taps_s8_dsp.c")
+    sources: tuple[str, ...] = (
+        "kernels/dsp/depthwise_taps_parts_dsp.S",
+        "kernels/dsp/depthwise_taps_s8_dsp.c",
+    )
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """As `common_refusal`; a larger window."""

@@ -12,8 +12,9 @@ from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import params
+from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger
-from codegen.kernels.primfunc import PrimFunc, ResultArg, StructArg, ValueArg
+from codegen.kernels.primfunc import PrimFunc
 
 HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""

@@ -13,6 +13,8 @@ from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantArg, ResultArg, Split, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import (
     HEADER,
     PIXEL_SOURCES,
@@ -25,17 +27,7 @@ from codegen.kernels.dsp.convolution import (
 from codegen.kernels.dsp.packing import GROUP, groups, stream
 from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions
 from codegen.kernels.portable.convolution import FullyConnected
-from codegen.kernels.primfunc import (
-    ConstantArg,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
-from codegen.kernels.split import Split
+from codegen.kernels.primfunc import PrimFunc
 
 _NARROW_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_narrow_s8_dsp.S")
 _SPACE = "inputs"

@@ -10,6 +10,9 @@ from codegen.kernels.base.c_kernel import arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fpu.layer import (
     ConvSource,
     FullyConnectedSource,
@@ -22,15 +25,7 @@ from codegen.kernels.fpu.layer import (
 )
 from codegen.kernels.fpu.price import conv_instructions
 from codegen.kernels.fpu.tiles import BLOCK, product_below
-from codegen.kernels.primfunc import (
-    ConstantArg,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    RowKernel,
-    StructArg,
-    ValueArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 HEADER = "cg_kernels_fpu.h"
 

@@ -9,6 +9,8 @@ from codegen.ir import DType, Let, Target
 from codegen.kernels.base.c_kernel import arg_types
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.fpu.convolution import HEADER, by_rows, tile_sources
 from codegen.kernels.fpu.layer import (
     DepthwiseInPlaceSource,
@@ -20,16 +22,7 @@ from codegen.kernels.fpu.layer import (
 )
 from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
 from codegen.kernels.fpu.tiles import BLOCK, depthwise_below
-from codegen.kernels.primfunc import (
-    ConstantArg,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 
 class FpuDepthwise(Kernel):

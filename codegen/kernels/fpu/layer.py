@@ -12,6 +12,7 @@ from codegen.ir.ops.base.parameters import float_activation_range
 from codegen.kernels.base.c_kernel import ConstantData, arg_type, constant_data, float_limits
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import CStruct
 from codegen.kernels.fpu.tiles import BLOCK
 from codegen.kernels.portable.convolution import (
     Conv2D,
@@ -20,7 +21,6 @@ from codegen.kernels.portable.convolution import (
     FullyConnected,
     window_of,
 )
-from codegen.kernels.primfunc import CStruct
 
 Reals = NDArray[np.float32]
 

@@ -15,6 +15,9 @@ from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, con
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import CallArg, CStruct, ResultArg, Reverse, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.mve.groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.packing import (
     Channels,
@@ -27,19 +30,7 @@ from codegen.kernels.mve.packing import (
 )
 from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
-from codegen.kernels.primfunc import (
-    CallArg,
-    CStruct,
-    PrimFunc,
-    ResultArg,
-    Reverse,
-    RowKernel,
-    Sharing,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 HEADER = "cg_kernels_mve.h"
 GROUP = 3

@@ -12,6 +12,8 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, constant_data, row_kernel
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
 from codegen.kernels.mve.groups import CHUNK, striped_sharing
 from codegen.kernels.mve.packing import (
@@ -29,17 +31,7 @@ from codegen.kernels.mve.packing import (
 )
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
-from codegen.kernels.primfunc import (
-    CStruct,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    Sharing,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let
 from codegen.kernels.base.overlap import NOTHING, first_reads, last_reads, sharing_either_way
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.primfunc import Sharing
+from codegen.kernels.contract import Sharing
 from codegen.kernels.rows import safe_distance
 
 CHUNK = 16

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.fixed_point import wrap_int32
+from codegen.kernels.call import ConstantPointer, CStruct
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.mve.groups import CHUNK
-from codegen.kernels.primfunc import ConstantPointer, CStruct, LinkedConstant
 
 LANES = 16
 """Bytes of a vector."""

@@ -32,16 +32,8 @@ from codegen.kernels.base.overlap import forward_sharing, row_major_below, windo
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape, nhwc
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    CStruct,
-    LinkedConstant,
-    ResultArg,
-    Sharing,
-    StructArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 
 
 class _Weighted(PortableKernel):

@@ -7,7 +7,8 @@ import numpy as np
 from codegen.ir import Let, Target, Var
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel, register
-from codegen.kernels.primfunc import LiteralArg, PrimFunc, ResultArg, ValueArg
+from codegen.kernels.call import LiteralArg, ResultArg, ValueArg
+from codegen.kernels.primfunc import PrimFunc
 
 
 class DeviceCopy(Kernel):

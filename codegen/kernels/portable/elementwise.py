@@ -16,7 +16,7 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
-from codegen.kernels.primfunc import CStruct, ResultArg, StructArg
+from codegen.kernels.call import CStruct, ResultArg, StructArg
 
 
 def _broadcast(let: Let) -> Fields:

@@ -10,17 +10,9 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import ConstantData, Parts, PortableKernel, arg_type, value_argument
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import Fields, block_walk, dense_strides, params
-from codegen.kernels.primfunc import (
-    ArrayArg,
-    ConstantArg,
-    ConstantPointer,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    View,
-)
+from codegen.kernels.call import ArrayArg, ConstantArg, ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.contract import LinkedConstant, View
+from codegen.kernels.primfunc import PrimFunc
 
 
 class Concatenation(PortableKernel):

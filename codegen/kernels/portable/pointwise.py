@@ -26,16 +26,8 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.primfunc import (
-    ConstantArg,
-    CScalar,
-    CStruct,
-    LinkedConstant,
-    LiteralArg,
-    ResultArg,
-    Sharing,
-    StructArg,
-)
+from codegen.kernels.call import ConstantArg, CScalar, CStruct, LiteralArg, ResultArg, StructArg
+from codegen.kernels.contract import LinkedConstant, Sharing
 
 TABLE_LEN = 256
 """Values an int8 can have."""

@@ -20,7 +20,8 @@ from codegen.kernels.base.overlap import window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.base.window import WindowShape, nhwc
-from codegen.kernels.primfunc import ResultArg, StructArg, Workspace, WorkspaceArg
+from codegen.kernels.call import ResultArg, StructArg, WorkspaceArg
+from codegen.kernels.contract import Workspace
 
 SUM_BYTES = 4
 """One int32 sum of a mean."""

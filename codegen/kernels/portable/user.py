@@ -10,25 +10,22 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.user import ARGUMENT
 from codegen.kernels.base.c_kernel import arg_types, element_alignment
 from codegen.kernels.base.registry import Kernel, register
-from codegen.kernels.memory_demand import MemoryDemand
-from codegen.kernels.primfunc import (
+from codegen.kernels.call import (
     ArrayArg,
     CallArg,
     ConstantArg,
     ConstantPointer,
     CStruct,
-    LinkedConstant,
     NullArg,
-    PrimFunc,
     ResultArg,
-    Sharing,
     StructArg,
     StructPointer,
     UserSource,
     ValueArg,
-    Workspace,
     WorkspaceArg,
 )
+from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, Workspace
+from codegen.kernels.primfunc import PrimFunc
 
 FOLDER = "user"
 """Folder of the emitted files that users wrote."""

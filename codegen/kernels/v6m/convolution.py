@@ -23,18 +23,10 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, window_of
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    CStruct,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v6m.packing import Channels, packed, padded, stream
 from codegen.kernels.v6m.price import conv_instructions
 from codegen.kernels.v6m.requantize import Integers, Scale

@@ -15,17 +15,10 @@ from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
 from codegen.kernels.v6m.convolution import Conv, V6mKernel, weight_data, weight_scales
 from codegen.kernels.v6m.packing import packed, padded, stream

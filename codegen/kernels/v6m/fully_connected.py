@@ -13,17 +13,10 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, Split, StructArg, ValueArg
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FullyConnected
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    CStruct,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-)
-from codegen.kernels.split import Split
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v6m.convolution import HEADER, Conv, TiledConv, V6mKernel, weight_data, weight_scales
 from codegen.kernels.v6m.packing import groups, packed
 from codegen.kernels.v6m.price import FURTHER_CALL, fully_connected_instructions

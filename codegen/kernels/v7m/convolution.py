@@ -15,16 +15,10 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, window_of
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    Workspace,
-    WorkspaceArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.layer import (
     HEADER,
     Channels,

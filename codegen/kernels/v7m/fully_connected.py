@@ -14,15 +14,10 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FullyConnected
-from codegen.kernels.primfunc import (
-    ConstantPointer,
-    LinkedConstant,
-    PrimFunc,
-    ResultArg,
-    StructArg,
-    ValueArg,
-)
+from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.convolution import Conv, TiledConv
 from codegen.kernels.v7m.layer import (
     HEADER,

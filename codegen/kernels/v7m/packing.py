@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.kernels.primfunc import LinkedConstant
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.v7m.layer import Channels
 from codegen.kernels.v7m.requantize import LAST
 

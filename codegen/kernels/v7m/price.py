@@ -1,8 +1,8 @@
 """Instructions of the ARMv7-M kernels: counted in the assembly, fitted to measurements in what is C.
 
 Assembly runs a known number of instructions for each channel, run of weights and pair of them
-(runtime_c/kernels/v7m/conv_tile_s8_v7m.S and its like). Constants of the C around it were fitted to single layers
-measured on QEMU, gcc 12 -O3.
+(runtime_c/kernels/v7m/conv_tile_s8_v7m.S and its like). Constants of the C around it were fitted to single
+layers measured on QEMU, gcc 12 -O3.
 """
 
 import math

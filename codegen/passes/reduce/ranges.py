@@ -31,7 +31,7 @@ Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
 
 MAX_EFFORT = 1 << 30
-"""Effort of all steps whose ranges are worked out, in elementary operations (`codegen.ir.ops.base.effort`)."""
+"""Effort of all steps whose ranges are worked out, in elementary operations (`ir.ops.base.effort`)."""
 
 MAX_ELEMENTS = 2 << 20
 """Elements of the largest step whose range is worked out: it takes up to 100 bytes each."""

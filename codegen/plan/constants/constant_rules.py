@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir.ops.user import operator_name
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

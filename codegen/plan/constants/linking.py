@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.assigning import assigned
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.pool_order import round_up

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.errors import Messages
-from codegen.kernels.primfunc import LinkedConstant
+from codegen.kernels.contract import LinkedConstant
 from codegen.program.problem import Pool
 from codegen.program.program import ConstantPart
 

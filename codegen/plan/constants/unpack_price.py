@@ -1,4 +1,4 @@
-"""Instructions of `cg_unpack` (runtime_c/kernels/portable/unpack.c), fitted to constants measured on QEMU, gcc 12."""
+"""Instructions of `cg_unpack` (kernels/portable/unpack.c), fitted to constants measured on QEMU, gcc 12."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

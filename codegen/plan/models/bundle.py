@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from types import MappingProxyType
 
-from codegen.kernels.primfunc import LinkedConstant
+from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants import linking
 from codegen.program.problem import MemoryPlan, Pool, peak_bytes, pool_alignment
 from codegen.program.program import ConstantPool, Program

@@ -1,8 +1,8 @@
 """Choosing the order of steps: the least peak over all orders, proved where the limits allow it.
 
-The peak of an order is the bound of `codegen.plan.place.bounds`: at each moment the bytes that everything alive
-covers at least. A plan whose peak equals the lower bound over all orders is therefore optimal in order and
-placement together.
+The peak of an order is the bound of `codegen.plan.place.bounds`: at each moment the bytes that everything
+alive covers at least. A plan whose peak equals the lower bound over all orders is therefore optimal in order
+and placement together.
 
 The graph is cut where one step separates all others into earlier and later ones. Each segment is asked
 "is there an order within this level?" (`order_exact`), the level found by bisection, then lowered until

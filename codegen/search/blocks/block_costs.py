@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from codegen.ir import Var
 from codegen.kernels import fused
-from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 
 _Key = tuple[tuple[tuple[str, ...], ...], int, str | None]
 

@@ -12,7 +12,8 @@ from functools import cached_property
 
 from codegen.ir import Function, Var
 from codegen.kernels import fused
-from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.block_floors import BlockFloors, Floor

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from codegen.errors import Messages, listed
 from codegen.ir import Board, ConstRef, DeviceConflict, Function, Var, VirtualDevice
-from codegen.kernels.memory_demand import DMA, MemoryDemand
+from codegen.kernels.contract import DMA, MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 
 

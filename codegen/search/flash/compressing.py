@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from codegen.errors import CodegenError, Message
-from codegen.kernels.primfunc import CStruct, PrimFunc
-from codegen.kernels.split import Split
+from codegen.kernels.call import CStruct, Split
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants import linking
 from codegen.plan.constants.assigning import missing_bytes, size_bytes
 from codegen.plan.constants.knapsack import Item, cheapest

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.fused import FusedAttrs
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.assigning import missing_bytes
 from codegen.plan.constants.constant_rules import ConstantRule, with_scopes
 from codegen.plan.constants.knapsack import Item, cheapest

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codegen.ir import Var
-from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.problem import MemoryPlan
 from codegen.program.program import BufferSlice
 

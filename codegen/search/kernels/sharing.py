@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Literal
 
 from codegen.ir import Function, Var
-from codegen.kernels.primfunc import PrimFunc, Sharing
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.ties import misfits, ties

@@ -1,8 +1,8 @@
 """Schedule: the order of a function's steps. The file's, or the one with the least peak over all orders.
 
-`order_graph` tells `codegen.plan.order.best_order` what liveness would see: values tied by views are one value, a view
-is a step that neither reads nor writes bytes but keeps them, and what the caller owns has no bytes here. All
-pools count as one, which is what a single pool with everything in it needs.
+`order_graph` tells `codegen.plan.order.best_order` what liveness would see: values tied by views are one
+value, a view is a step that neither reads nor writes bytes but keeps them, and what the caller owns has no
+bytes here. All pools count as one, which is what a single pool with everything in it needs.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,7 @@
 """Builds of a folder that are killed, disturbed or stopped by a full disk: each a forked process.
 
-`python -m tests.emit.folder.publishing_runs WHAT FOLDER` runs one of `_RUNS` and ends with status 0 if all held.
+`python -m tests.emit.folder.publishing_runs WHAT FOLDER` runs one of `_RUNS` and ends with status 0 if all
+held.
 It is a process of its own because it forks, and because an audit hook (which sees each system call that
 Python's os module is about to make) cannot be taken off again.
 """

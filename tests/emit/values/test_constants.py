@@ -12,7 +12,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.emit.steps.structs import constant_addresses
-from codegen.kernels.primfunc import LinkedConstant
+from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants.linking import link
 from codegen.plan.models.bundle import together
 from codegen.program.problem import Pool

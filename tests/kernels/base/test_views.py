@@ -7,7 +7,7 @@ from numpy.random import default_rng
 from codegen.ir import DType, TensorType
 from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
 from codegen.kernels.base.views import joinable, joined, slice_view
-from codegen.kernels.primfunc import ArrayArg, NullArg, ValueArg
+from codegen.kernels.call import ArrayArg, NullArg, ValueArg
 from tests.kernels.calling import Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
 

@@ -16,7 +16,7 @@ from codegen.ir.text.parser import parse_module
 from codegen.ir.text.printer import print_module
 from codegen.ir.verify import problems
 from codegen.kernels import kernels_for
-from codegen.kernels.memory_demand import MemoryDemand
+from codegen.kernels.contract import MemoryDemand
 from codegen.passes import FoldConstants, run_passes
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
@@ -145,7 +145,10 @@ def test_folders_with_and_without_the_hook_go_together(order: tuple[str, str], t
     command = [gcc.tool("gcc"), "-std=c11", *WARNINGS, f"-I{RUNTIME / 'include'}"]
     for name, flags in (("plain", []), ("hooked", ["-DCG_DEVICE_COPY_HOOK"])):
         (tmp_path / f"{name}.c").write_text(APART.format(name=name))
-        sources = {"copy": RUNTIME / "kernels" / "portable" / "device_copy.c", "model": tmp_path / f"{name}.c"}
+        sources = {
+            "copy": RUNTIME / "kernels" / "portable" / "device_copy.c",
+            "model": tmp_path / f"{name}.c",
+        }
         for part, source in sources.items():
             words = [*command, *flags, "-c", str(source), "-o", f"{name}_{part}.o"]
             subprocess.run(words, cwd=tmp_path, check=True)

@@ -1,7 +1,7 @@
 """A second opinion on plans: programs executed on concrete memory, cell by cell, by adversarial kernels.
 
-Shares nothing with `codegen.plan.check.replay`: no owners, no rules asked. Every value has cells that occur nowhere
-else, kernels write their result one cell after the other and read each argument cell as late as their
+Shares nothing with `codegen.plan.check.replay`: no owners, no rules asked. Every value has cells that occur
+nowhere else, kernels write their result one cell after the other and read each argument cell as late as their
 sharing rules let them. A plan is harmful if a kernel, or the caller at the end, reads a cell that is not
 what the graph says it should be, or if a value leaves its pool.
 """
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.ir import Function, Var
-from codegen.kernels.primfunc import PrimFunc, Workspace
+from codegen.kernels.contract import Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
 from codegen.program.problem import MemoryPlan, Problem

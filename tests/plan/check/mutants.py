@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from codegen.errors import CodegenError
 from codegen.ir import Function, Let, Var
-from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
+from codegen.kernels.contract import Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.ties import ties
 from codegen.plan.place.greedy import greedy_by_size

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.ir import Arg, Var
-from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
+from codegen.kernels.contract import Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
 from codegen.plan.live.liveness import Liveness

@@ -1,4 +1,4 @@
-"""The third checker: calls that no core of the board runs (memories: tests/search/devices/test_device_plan.py)."""
+"""The third checker: calls that no core of the board runs (memories: search/devices/test_device_plan.py)."""
 
 from dataclasses import replace
 

@@ -1,8 +1,8 @@
 """Mutation tests of the checkers: every harmful change is rejected, no good plan is.
 
-Which changes are harmful is decided by executing the program on concrete memory (tests/plan/check/execution.py),
-not by the checkers themselves. Numbers of random cases are chosen so that each kind of change gives more than
-a thousand harmful ones.
+Which changes are harmful is decided by executing the program on concrete memory
+(tests/plan/check/execution.py), not by the checkers themselves. Numbers of random cases are chosen so that
+each kind of change gives more than a thousand harmful ones.
 """
 
 import random

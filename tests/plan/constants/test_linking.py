@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.program.problem import Pool
 from tests.plan.build import prim, var

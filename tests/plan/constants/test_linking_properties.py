@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
-from codegen.kernels.primfunc import LinkedConstant
+from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants.assigning import assigned, cost_bound, read_cost, size_bytes
 from codegen.plan.constants.linking import link
 from codegen.plan.constants.merging import Piece, merge

@@ -2,7 +2,7 @@
 
 import itertools
 
-from codegen.kernels.primfunc import Sharing, View, Workspace
+from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.plan.draw.memory_map import memory_map
 from codegen.program.problem import BufferKind, Pool
 from tests.plan.build import buffer, live, placed, prim, problem, var

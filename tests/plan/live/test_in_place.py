@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from codegen.ir import Var
-from codegen.kernels.primfunc import PrimFunc, View
+from codegen.kernels.contract import View
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place.greedy import greedy_by_size

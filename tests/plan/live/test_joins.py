@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from codegen.ir import ConstRef, DType, TensorType, Var
-from codegen.kernels.primfunc import PrimFunc, Sharing, View
+from codegen.kernels.contract import Sharing, View
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import IoMode
 from tests.plan.build import live, prim, var
 from tests.plan.live.test_liveness import conflict, spans

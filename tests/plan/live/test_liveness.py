@@ -4,7 +4,7 @@ import pytest
 
 from codegen.errors import CodegenError
 from codegen.ir import ConstRef, DType, TensorType
-from codegen.kernels.primfunc import Sharing, View, Workspace
+from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.program.problem import BufferKind, Conflict
 from codegen.program.program import BufferSlice, IoMode

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.kernels.primfunc import View, Workspace
+from codegen.kernels.contract import View, Workspace
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place.access import (
     access_cost,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from codegen.ir import Call, Function, Let, Var, VirtualDevice
 from codegen.ir.operator import Attrs
 from codegen.ir.ops import DEVICE_COPY
-from codegen.kernels.memory_demand import MemoryDemand
+from codegen.kernels.contract import MemoryDemand, View
 from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
-from codegen.kernels.primfunc import PrimFunc, View
+from codegen.kernels.primfunc import PrimFunc
 from codegen.search.devices.offers import Chip, Owners
 from tests.plan.build import function, prim, var
 

@@ -12,9 +12,9 @@ from codegen.errors import CodegenError
 from codegen.ir import ANYWHERE, Arg, Call, Function, Let, Var, VirtualDevice
 from codegen.ir.operator import Attrs
 from codegen.ir.ops import DEVICE_COPY
-from codegen.kernels.memory_demand import MemoryDemand
+from codegen.kernels.contract import MemoryDemand, View
 from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
-from codegen.kernels.primfunc import PrimFunc, View
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.memories import misplaced
 from codegen.program.cores import core_of
 from codegen.program.program import IoMode

@@ -8,7 +8,7 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.ir import Module, Var, VirtualDevice
 from codegen.ir.hardware.target import SecondCore
-from codegen.kernels.primfunc import View
+from codegen.kernels.contract import View
 from codegen.program.cores import core_of
 from codegen.program.problem import Limits
 from codegen.search.devices.device_plan import plan_devices

@@ -12,7 +12,8 @@ from codegen.errors import CodegenError
 from codegen.ir import ConstRef
 from codegen.kernels.base.code_sizes import recorded
 from codegen.kernels.base.constant_reads import constant_reads
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.search.flash.constant_pools import FIRMWARE_BYTES, constant_pools, placed
 from codegen.search.kernels.binding import Binder

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.kernels.primfunc import PrimFunc, Reverse, Sharing
+from codegen.kernels.call import Reverse
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.problem import Placement
 from codegen.search.kernels.direction import directed
 from tests.plan.build import live, placed, prim, var

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Target
-from codegen.kernels.primfunc import LinkedConstant, PrimFunc
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest
 from codegen.search.kernels.selection import select

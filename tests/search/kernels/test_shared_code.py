@@ -6,7 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from codegen.kernels.primfunc import PrimFunc, Workspace
+from codegen.kernels.contract import Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels import shared_code
 from codegen.search.kernels.costs import cost
 from codegen.search.kernels.shared_code import SLOWER_PERCENT, settled, used_code_bytes

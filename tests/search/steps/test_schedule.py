@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.ir import ConstRef, DType, Function, TensorType, Var
-from codegen.kernels.primfunc import PrimFunc, Sharing, View, Workspace
+from codegen.kernels.contract import Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.order.order_graph import OrderLimits
 from codegen.plan.order.step_sets import order_peak
 from codegen.plan.place.bounds import lower_bound

@@ -1,0 +1,76 @@
+"""Blocks: several layers computed together, row by row, as one step."""
+
+from dataclasses import dataclass
+
+from codegen.ir import DType
+from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg
+from codegen.kernels.contract import Workspace
+from codegen.kernels.rows import Axis
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowKernel:
+    """The C function that computes one row of a kernel's result, for blocks.
+
+    With a window it is called (..., rows of the argument, address, y, x_start, x_stop), else, by elements,
+    (..., addresses of the arguments, address, count); `...`: the PrimFunc's `call_args` in front of its first
+    value, without workspaces of the whole step.
+    """
+
+    symbol: str
+    window: tuple[Axis, Axis] | None = None
+    """Rows and columns of the window."""
+    workspace: Workspace | None = None
+    """What it needs while it computes a row, passed as the last of `...`; nothing in it outlives the call."""
+    reads_row_last: bool = False
+    """It reads a row's windows until its last write, as by groups of channels. Otherwise a pixel's window is
+    read before the pixel is written, and pixels are written in order."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lines:
+    """An image of a block: an argument or the result in whole, or a ring of the last `ring_rows` rows."""
+
+    name: str
+    place: ValueArg | ResultArg | WorkspaceArg
+    columns: int
+    """Columns held: the whole image's, or those of the widest stripe."""
+    dtype: DType
+    pixel_bytes: int
+    ring_rows: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockStage:
+    """One layer of a block, or the delivery of a streamed input; stage i fills `Block.lines[i]`."""
+
+    name: str
+    op: str
+    """Name of the operator; empty for a streamed input."""
+    kernel: RowKernel | None
+    """None: the caller delivers the row."""
+    leading: tuple[CallArg, ...] = ()
+    """Arguments of the C function in front of the images."""
+    sources: tuple[int, ...] = ()
+    """Lines it reads, in the order of the call."""
+    producers: tuple[int, ...] = ()
+    """Stages it reads from, in order of demand."""
+    stride: int = 1
+    reach: int = 0
+    last_row: int = 0
+    """As in `cg_stage`."""
+    rows: int
+    """Rows it computes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """Several layers computed together, row by row (`cg_next_stage`), once for each stripe of columns."""
+
+    stages: tuple[BlockStage, ...]
+    lines: tuple[Lines, ...]
+    """Of every stage, then of every argument."""
+    stripes: tuple[tuple[tuple[int, int], ...], ...]
+    """Per stripe and stage: columns [start, stop)."""
+    streamed: str | None = None
+    """The argument that is delivered row by row, by stage 0."""

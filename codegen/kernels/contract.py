@@ -1,0 +1,104 @@
+"""What planning must know of a kernel: workspaces, linked constants, memory demands, permitted overlap."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workspace:
+    """Bytes a kernel needs while it runs, alive in the sub-steps `[start, stop)` of its step."""
+
+    name: str
+    size_bytes: int
+    alignment: int = 4
+    start: int = 0
+    stop: int = 1
+    is_activation: bool = False
+    """It holds (part of) a value of the model, as the lines of a block do: no workspace in reports."""
+    reads: float = 1.0
+    writes: float = 1.0
+    """How often each byte is read and written in one run, on average."""
+
+    def __post_init__(self) -> None:
+        if self.size_bytes <= 0 or not 0 <= self.start < self.stop:
+            raise ValueError(
+                f"workspace {self.name}: size {self.size_bytes}, sub-steps [{self.start}, {self.stop})"
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LinkedConstant:
+    """Read-only data as the kernel wants it (packed). `role` names it in the kernel's call, e.g. `bias`."""
+
+    role: str
+    data: np.ndarray
+    alignment: int
+    section: str | None = None
+    memory_scope: str | None = None
+    reads: float | None = None
+    """How often each byte is read in one inference, on average; None: `constant_reads` derives it."""
+    op: str = ""
+    steps: tuple[str, ...] = ()
+    """Inside a block its operator, and the names of its step (kernel's call, file's tensor); else empty."""
+    layout: str = ""
+    """What follows what, in one line for whoever reads the generated table."""
+
+    def __post_init__(self) -> None:
+        if self.data.ndim != 1:
+            raise ValueError(f"linked constant {self.role} must be flat")
+        self.data.setflags(write=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sharing:
+    """How far the result may overlap argument `argument`, which must die in this step.
+
+    `below`: the result may start below the argument as soon as offset(result) + below <= offset(argument)
+    (below = result bytes: plain disjointness; 0: in place; may be negative). `above`: the mirror,
+    offset(argument) + above <= offset(result). None: only plain disjointness on that side.
+    Source: diagonal memory optimisation, arXiv 2010.01668.
+    """
+
+    argument: int
+    below: int | None = None
+    above: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """The result is the bytes of argument `argument` from `offset_bytes` on: no code runs."""
+
+    argument: int
+    offset_bytes: int = 0
+
+
+DMA = "dma"
+"""Word for every pool that DMA reaches (`Region.dma`); boards say which those are."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryDemand:
+    """Argument `argument`, workspace `workspace` or, where neither is set, the result has to lie in one of
+    the pools `scopes`.
+
+    As kernels state it, `scopes` may hold `DMA`; once devices are planned it holds names of pools only.
+    Raises ValueError for a demand of both, or of no memory at all.
+    """
+
+    scopes: tuple[str, ...]
+    argument: int | None = None
+    workspace: str | None = None
+    who: str = ""
+    """Who demands it, if that is not the kernel."""
+
+    def __post_init__(self) -> None:
+        if not self.scopes or (self.argument is not None and self.workspace is not None):
+            raise ValueError(f"a demand of one thing, for some memory: {self}")
+
+    @property
+    def what(self) -> str:
+        """How messages name what it is about."""
+        if self.argument is not None:
+            return f"argument {self.argument}"
+        return "its result" if self.workspace is None else f"workspace {self.workspace}"
