@@ -76,9 +76,9 @@ CHILD = """
 import signal, sys
 from pathlib import Path
 from codegen.board import load_board
-from codegen.cli.config import settings
+from codegen.cli.config.project_file import settings
 from codegen.errors import CodegenError
-from codegen.plan.files import read_problem
+from codegen.plan.place.problem_files import read_problem
 from tests.importers.fuzz.examine import limit
 limit()
 for path in sorted(Path(sys.argv[1]).rglob("*.*")):

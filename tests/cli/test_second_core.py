@@ -69,19 +69,22 @@ def test_a_run_tells_of_both_stacks(
     [
         (
             "inputs = true",
-            "error[E325] codegen.toml, place 1: input_1: given to cortex-m33 device 1, but no step computes "
+            "error[E325] codegen.toml, line 1, place 1: "
+            "input_1: given to cortex-m33 device 1, but no step computes "
             "an input: the caller writes it\n"
             'help: place what reads it instead (tensor = "conv0"), or leave device_id out\n',
         ),
         (
             'op = "RESHAPE"',
-            "error[E325] codegen.toml, place 1: reshape10 (a view of avgpool9): given to cortex-m33 device "
+            "error[E325] codegen.toml, line 1, place 1: "
+            "reshape10 (a view of avgpool9): given to cortex-m33 device "
             "1, but no code runs for a view: its bytes are there already\n"
             'help: place what computes these bytes instead (tensor = "avgpool9"), or leave device_id out\n',
         ),
         (
             'op = "CONV_2D"\ntarget = "npu"',
-            "error[E322] codegen.toml, place 1: conv0, conv2, conv4, conv6, conv8 are given to npu device 1, "
+            "error[E322] codegen.toml, line 1, place 1: "
+            "conv0, conv2, conv4, conv6, conv8 are given to npu device 1, "
             "but mps2-an521 has only its cores, cortex-m33 device 0 and cortex-m33 device 1, and no kernel "
             "of these steps drives another device\n"
             "help: leave target and device_id out, or declare a [[kernel]] that has them\n",

@@ -297,7 +297,8 @@ def test_a_board_with_one_core_has_no_device_1(board: str, tmp_path: Path) -> No
     [message] = caught.value.messages
     core = boards.load_board(board).target.cpu
     assert str(message).startswith(
-        'error[E322] op 1 CUSTOM "g": user1 is given to cortex-m33 device 1 by codegen.toml, place 1, but '
+        'error[E322] op 1 CUSTOM "g": '
+        "user1 is given to cortex-m33 device 1 by codegen.toml, line 5, place 1, but "
         f"{board} has only its core, {core} device 0,"
     )
 

@@ -14,7 +14,7 @@ def test_what_an_editor_leaves_changes_no_hash(tmp_path: Path) -> None:
     before = runtime_files(root)
     assert {Path(name).suffix for name in before} == {".S", ".c", ".h", ".inc"}
     for name in ("pad.c~", ".pad.c.swp", "#pad.c#", ".#pad.c", "pad.c.orig", "pad.o"):
-        (root / "kernels" / name).write_bytes(b"\xff")
+        (root / "kernels" / "portable" / name).write_bytes(b"\xff")
     assert runtime_files(root) == before
-    (root / "kernels" / "pad.c").write_text("int changed;\n")
+    (root / "kernels" / "portable" / "pad.c").write_text("int changed;\n")
     assert runtime_files(root) != before

@@ -7,11 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import Call, ConstRef, DType, Let, Quantization, TensorType, Var
-from codegen.ir.ops import (
-    OPS,
-    Activation,
-    Attrs,
-)
+from codegen.ir.ops import OPS, Activation, Attrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

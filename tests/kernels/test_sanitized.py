@@ -48,7 +48,7 @@ def test_a_read_behind_a_buffer_is_caught(sanitized: Path) -> None:
     # A call with a count one too large: proof that the watch works.
     code = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
-        "from codegen.ir import DType; from codegen.kernels.primfunc import LiteralArg\n"
+        "from codegen.ir import DType; from codegen.kernels.call import LiteralArg\n"
         "from tests.kernels.builders import random_layer; from tests.kernels.calling import Library, bind\n"
         "layer = random_layer('RELU', DType.INT8, 0); function = bind(layer)\n"
         "count = LiteralArg(value=layer.let.var.type.elements + 1)\n"

@@ -5,14 +5,7 @@ import numpy as np
 from codegen.ir import Arg, ConstRef, DType, Module, Quantization, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, evaluate_let
-from codegen.ir.ops import (
-    OPS,
-    Attrs,
-    BinaryAttrs,
-    ConcatAttrs,
-    ReshapeAttrs,
-    StridedSliceAttrs,
-)
+from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConcatAttrs, ReshapeAttrs, StridedSliceAttrs
 from codegen.plan.live.ties import ties
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program

@@ -10,14 +10,7 @@ from codegen.importers.tflite.advice import CONTROL_FLOW
 from codegen.importers.tflite.operators.translators import is_imported
 from codegen.ir.c_names import WORDS
 from codegen.ir.ops import UserKernel
-from codegen.ir.ops.user import (
-    MAX_ALIGNMENT,
-    MEMORY_OF,
-    SOURCE_NAME,
-    SYMBOL,
-    is_alignment,
-    is_memory_of,
-)
+from codegen.ir.ops.user import MAX_ALIGNMENT, MEMORY_OF, SOURCE_NAME, SYMBOL, is_alignment, is_memory_of
 from codegen.ir.sizes import with_sizes
 
 _KEYS: Mapping[str, type] = {

@@ -16,14 +16,7 @@ from codegen.emit.c.program_names import Taken, c_name, local_names
 from codegen.emit.interface.header import HeaderView
 from codegen.emit.steps.arguments import address_array, named, silent_values, used
 from codegen.emit.steps.blocks import block_text, function_name
-from codegen.emit.steps.core1 import (
-    CORE1_WORDS,
-    core1_function,
-    core1_given,
-    core1_post,
-    core1_text,
-    name_of,
-)
+from codegen.emit.steps.core1 import CORE1_WORDS, core1_function, core1_given, core1_post, core1_text, name_of
 from codegen.emit.steps.runtime import kernel_headers
 from codegen.emit.steps.structs import (
     constant_addresses,

@@ -23,16 +23,7 @@ from codegen.ir.ops.convolution import Conv2D, DepthwiseConv2D, FullyConnected
 from codegen.ir.ops.device_copy import DEVICE_COPY
 from codegen.ir.ops.elementwise import Add, Mul, Sub
 from codegen.ir.ops.layout import Concatenation, Pad, Reshape, StridedSlice, Transpose
-from codegen.ir.ops.nonlinear import (
-    Dequantize,
-    LeakyRelu,
-    Logistic,
-    Quantize,
-    Relu,
-    Relu6,
-    Softmax,
-    Tanh,
-)
+from codegen.ir.ops.nonlinear import Dequantize, LeakyRelu, Logistic, Quantize, Relu, Relu6, Softmax, Tanh
 from codegen.ir.ops.pooling import AveragePool2D, MaxPool2D, Mean
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 

@@ -329,7 +329,7 @@ for most in (1, 2):
     register_form(
         Form(
             largest=_SOURCE,
-            source=f"kernels/conv2d_{most}_s8_dsp.c",
+            source=f"kernels/dsp/conv2d_{most}_s8_dsp.c",
             without=frozenset(_TILE_SOURCES[4]) - frozenset(_TILE_SOURCES[most]),
             names={f"cg_conv2d_s8_dsp{end}": f"cg_conv2d_{most}_s8_dsp{end}" for end in ("", "_row")},
         )

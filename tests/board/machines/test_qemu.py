@@ -18,7 +18,7 @@ _OPENS = """\
 import sys, time
 from pathlib import Path
 from codegen.board import load_board, session
-from codegen.board.qemu import running
+from codegen.board.machines.qemu import running
 with running(load_board("mps2-an386"), Path(sys.argv[1])):
     print("running", flush=True)
     time.sleep(60)

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Quantization
-from codegen.ir.ops import (
-    OPS,
-    ConcatAttrs,
-    DepthwiseConvAttrs,
-    Padding2D,
-    StridedSliceAttrs,
-)
+from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, StridedSliceAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay_program
 from codegen.plan.live.ties import broken
