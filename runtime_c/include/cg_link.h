@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cg_link.h -- the test link: frames, commands and replies. codegen/board/link/protocol.py is the other
- * end and must say the same.
+ * cg_link.h -- the test link: frames, commands and replies. codegen/board/link/protocol.py is the
+ * other end and must say the same.
  *
  * A frame is COBS-encoded between zero bytes: sequence u16, kind u8, status u8, payload, session
  * u32, CRC-32 (as zlib's) of all before. Numbers are little-endian. Every request gets one reply of
