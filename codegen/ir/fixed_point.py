@@ -109,7 +109,7 @@ def multiply_by_quantized_multiplier(values: ArrayLike, multiplier: ArrayLike, s
 
 
 MAX_WIDE_SHIFT = 7
-"""Largest left shift of a 64-bit accumulator's requantisation."""
+"""Largest left shift of a 64-bit accumulator's requantization."""
 
 
 def reduced_multiplier(multiplier: ArrayLike) -> Integers:

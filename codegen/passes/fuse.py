@@ -19,7 +19,7 @@ _Fusable = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs | PoolAttrs | Bi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FuseActivations:
-    """Exact only if the activation does not requantise: integer types must be equal on both sides."""
+    """Exact only if the activation does not requantize: integer types must be equal on both sides."""
 
     name: str = "fuse_activations"
 

@@ -3,7 +3,7 @@
  * cg_add_dsp.h -- ADD of two int8 tensors of one shape, DSP extension.
  *
  * Bit-equal to cg_add_s8. Of the two arguments the one with the larger scale counts one half in the
- * common scale, so it is only shifted; the other one is requantised (both count one half if their
+ * common scale, so it is only shifted; the other one is requantized (both count one half if their
  * scales are equal). Any alignment; the result may replace either argument: elements are read, then
  * written, one by one in order.
  */

@@ -24,7 +24,7 @@ extern "C" {
  *  - where the number of channels is odd, for the last one: bias; {a0 a1 a2 a3} a group;
  *    multiplier; shift.
  * Biases hold the image's zero point folded over all taps. A byte of shifts is the shift right, 1
- * to 31, where that and a range of [-128, 127] is all there is to requantising. Otherwise bit 7 of
+ * to 31, where that and a range of [-128, 127] is all there is to requantizing. Otherwise bit 7 of
  * a's is set (for both), and then bit 6 says that the low bits are a shift left.
  */
 typedef struct {

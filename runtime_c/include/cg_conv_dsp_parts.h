@@ -65,7 +65,7 @@ void cg_tile1_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile1_narrow_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
 /*
- * Requantises sums of one channel in place, all cases: what tiles call for a channel whose byte of
+ * Requantizes sums of one channel in place, all cases: what tiles call for a channel whose byte of
  * shifts has bit 7 set (or whose neighbour's has). `shift` holds that byte, above it their number.
  */
 void cg_requantize_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t doubled_multiplier,

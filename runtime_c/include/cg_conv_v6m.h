@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /*
- * Numbers of an output channel, four words, behind its weights. Requantising is
+ * Numbers of an output channel, four words, behind its weights. Requantizing is
  *     x = accumulator            (base and zero points are in the bias)
  *     x > limit, unsigned:       the result is act_min if x is negative, else act_max; otherwise
  *     y = x * high + (x * low >> 13) + offset

@@ -39,7 +39,7 @@ void cg_tile4_s8_v6m(const cg_tile_v6m *tile, int8_t *output, int32_t step, int3
 void cg_tile2_s8_v6m(const cg_tile_v6m *tile, int8_t *output, int32_t step);
 
 /*
- * Requantises sums of one channel in place, all cases: what is called for a channel whose word 3 is
+ * Requantizes sums of one channel in place, all cases: what is called for a channel whose word 3 is
  * negative. `shift` holds word 0, above its low byte their number.
  */
 void cg_requantize_s8_v6m(const cg_tile_v6m *tile, int32_t *sums, int32_t multiplier,

@@ -19,7 +19,7 @@ extern "C" {
 /*
  * Words of a channel: six of weights, bias, multiplier, right shift. Weights are doubled int16
  * pairs, per row of the window {w0, w1} and {w1, w2} (first one in the low half). The bias is
- * 2 * (bias - in_zero * sum(w)), and no accumulator reaches 2^30, so that the requantisation is
+ * 2 * (bias - in_zero * sum(w)), and no accumulator reaches 2^30, so that the requantization is
  * exact. 1 <= right shift <= 31, the activation's range is all of int8.
  */
 #define CG_DW3X3_WORDS 9

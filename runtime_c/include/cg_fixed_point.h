@@ -2,7 +2,7 @@
 /*
  * cg_fixed_point.h -- integer arithmetic of quantised kernels, exact to TFLite's reference.
  *
- * TFLite requantises with two roundings (gemmlowp): a doubling high multiply that rounds half up,
+ * TFLite requantizes with two roundings (gemmlowp): a doubling high multiply that rounds half up,
  * then a shift that rounds half away from zero. Both are kept as they are: one rounding would
  * differ by one in rare cases.
  */

@@ -177,7 +177,7 @@ static inline float cg_dot_f32(float sum, const cg_f32 *x, const float *w, int32
     return sum;
 }
 
-/* Accumulator -> stored value: requantise, add the zero point, apply the activation's range. */
+/* Accumulator -> stored value: requantize, add the zero point, apply the activation's range. */
 static inline int8_t cg_store_s8(int32_t accumulator, int32_t multiplier, int32_t shift,
                                  int32_t zero, int32_t act_min, int32_t act_max)
 {
@@ -211,7 +211,7 @@ static inline int64_t cg_dot_s16(int64_t sum, const cg_s16 *x, const int8_t *w, 
     return sum;
 }
 
-/* Value -> stored int16, requantised from 32 bits: the zero point is always 0. */
+/* Value -> stored int16, requantized from 32 bits: the zero point is always 0. */
 static inline int16_t cg_store_s16(int32_t accumulator, int32_t multiplier, int32_t shift,
                                    int32_t act_min, int32_t act_max)
 {

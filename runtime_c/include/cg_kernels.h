@@ -81,7 +81,7 @@ typedef struct {
 } cg_conv_params;
 
 /*
- * Weights and per-channel numbers. Channel o is requantised with multiplier[o * scale_step],
+ * Weights and per-channel numbers. Channel o is requantized with multiplier[o * scale_step],
  * shift[o * scale_step]: scale_step is 0 where all channels have one scale, else 1.
  * bias is int32_t[O]; for conv2d and fully_connected it already holds bias - in_zero * sum(w).
  */

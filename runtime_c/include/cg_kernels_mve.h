@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Which requantisation is exact. */
+/* Which requantization is exact. */
 enum {
     CG_CLAMPED_MVE = 0, /* no result below the zero point, no positive shift */
     CG_NARROW_MVE = 1,  /* all shifts negative */
@@ -28,7 +28,7 @@ enum {
 };
 
 /*
- * A matrix product with requantisation: `channels` dot products of `depth` bytes a pixel.
+ * A matrix product with requantization: `channels` dot products of `depth` bytes a pixel.
  *
  * weight: groups of two or four channels, each group its int32 biases, then its weights channel
  * after channel, filled up to a multiple of 4 bytes; the channels left over are groups of one. The

@@ -17,7 +17,7 @@ extern "C" {
 
 /*
  * As cg_conv_weights. Sums have 64 bits. `wide`: the multipliers have 15 bits, the shifts are to
- * the right, 8 to 46 (cg_requantize_s64); else sums wrap to 32 bits and are requantised as those of
+ * the right, 8 to 46 (cg_requantize_s64); else sums wrap to 32 bits and are requantized as those of
  * int8 kernels.
  */
 typedef struct {

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* What requantising ends with. Words of a channel's requantisation: cg_v7m_parts.h. */
+/* What requantizing ends with. Words of a channel's requantization: cg_v7m_parts.h. */
 typedef struct {
     int32_t out_zero;
     int32_t act_min;

@@ -3,7 +3,7 @@
  * cg_v7m_parts.h -- what the C and assembly parts of the ARMv7-M kernels share. Included by kernels
  * only.
  *
- * Requantisation of a channel: multiplier m, offset, shift. Short where bit 30 of the shift is
+ * Requantization of a channel: multiplier m, offset, shift. Short where bit 30 of the shift is
  * clear: with s the shift to the right, 2 to 24, the low byte is s - 1 and the offset is 2^(s - 2)
  * + out_zero * 2^(s - 1), and a result is (offset : 0x3FFFFFFF) + sum * m, 64 bits, shifted by 32 +
  * s - 1, clamped to int8; for sums below zero less 2^31 - 1. Both roundings of TFLite in one: the
@@ -18,7 +18,7 @@
 #include "cg_kernels_v7m.h"
 
 /*
- * Requantises sums of one channel in place, all cases. `shift`: the channel's word in its lowest
+ * Requantizes sums of one channel in place, all cases. `shift`: the channel's word in its lowest
  * byte, above that how many sums there are.
  */
 void cg_requantize_s8_v7m(const cg_range_v7m *range, int32_t *sums, int32_t multiplier,
@@ -66,7 +66,7 @@ void cg_fc_group8_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weig
 void cg_fc_group4_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weights, int32_t *sums);
 void cg_fc_group1_s8_v7m(const int8_t *input, int32_t in_len, const int8_t *weights, int32_t *sums);
 
-/* Requantises `count` sums, each by its three words. */
+/* Requantizes `count` sums, each by its three words. */
 void cg_fc_finish_s8_v7m(const int32_t *words, int32_t *sums, int8_t *output, int32_t count,
                          const cg_range_v7m *range);
 

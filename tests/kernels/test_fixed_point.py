@@ -108,14 +108,14 @@ def _grid(rng: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32
 
 
 @pytest.mark.usefixtures("no_reports")
-def test_requantise_rounds_as_the_reference(shim: _Shim) -> None:
+def test_requantize_rounds_as_the_reference(shim: _Shim) -> None:
     x, multiplier, shift = _grid(np.random.default_rng(0))
     expected = multiply_by_quantized_multiplier(x, multiplier, shift)
     np.testing.assert_array_equal(shim.call("requantize_all", x, multiplier, shift), expected)
 
 
 @pytest.mark.usefixtures("no_reports")
-def test_requantise_64_bits_as_the_reference(shim: _Shim) -> None:
+def test_requantize_64_bits_as_the_reference(shim: _Shim) -> None:
     rng = np.random.default_rng(2)
     count = 100_000
     x = np.concatenate([rng.integers(-(2**47), 2**47, count) >> rng.integers(0, 46, count), EDGES])

@@ -1,4 +1,4 @@
-"""Small layers for the reduction's tests, with scales under which requantisation is plain addition."""
+"""Small layers for the reduction's tests, with scales under which requantization is plain addition."""
 
 from collections.abc import Sequence
 

@@ -91,7 +91,7 @@ def test_pad_of_another_value_stays(value: int) -> None:
     assert len(run_passes(module, (FoldPad(), RemoveDead())).main.body) == 2
 
 
-def test_relu_is_fused_only_without_requantisation() -> None:
+def test_relu_is_fused_only_without_requantization() -> None:
     for same in (True, False):
         builder = Builder()
         image = builder.param("image", IMAGE)

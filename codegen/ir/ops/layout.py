@@ -53,7 +53,7 @@ class Concatenation(_Layout):
             argument = operand(args, index, f"input {index}")
             if argument.quantization != result.quantization:
                 raise ValueError(
-                    f"input {index} is not quantised as the result is; a requantising "
+                    f"input {index} is not quantised as the result is; a requantizing "
                     "CONCATENATION of integers is not supported"
                 )
 

@@ -165,7 +165,7 @@ class Relu6(_Clamp):
 
 
 class LeakyRelu(_Unary):
-    """LEAKY_RELU: x where it is positive, alpha * x elsewhere; integers are also requantised."""
+    """LEAKY_RELU: x where it is positive, alpha * x elsewhere; integers are also requantized."""
 
     name = "LEAKY_RELU"
     short = "leaky"

@@ -154,7 +154,7 @@ class TiledConv(DspKernel):
                 role="stream",
                 data=stream(channels),
                 alignment=4,
-                layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantisation",
+                layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
             )
         ]
         if is_padded and by_words:

@@ -50,7 +50,7 @@ class Channels:
 
     @property
     def fits(self) -> bool:
-        """Whether 32 bits hold every sum, whatever the image, and the short requantisation is exact."""
+        """Whether 32 bits hold every sum, whatever the image, and the short requantization is exact."""
         reach = np.abs(self.bias) + 32768 * np.abs(self.weights.astype(np.int64)).sum(axis=1)
         return bool((reach < 1 << 31).all() and (self.shifts >= LEAST_SHIFT).all())
 
@@ -159,7 +159,7 @@ class TiledConv(_Int16):
                     role="stream",
                     data=channels.stream(),
                     alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantization",
                 ),
             ),
             sharing=forward_sharing(let, 0, tiled_below(window)),
@@ -297,7 +297,7 @@ class DspFullyConnected(_Int16):
                     role="stream",
                     data=channels.stream(),
                     alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantisation",
+                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantization",
                 ),
             ),
             sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),

@@ -183,7 +183,7 @@ def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | No
         role="channels",
         data=table.reshape(-1),
         alignment=4,
-        layout="channel by channel: weights in pairs of 16 bits, bias, requantisation",
+        layout="channel by channel: weights in pairs of 16 bits, bias, requantization",
     )
 
 

@@ -38,7 +38,7 @@ def window_of(let: Let) -> WindowShape:
 
 def common_refusal(let: Let, target: Target) -> str | None:
     """A core without SMLAD, several results a channel, few channels, or a scale or range for which the short
-    requantisation is not exact."""
+    requantization is not exact."""
     if "dsp" not in target.features:
         return "the core lacks the DSP extension"
     reason = PORTABLE.refusal(let, target)
@@ -59,7 +59,7 @@ def alignment(window: WindowShape) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChannelNumbers:
-    """By channel: weights [channel, tap], bias with the image's zero point folded in, requantisation."""
+    """By channel: weights [channel, tap], bias with the image's zero point folded in, requantization."""
 
     weights: NDArray[np.int64]
     bias: NDArray[np.int64]
@@ -68,7 +68,7 @@ class ChannelNumbers:
 
 
 def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
-    """The numbers of `let`, None if an accumulator could grow too large for the short requantisation."""
+    """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
     data = constant_data(let, 1, constants)
     if data is None:
         raise ValueError("the weights are missing")

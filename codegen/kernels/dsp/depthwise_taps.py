@@ -79,7 +79,7 @@ class DepthwiseTaps(Kernel):
                     role="weights",
                     data=self.packed(numbers),
                     alignment=4,
-                    layout="by four channels: biases, weights tap by tap, requantisation",
+                    layout="by four channels: biases, weights tap by tap, requantization",
                 ),
                 LinkedConstant(
                     role="pad", data=pad, alignment=4, layout="a pixel in the padding: zero points"
@@ -153,8 +153,8 @@ def packed(numbers: ChannelNumbers) -> NDArray[np.int32]:
     words: list[np.ndarray] = []
     for start in range(0, channels, GROUP):
         group = slice(min(start, channels - GROUP), min(start, channels - GROUP) + GROUP)
-        requantise = np.stack((numbers.multipliers[group], numbers.right_shifts[group]), axis=1)
-        words += [2 * numbers.bias[group], *_tap_words(2 * numbers.weights[group]), requantise.reshape(-1)]
+        requantize = np.stack((numbers.multipliers[group], numbers.right_shifts[group]), axis=1)
+        words += [2 * numbers.bias[group], *_tap_words(2 * numbers.weights[group]), requantize.reshape(-1)]
     return np.concatenate(words).astype(np.int32)
 
 

@@ -135,7 +135,7 @@ class DspFullyConnected(DspKernel):
                     role="stream",
                     data=stream(channels),
                     alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantisation",
+                    layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
                 ),
             ),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),

@@ -12,7 +12,7 @@ GROUP = 4
 """Weights of a channel in one word of the stream."""
 
 LONG, LEFT = 0x80, 0x40
-"""Bits of a byte of shifts: requantise the long way (said once a pair); the shift is to the left."""
+"""Bits of a byte of shifts: requantize the long way (said once a pair); the shift is to the left."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ def stream(channels: Channels) -> NDArray[np.int32]:
 
 
 def long_channels(channels: Channels) -> int:
-    """How many channels are requantised the long way, for themselves or for the other one of their pair."""
+    """How many channels are requantized the long way, for themselves or for the other one of their pair."""
     dead = channels.multipliers == 0
     is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)[1]
     paired = len(is_long) // 2 * 2

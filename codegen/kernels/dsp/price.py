@@ -21,7 +21,7 @@ FURTHER_CALL = 65
 RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
 """In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
 LONG_CHANNEL, LONG_RESULT = 25, 22
-"""For each channel of a tile and each result that are requantised the long way, beyond the short one."""
+"""For each channel of a tile and each result that are requantized the long way, beyond the short one."""
 
 
 def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int:

@@ -1,4 +1,4 @@
-"""When the five-instruction requantisation is exact, and the numbers it takes.
+"""When the five-instruction requantization is exact, and the numbers it takes.
 
 SMMULR; ADD x, x, x ASR 31; ASRS x, s; ADC x, zero; SSAT #8 on twice the accumulator rounds twice as TFLite
 does: SMMULR of 2a and m is round(a * m / 2^31); adding the sign and then the bit shifted out last rounds
@@ -28,7 +28,7 @@ def channel_multipliers(let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 def long_reason(let: Let, activation: Activation) -> str | None:
-    """Why a convolution's requantisation takes more than five instructions, as far as types tell."""
+    """Why a convolution's requantization takes more than five instructions, as far as types tell."""
     if activation_range(activation, let.var.type) != (-128, 127):
         return "its activation clamps to less than int8"
     multipliers, shifts = channel_multipliers(let)

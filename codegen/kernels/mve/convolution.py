@@ -192,7 +192,7 @@ class _Product(Kernel):
         )
 
     def rounding(self, let: Let) -> int:
-        """Which requantisation the kernel takes."""
+        """Which requantization the kernel takes."""
         low, _ = activation_range(self.source.layer(let).activation, let.var.type)
         return rounding_of(scaling_of(self.source.portable.multipliers(let))[1], let.var.type.zero_point, low)
 

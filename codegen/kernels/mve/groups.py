@@ -18,7 +18,7 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.rows import safe_distance
 
 CHUNK = 16
-"""Channels whose sums are kept together, then requantised and written."""
+"""Channels whose sums are kept together, then requantized and written."""
 
 
 def grouped_sharing(

@@ -43,7 +43,7 @@ def scaling_of(
 
 
 def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
-    """Which requantisation is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
+    """Which requantization is exact: `CG_CLAMPED_MVE`, `CG_NARROW_MVE` or `CG_WIDE_MVE`.
 
     Halves below zero may round either way where everything below zero is clamped.
     """

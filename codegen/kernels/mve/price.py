@@ -14,7 +14,7 @@ def _blocks(size: int, block: int) -> int:
 
 
 _QUADS_OF_THREE = {CLAMPED: 32, NARROW: 39, WIDE: 48}
-"""Four channels of three pixels requantised, up to where the next four begin."""
+"""Four channels of three pixels requantized, up to where the next four begin."""
 _QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17}
 _BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73}
 """Sixteen channels of the depthwise kernel, taps aside."""

@@ -52,7 +52,7 @@ class _Weighted(PortableKernel):
         return conv_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
-        """Weights as they are, bias (with the image's zero point folded in if `fold`), requantisation."""
+        """Weights as they are, bias (with the image's zero point folded in if `fold`), requantization."""
         weights = constant_data(let, 1, constants)
         if weights is None:
             raise ValueError("the weights are missing")

@@ -130,7 +130,7 @@ class TiledConv(V6mKernel):
                 role="stream",
                 data=stream(channels),
                 alignment=4,
-                layout="channel by channel: bias, weights, requantisation",
+                layout="channel by channel: bias, weights, requantization",
             )
         ]
         if window.is_padded:

@@ -88,7 +88,7 @@ class V6mDepthwiseLines(V6mKernel):
                     role="stream",
                     data=stream(channels),
                     alignment=4,
-                    layout="channel by channel: bias, weights column by column, requantisation",
+                    layout="channel by channel: bias, weights column by column, requantization",
                 ),
                 LinkedConstant(
                     role="padding",

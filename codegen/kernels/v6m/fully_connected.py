@@ -123,7 +123,7 @@ class V6mFullyConnected(V6mKernel):
                     role="stream",
                     data=groups(channels, inputs, GROUP),
                     alignment=4,
-                    layout="by four outputs: biases, input by input a weight of each, requantisation",
+                    layout="by four outputs: biases, input by input a weight of each, requantization",
                 ),
             ),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),

@@ -1,4 +1,4 @@
-"""Channels as the ARMv6-M kernels stream them: bias, int8 weights, numbers of requantisation.
+"""Channels as the ARMv6-M kernels stream them: bias, int8 weights, numbers of requantization.
 
 The layout is stated in runtime_c/include/cg_conv_v6m.h.
 """
@@ -17,7 +17,7 @@ LANES = 32640
 """CG_LANES_V6M: what the tile kernels add to an accumulator with every `TAPS` weights."""
 TAPS = 2
 LEFT = 64
-"""In the shift of a channel that is requantised the long way: it is to the left."""
+"""In the shift of a channel that is requantized the long way: it is to the left."""
 LONG = -(1 << 31)
 
 
@@ -33,7 +33,7 @@ class Channels:
 
     @property
     def fit(self) -> Fit:
-        """How each channel is requantised: images hold -128 to 127."""
+        """How each channel is requantized: images hold -128 to 127."""
         weights = self.weights.astype(np.int64)
         ends = weights * 127, weights * -128
         least = self.bias + np.minimum(*ends).sum(axis=1)
@@ -51,7 +51,7 @@ class Packed:
     kinked: int
     """How many channels round negative results apart."""
     long: int
-    """How many are requantised the long way."""
+    """How many are requantized the long way."""
 
 
 def padded(values: int) -> int:

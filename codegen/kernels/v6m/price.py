@@ -19,7 +19,7 @@ RUN, TAP = 55, 100
 CLEARED = 6
 """For each word cleared behind a window."""
 LONG_CHANNEL, LONG_RESULT = 30, 40
-"""For each channel of a tile and each result that are requantised the long way."""
+"""For each channel of a tile and each result that are requantized the long way."""
 KINK = 2.4
 """For each result that may round apart."""
 

@@ -1,4 +1,4 @@
-"""Requantisation without a long multiply: a sum of products to a stored int8 in eight instructions, exactly.
+"""Requantization without a long multiply: a sum of products to a stored int8 in eight instructions, exactly.
 
 A stored result is a step function of the accumulator: it rises by one at each of at most 255 thresholds,
 which TFLite's two roundings define and which are found here. The kernels compute, on 32 bits,

@@ -61,7 +61,7 @@ def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.in
     is_next = (output + 1) % multiplier == 0
     bits = is_last.astype(np.int64) * LAST + is_next.astype(np.int64) * NEXT_INPUT
     next_bias = np.append(found.bias[1:], np.int32(0))[:, None]
-    words = np.concatenate((found.requantisation.words(bits), next_bias), axis=1)
+    words = np.concatenate((found.requantization.words(bits), next_bias), axis=1)
     return np.concatenate((found.bias[:1], words.reshape(-1)))
 
 
@@ -175,7 +175,7 @@ def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, .
             role="channels",
             data=channel_words(found, multiplier, group),
             alignment=4,
-            layout="the first bias, then of each channel its requantisation and the next bias",
+            layout="the first bias, then of each channel its requantization and the next bias",
         ),
         LinkedConstant(role="pad", data=pad, alignment=1, layout="a pixel in the padding: zero points"),
     )

@@ -121,7 +121,7 @@ class V7mFullyConnected(V7mKernel):
                     role="channels",
                     data=group_words(conv.channels),
                     alignment=4,
-                    layout="by groups of outputs: biases, then three words of requantisation of each",
+                    layout="by groups of outputs: biases, then three words of requantization of each",
                 ),
             ),
             sharing=forward_sharing(let, 0, below),
@@ -149,8 +149,8 @@ def interleaved(weights: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def group_words(channels: Channels) -> NDArray[np.int32]:
-    """Of each group the biases, then three words of requantisation of each output."""
-    words = channels.requantisation.words(np.zeros(len(channels.bias), np.int64))
+    """Of each group the biases, then three words of requantization of each output."""
+    words = channels.requantization.words(np.zeros(len(channels.bias), np.int64))
     found: list[NDArray[np.int32]] = []
     for group in output_groups(len(channels.bias)):
         part = slice(group.start, group.stop)

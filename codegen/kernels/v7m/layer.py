@@ -13,7 +13,7 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type, constant_data
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.walk import Fields
-from codegen.kernels.v7m.requantize import Requantisation, requantisation
+from codegen.kernels.v7m.requantize import Requantization, requantization
 
 HEADER = "cg_kernels_v7m.h"
 CPUS = frozenset({"cortex-m3", "cortex-m33"})
@@ -28,7 +28,7 @@ class Channels:
     """[O, K], in the order in which the kernel meets them."""
     bias: NDArray[np.int32]
     """[O], the image's zero point folded in, modulo 2^32 as accumulators are."""
-    requantisation: Requantisation
+    requantization: Requantization
 
 
 class V7mKernel(Kernel):
@@ -74,7 +74,7 @@ def channels_of(
     scaling: tuple[NDArray[np.int32], NDArray[np.int32]],
     activation: Activation,
 ) -> Channels:
-    """Weights [O, K] of `let` with their biases and requantisation; `scaling`: (multipliers, shifts), one for
+    """Weights [O, K] of `let` with their biases and requantization; `scaling`: (multipliers, shifts), one for
     each channel or one for all."""
     bias = constant_data(let, 2, constants)
     count = len(weights)
@@ -85,7 +85,7 @@ def channels_of(
     return Channels(
         weights=weights,
         bias=wrap_int32(folded).astype(np.int32),
-        requantisation=requantisation(
+        requantization=requantization(
             np.broadcast_to(multipliers, count),
             np.broadcast_to(shifts, count),
             highest=highest_sums(weights, folded),

@@ -74,7 +74,7 @@ def channel_words(channels: Channels, runs: Runs) -> NDArray[np.int32]:
     sums = (np.stack((whole, upper), axis=1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
     bits = np.zeros(len(upper), np.int64)
     bits[-1] = LAST
-    return np.concatenate((sums, channels.requantisation.words(bits)), axis=1).reshape(-1)
+    return np.concatenate((sums, channels.requantization.words(bits)), axis=1).reshape(-1)
 
 
 def linked(channels: Channels, runs: Runs) -> tuple[LinkedConstant, LinkedConstant]:
@@ -90,6 +90,6 @@ def linked(channels: Channels, runs: Runs) -> tuple[LinkedConstant, LinkedConsta
             role="channels",
             data=channel_words(channels, runs),
             alignment=4,
-            layout="channel by channel: two words of bias, then requantisation",
+            layout="channel by channel: two words of bias, then requantization",
         ),
     )

@@ -23,7 +23,7 @@ PACK, PATCH, PATCH_LINE, PATCH_BYTE = 38, 20, 45, 4
 COPY, COPY_LEAST = 48, 16
 """From so many bytes on, memcpy's part that does not depend on them; it takes one instruction for each."""
 LONG_CHANNEL, LONG_RESULT = 33, 22
-"""For each channel of a tile and each result that are requantised the long way."""
+"""For each channel of a tile and each result that are requantized the long way."""
 TURN, BLOCK_CALL = 108, 25
 """In C for each turn of the loop over pixels, and in it for each block, its way into assembly included."""
 ADDRESS, ADDRESS_ROW, PIXEL = 10, 20, 50
@@ -33,7 +33,7 @@ INNER_TAP, INNER_ADDRESS, INNER_ROW = 8, 3, 29
 KEPT_ROW, KEPT_PIXEL, KEPT_BYTE, KEPT_MANY, MANY = 10, 25, 5, 27, 8
 """In place for each row that is kept, pixel of it, byte; from `MANY` bytes on for all of them together."""
 SHORT = 5
-"""Instructions that a short requantisation takes."""
+"""Instructions that a short requantization takes."""
 
 
 def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most: int) -> int:
@@ -78,7 +78,7 @@ def _tile(channels: Channels, runs: Runs, count: int) -> int:
 
 
 def _long(channels: Channels, results: int) -> int:
-    many = int(channels.requantisation.is_long.sum())
+    many = int(channels.requantization.is_long.sum())
     return many * (LONG_CHANNEL + (LONG_RESULT - SHORT) * results)
 
 

@@ -1,4 +1,4 @@
-"""Requantisation in five instructions of ARMv7-M, and where it is exact.
+"""Requantization in five instructions of ARMv7-M, and where it is exact.
 
 TFLite rounds twice: y = (a * m + 2^30) >> 31, then y / 2^s with halves away from zero, which is
 (y + 2^(s - 1) - [y < 0]) >> s. Both at once, with 64 bits: (a * m + 2^30 + 2^(30 + s) - [a < 0] * 2^31)
@@ -23,7 +23,7 @@ LEAST_SHIFT, MOST_SHIFT = 2, 24
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Requantisation:
+class Requantization:
     """Words of every channel."""
 
     multipliers: NDArray[np.int64]
@@ -37,14 +37,14 @@ class Requantisation:
         return (table & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
-def requantisation(
+def requantization(
     multipliers: NDArray[np.int32],
     shifts: NDArray[np.int32],
     *,
     highest: NDArray[np.int64],
     zero_point: int,
     is_clamped: bool,
-) -> Requantisation:
+) -> Requantization:
     """Short where that is exact for every accumulator up to `highest`; `shifts` are positive to the left,
     `is_clamped`: results are clamped to less than int8."""
     # A multiplier of 0 gives the zero point whatever the shift is.
@@ -58,7 +58,7 @@ def requantisation(
     codes = np.where(right < 0, LEFT | -right, right) | LONG
     safe = np.clip(right, LEAST_SHIFT, MOST_SHIFT)
     offsets = (1 << (safe - 2)) + zero_point * (1 << (safe - 1))
-    return Requantisation(
+    return Requantization(
         multipliers=factors,
         offsets=np.where(is_long, 0, offsets),
         shifts=np.where(is_long, codes, right - 1),

@@ -189,7 +189,7 @@ def sums_of_products(let: Let, image: NDArray[np.float64], weights: np.ndarray) 
 def _weighted(let: Let, args: Sequence[Range]) -> Range | None:
     """CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED with constant int8 weights and bias.
 
-    Requantisation is monotone (multipliers are not negative) unless the accumulator or its left shift wraps;
+    Requantization is monotone (multipliers are not negative) unless the accumulator or its left shift wraps;
     there only the clamp is left.
     """
     image, attrs = let.call.args[0], let.call.attrs

@@ -2,7 +2,7 @@
 @ add_s8_dsp.S -- sum of two int8 tensors of one shape, DSP extension (contract: cg_add_dsp.h).
 @
 @ Assembly, because all numbers stay in registers: 14 instructions an element, 10 where both scales
-@ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantising: see cg_tile_dsp.inc.
+@ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantizing: see cg_tile_dsp.inc.
 @ The instruction model is in codegen/kernels/dsp/elementwise.py.
     .syntax unified
     .thumb

@@ -206,7 +206,7 @@
     .equ FRAME, 64
 
 /* Accumulator (doubled) to int8: round(acc * multiplier / 2^32), rounding shift, zero point, clamp. */
-    .macro requantise acc, multiplier, shift, zero
+    .macro requantize acc, multiplier, shift, zero
     smmulr  \acc, \acc, \multiplier
     add     \acc, \acc, \acc, asr #31
     asrs    \acc, \acc, \shift
@@ -291,10 +291,10 @@
     smlad   r1, r11, r6, r1
     smlatb  r2, r11, r6, r2
     ldm     sp, {r10-r12}
-    requantise r1, r10, r11, r12
-    requantise r2, r10, r11, r12
-    requantise r3, r10, r11, r12
-    requantise lr, r10, r11, r12
+    requantize r1, r10, r11, r12
+    requantize r2, r10, r11, r12
+    requantize r3, r10, r11, r12
+    requantize lr, r10, r11, r12
     ldrd    r10, r11, [sp, #F_OUTPUT]
     ldr     r12, [sp, #F_ACROSS]
     add     r11, r10, r11
@@ -449,10 +449,10 @@
     smlabt  r10, lr, r6, r10
     .endif
     ldm     sp, {r11, r12, lr}
-    requantise r7, r11, r12, lr
-    requantise r8, r11, r12, lr
-    requantise r9, r11, r12, lr
-    requantise r10, r11, r12, lr
+    requantize r7, r11, r12, lr
+    requantize r8, r11, r12, lr
+    requantize r9, r11, r12, lr
+    requantize r10, r11, r12, lr
     ldrd    r11, r12, [sp, #F_OUTPUT]
     ldr     lr, [sp, #F_ACROSS]
     subs    r12, r12, #4
@@ -504,8 +504,8 @@
     smlabt  r10, lr, r6, r10
     .endif
     ldm     sp, {r11, r12, lr}
-    requantise r7, r11, r12, lr
-    requantise r10, r11, r12, lr
+    requantize r7, r11, r12, lr
+    requantize r10, r11, r12, lr
     ldrd    r11, r12, [sp, #F_OUTPUT]
     strb    r7, [r11]
     cmp     r12, #1

@@ -50,7 +50,7 @@
  * Accumulator to int8, multiplier at r1, shift in the lowest byte of r11: SMMLAR adds
  * acc * (2m - 2^32) / 2^32 to acc, which is acc * 2m / 2^32, rounded once; then the rounding shift.
  */
-    .macro requantise acc, advance
+    .macro requantize acc, advance
     ldr     r10, [r1], #\advance
     smmlar  \acc, \acc, r10, \acc
     add     \acc, \acc, \acc, asr #31
@@ -103,13 +103,13 @@ cg_dw_narrow9_words_dsp:
     smlatt  r7, r9, r11, r7
     ldr     r11, [r1, #16]
     ldrd    r12, r2, [sp, #F_ZERO]
-    requantise r4, 4
+    requantize r4, 4
     lsrs    r11, r11, #8
-    requantise r5, 4
+    requantize r5, 4
     lsrs    r11, r11, #8
-    requantise r6, 4
+    requantize r6, 4
     lsrs    r11, r11, #8
-    requantise r7, 8
+    requantize r7, 8
     adds    r3, r3, #4
     subs    r2, r2, #1
     bne     2b

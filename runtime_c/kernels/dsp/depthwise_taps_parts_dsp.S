@@ -34,7 +34,7 @@
     .equ FRAME, 24
 
 /* Accumulator (doubled) to int8: round(acc * multiplier / 2^32), rounding shift, zero point, clamp. */
-    .macro requantise acc
+    .macro requantize acc
     ldrd    r10, r11, [r1], #8
     smmulr  \acc, \acc, r10
     add     \acc, \acc, \acc, asr #31
@@ -170,10 +170,10 @@
     ldr     lr, [sp, #F_TAPS]
     .endif
     ldrd    r12, r2, [sp, #F_ZERO]
-    requantise r4
-    requantise r5
-    requantise r6
-    requantise r7
+    requantize r4
+    requantize r5
+    requantize r6
+    requantize r7
     adds    r3, r3, #4
     subs    r2, r2, #1
     str     r2, [sp, #F_GROUPS]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requantize_s8_dsp.c -- requantising in all cases: shifts left, no shift, narrow activations.
+ * requantize_s8_dsp.c -- requantizing in all cases: shifts left, no shift, narrow activations.
  */
 #include "cg_conv_dsp_parts.h"
 #include "cg_fixed_point.h"

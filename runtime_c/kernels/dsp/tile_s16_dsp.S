@@ -10,7 +10,7 @@
 @ Contract, stream and layout of pixels: cg_conv_s16_dsp.h. No access but to the stream, the pixels,
 @ the description of the tile, the results (by halfwords) and the stack.
 @
-@ Requantising is exact for sums of 32 bits: SMMUL with m * 2^16 is floor(sum * m / 2^16); shifted
+@ Requantizing is exact for sums of 32 bits: SMMUL with m * 2^16 is floor(sum * m / 2^16); shifted
 @ right by s - 16 with the last bit shifted out added (ADC) it is (sum * m + 2^(s-1)) >> s.
 #include "cg_asm.inc"
 

@@ -4,7 +4,7 @@
  * cg_kernels_mve.h).
  *
  * Assembly for the tail-predicated loop, which gcc 12 does not make: 18 instructions for four
- * elements, 22 if neither argument has a scale of one half. Rounding: see cg_requantise_mve.inc.
+ * elements, 22 if neither argument has a scale of one half. Rounding: see cg_requantize_mve.inc.
  */
     .syntax unified
     .thumb

@@ -9,7 +9,7 @@
  * end of a pixel get 16-bit products by VMUL at once: 16 instructions for 16 products. Lanes of the
  * sums are in the order in which products come: channels 0 4 8 12, 2 6 10 14, 1 5 9 13, 3 7 11 15
  * (or 0 2 4 6, 1 3 5 7); the constants are packed in that order, and narrowing into bottom and top
- * halves restores it. Rounding: see cg_requantise_mve.inc.
+ * halves restores it. Rounding: see cg_requantize_mve.inc.
  * The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
@@ -162,7 +162,7 @@
 .endm
 
 /* The sums, by the rounding; r4 and r5 are the range. */
-.macro requantise sums:vararg
+.macro requantize sums:vararg
     ldr          r4, [r10, #ROUNDING]
     cmp          r4, #1
     beq          2f
@@ -179,7 +179,7 @@
 
 /* Sixteen sums -> sixteen results in q6. */
 .macro results16
-    requantise   q0, q1, q2, q3
+    requantize   q0, q1, q2, q3
     vqmovnb.s32  q4, q0
     vqmovnt.s32  q4, q1
     vqmovnb.s32  q5, q2
@@ -247,7 +247,7 @@ cg_depthwise_pixels_s8_mve:
 .Leight:
     vctp.16      r7
     sums8
-    requantise   q0, q1
+    requantize   q0, q1
     vqmovnb.s32  q4, q0
     vqmovnt.s32  q4, q1
     vqadd.s16    q4, q4, r6

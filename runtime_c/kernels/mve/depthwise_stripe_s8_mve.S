@@ -7,9 +7,9 @@
  * the bytes of its rows, the fourth one of no account, 64 bytes a column. Then the window of one
  * channel is four words, one a column: a gathering load, one VMLADAVA with weights in that order.
  * Three instructions instead of nine times two thirds (depthwise_pixels_s8_mve.S) a result; with
- * requantisation 25 for four results, and 12 a column of sixteen channels.
+ * requantization 25 for four results, and 12 a column of sixteen channels.
  * Assembly, because gcc 12 does not gather by a vector of addresses that it advances. Rounding: see
- * cg_requantise_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
+ * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb

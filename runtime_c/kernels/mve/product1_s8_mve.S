@@ -1,11 +1,11 @@
 @ SPDX-License-Identifier: Apache-2.0
 /*
- * product1_s8_mve.S -- int8 matrix product of one pixel with requantisation, Helium (contract:
+ * product1_s8_mve.S -- int8 matrix product of one pixel with requantization, Helium (contract:
  * cg_kernels_mve.h).
  *
  * Assembly, because gcc 12 makes no tail-predicated loops (DLSTP/LETP) and does not keep sums in
  * the even registers that VMLADAVA demands. Sums of 16 channels are kept on the stack, then
- * requantised four at a time. The instruction model is in codegen/kernels/mve/price.py.
+ * requantized four at a time. The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb
@@ -14,7 +14,7 @@
 #define OFFSET     r6
 #define LOW        q4
 #define HIGH       q5
-#include "cg_requantise_mve.inc"
+#include "cg_requantize_mve.inc"
 
 /* The frame. A chunk is 16 channels. */
 #define PATCH0     0
@@ -60,10 +60,10 @@
 .endm
 
 /*
- * Before requantising: r5 channels, r1 scales, r11 sums, r6 zero point; flags of the rounding - 1.
+ * Before requantizing: r5 channels, r1 scales, r11 sums, r6 zero point; flags of the rounding - 1.
  * SCALES is set for the chunk behind. Changes r8-r10.
  */
-.macro begin_requantise
+.macro begin_requantize
     ldr          r9, [sp, #PRODUCT]
     ldrd         r1, r5, [sp, #SCALES] /* and LEFT */
     ldrd         r10, r6, [r9, #SCALE_STEP]
@@ -105,7 +105,7 @@
 .endm
 
 /* The loop over r5 channels of a chunk; `kind` is clamped, narrow or wide. */
-.macro requantise1 kind
+.macro requantize1 kind
     dlstp.32     lr, r5
 1:  load_\kind
     vldrw.u32    q2, [r11], #16
@@ -157,9 +157,9 @@ cg_product1_s8_mve:
 .Lodd1:
     ldr          r10, [sp, #LEFT]
     cmp          r10, #16
-    bhs          .Lrequantise1
+    bhs          .Lrequantize1
     ands         r10, r10, #3
-    beq          .Lrequantise1
+    beq          .Lrequantize1
 .Lone1:
     ldr          r1, [sp, #PATCH0]
     ldr          r0, [r3], #4
@@ -175,13 +175,13 @@ cg_product1_s8_mve:
     bic          r3, r3, #3
     subs         r10, r10, #1
     bne          .Lone1
-.Lrequantise1:
+.Lrequantize1:
     mov          r7, r3
-    begin_requantise
+    begin_requantize
     ldr          r0, [sp, #OUTPUT0]
     bgt          .Lwide1
     beq          .Lnarrow1
-    requantise1  clamped
+    requantize1  clamped
 .Lstored1:
     mov          r3, r7
     str          r0, [sp, #OUTPUT0]
@@ -193,9 +193,9 @@ cg_product1_s8_mve:
     vpop         {d8-d13}
     pop          {r4-r11, pc}
 .Lnarrow1:
-    requantise1  narrow
+    requantize1  narrow
     b            .Lstored1
 .Lwide1:
-    requantise1  wide
+    requantize1  wide
     b            .Lstored1
     .size cg_product1_s8_mve, . - cg_product1_s8_mve

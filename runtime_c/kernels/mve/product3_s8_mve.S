@@ -1,6 +1,6 @@
 @ SPDX-License-Identifier: Apache-2.0
 /*
- * product3_s8_mve.S -- int8 matrix product of three pixels with requantisation, Helium (contract:
+ * product3_s8_mve.S -- int8 matrix product of three pixels with requantization, Helium (contract:
  * cg_kernels_mve.h).
  *
  * Assembly, because gcc 12 makes no tail-predicated loops (DLSTP/LETP) and does not keep six sums
@@ -8,8 +8,8 @@
  *
  * Three pixels x two channels: 5 loads, 6 VMLADAVA and LETP for 96 products, 0.125 instructions
  * each. Channels c and c + 2, then c + 1 and c + 3: one VMOV puts two sums into lanes 0 and 2, or 1
- * and 3, so that four channels of a pixel are requantised where they are. Rounding: see
- * cg_requantise_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
+ * and 3, so that four channels of a pixel are requantized where they are. Rounding: see
+ * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
  */
     .syntax unified
     .thumb
@@ -18,7 +18,7 @@
 #define OFFSET   r2
 #define LOW      q7
 #define HIGH     q2
-#include "cg_requantise_mve.inc"
+#include "cg_requantize_mve.inc"
 
 /* cg_group_mve */
 #define COUNT    24

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mean_s8.c -- mean over axes, int8: sums into a workspace, then one requantisation per result.
+ * mean_s8.c -- mean over axes, int8: sums into a workspace, then one requantization per result.
  */
 #include "cg_kernel_parts.h"
 

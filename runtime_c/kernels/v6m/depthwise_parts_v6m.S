@@ -123,7 +123,7 @@ cg_dw_pair_v6m:
     subs    r2, r7, r2
     .endm
 
-/* r2 requantised to the byte at [r1\and]: r4 low, r5 high, r8 limit, r9 offset; \kinked: r10
+/* r2 requantized to the byte at [r1\and]: r4 low, r5 high, r8 limit, r9 offset; \kinked: r10
  * middle, r11 the kink, negative. */
     .macro store id, kinked, and:vararg
     cmp     r2, r8

@@ -9,7 +9,7 @@
 #define LOW_BITS      13
 #define FRACTION_BITS 24
 
-/* `sum` requantised as cg_conv_weights_v6m says. */
+/* `sum` requantized as cg_conv_weights_v6m says. */
 static int32_t requantize(const cg_tile_v6m *tile, int32_t sum, const int32_t *numbers)
 {
     const uint32_t x = (uint32_t)sum;

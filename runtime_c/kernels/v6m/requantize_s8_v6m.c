@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requantize_s8_v6m.c -- requantising in all cases: channels for which no short way is exact.
+ * requantize_s8_v6m.c -- requantizing in all cases: channels for which no short way is exact.
  */
 #include "cg_conv_v6m_parts.h"
 #include "cg_fixed_point.h"

@@ -25,7 +25,7 @@
     .equ TILE_MIN, 20
     .equ TILE_MAX, 24
 
-    .equ F_SUMS, 0              /* of a channel that is requantised the long way */
+    .equ F_SUMS, 0              /* of a channel that is requantized the long way */
     .equ F_PIXELS, 16
     .equ F_ROW_BYTES, 20
     .equ F_OUTPUT, 24           /* of the next channel */
@@ -155,7 +155,7 @@
     mov     r2, \upper
     .endm
 
-/* r2 requantised to the byte at r6. \id is unique; \kinked: r0 is the middle, r7 the kink. */
+/* r2 requantized to the byte at r6. \id is unique; \kinked: r0 is the middle, r7 the kink. */
     .macro store id, kinked
     cmp     r2, r12
     bhi     saturate\id

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requantize_s8_v7m.c -- requantising in all cases: shifts left, no shift, narrow activations,
+ * requantize_s8_v7m.c -- requantizing in all cases: shifts left, no shift, narrow activations,
  * multipliers that are powers of two.
  */
 #include "cg_fixed_point.h"

@@ -139,7 +139,7 @@ def test_operands_that_make_no_sense(
     assert text in complaint(one_op(name, shape, (7,), operands, **options))
 
 
-def test_pad_that_would_requantise() -> None:
+def test_pad_that_would_requantize() -> None:
     model = ModelBuilder()
     x, y = model.tensor("x", (2,), "int8", scale=0.5), model.tensor("y", (3,), "int8", scale=0.25)
     model.op("PAD", [x, model.constant("k", np.array([[0, 1]], np.int32))], [y])

@@ -143,7 +143,7 @@ def module_of(drawn: Layer) -> Module:
 def shaped_layer(
     *, image: tuple[int, int, int], kernel: tuple[int, int], outputs: int, stride: int = 1, pad: int = 0
 ) -> Layer:
-    """A CONV_2D of this shape whose channels are all requantised the short way."""
+    """A CONV_2D of this shape whose channels are all requantized the short way."""
     rng = np.random.default_rng(outputs)
     taps = kernel[0] * kernel[1] * image[2]
     argument = random_operand(rng, DType.INT8, (1, *image))

@@ -1,4 +1,4 @@
-"""DSP convolutions without a target: the packed stream, the short requantisation, overlap, refusals."""
+"""DSP convolutions without a target: the packed stream, the short requantization, overlap, refusals."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ KERNELS: tuple[TiledConv | DspFullyConnected, ...] = (
 )
 
 
-def short_requantise(total: int, doubled: int, shift: int, zero: int) -> int:
+def short_requantize(total: int, doubled: int, shift: int, zero: int) -> int:
     """SMMLAR; ADD with the sign; ASRS; ADC; SSAT #8, as the architecture manual defines them."""
     signed = doubled - (1 << 32) if doubled >> 31 else doubled
     upper = (((total << 32) + total * signed + (1 << 31)) >> 32) & 0xFFFFFFFF
@@ -48,7 +48,7 @@ def short_requantise(total: int, doubled: int, shift: int, zero: int) -> int:
 def test_five_instructions_round_as_tflite_does(total: int, multiplier: int, shift: int, zero: int) -> None:
     """For every sum, not only small ones: nothing is doubled on the way."""
     expected = int(multiply_by_quantized_multiplier(total, multiplier, -shift)) + zero
-    assert short_requantise(total, 2 * multiplier, shift, zero) == max(-128, min(127, expected))
+    assert short_requantize(total, 2 * multiplier, shift, zero) == max(-128, min(127, expected))
 
 
 class Stream:
@@ -148,7 +148,7 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
             scaled = multiply_by_quantized_multiplier(sums, doubled >> 1, power) + zero
             got = np.clip(scaled, *activation_range(conv.activation, drawn.let.var.type))
         else:
-            got = np.array([short_requantise(int(total), doubled, shift, zero) for total in sums])
+            got = np.array([short_requantize(int(total), doubled, shift, zero) for total in sums])
         np.testing.assert_array_equal(got, expected[:, channel])
 
 

@@ -68,7 +68,7 @@ def test_sums_fit_up_to_the_last_unit() -> None:
     assert _one(1, 1, shift=LEAST_SHIFT).fits
 
 
-def test_the_short_requantisation_is_the_reference_for_every_sum_that_fits() -> None:
+def test_the_short_requantization_is_the_reference_for_every_sum_that_fits() -> None:
     rng = np.random.default_rng(3)
     sums = np.concatenate([rng.integers(-(2**31) + 1, 2**31, 100_000), [-(2**31) + 1, -1, 0, 1, 2**31 - 1]])
     multipliers = rng.integers(0, 1 << 15, sums.size)

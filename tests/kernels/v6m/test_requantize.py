@@ -1,4 +1,4 @@
-"""Requantisation without a long multiply: the numbers give TFLite's result for every accumulator."""
+"""Requantization without a long multiply: the numbers give TFLite's result for every accumulator."""
 
 import numpy as np
 import pytest

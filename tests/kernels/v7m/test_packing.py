@@ -1,4 +1,4 @@
-"""ARMv7-M kernels without a target: packed weights, sums in halves of words, requantisation, refusals."""
+"""ARMv7-M kernels without a target: packed weights, sums in halves of words, requantization, refusals."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from codegen.kernels.v7m.convolution import TiledConv, V7mConv2D, V7mDepthwiseOn
 from codegen.kernels.v7m.depthwise import V7mDepthwise, V7mDepthwiseInPlace
 from codegen.kernels.v7m.fully_connected import V7mFullyConnected, V7mRows, output_groups
 from codegen.kernels.v7m.packing import RUN_PAIRS, runs_of
-from codegen.kernels.v7m.requantize import LAST, LEFT, LONG, requantisation
+from codegen.kernels.v7m.requantize import LAST, LEFT, LONG, requantization
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer
 from tests.kernels.dsp.test_convolution import windows
@@ -34,7 +34,7 @@ def wrapped(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
-def short_requantise(total: int, words: NDArray[np.int32]) -> int:
+def short_requantize(total: int, words: NDArray[np.int32]) -> int:
     """EOR and ADD with the sign; SMLAL; ASR; SSAT #8, as the architecture manual defines them."""
     multiplier, offset, shift = map(int, words)
     sign = -1 if total < 0 else 0
@@ -44,11 +44,11 @@ def short_requantise(total: int, words: NDArray[np.int32]) -> int:
     return max(-128, min(127, upper >> (shift & 0xFF)))
 
 
-def requantised(total: int, words: NDArray[np.int32], let: Let, limits: tuple[int, int]) -> int:
+def requantized(total: int, words: NDArray[np.int32], let: Let, limits: tuple[int, int]) -> int:
     """As cg_v7m_parts.h says, short or long."""
     shift = int(words[2]) & 0xFFFFFFFF
     if not shift & LONG:
-        return short_requantise(total, words)
+        return short_requantize(total, words)
     power = shift & 31 if shift & LEFT else -(shift & 31)
     scaled = int(multiply_by_quantized_multiplier(total, int(words[0]), power)) + let.var.type.zero_point
     return max(limits[0], min(limits[1], scaled))
@@ -69,7 +69,7 @@ def test_five_instructions_round_as_tflite_does(
 ) -> None:
     """For every sum up to the highest; sums at the edge of a rounding besides random ones."""
     multiplier, right, zero, highest = drawn
-    found = requantisation(
+    found = requantization(
         np.array([multiplier], np.int32),
         np.array([-right], np.int32),
         highest=np.array([highest], np.int64),
@@ -85,12 +85,12 @@ def test_five_instructions_round_as_tflite_does(
     for total in (near, edge - 1, edge, edge + 1, -1, 0, highest):
         if -(2**31) <= total <= highest:
             expected = int(multiply_by_quantized_multiplier(total, multiplier, -right)) + zero
-            assert short_requantise(total, words) == max(-128, min(127, expected))
+            assert short_requantize(total, words) == max(-128, min(127, expected))
 
 
 def test_what_the_short_way_cannot_do_is_long() -> None:
     def is_long(multiplier: int, shift: int, *, highest: int = 1000, is_clamped: bool = False) -> bool:
-        found = requantisation(
+        found = requantization(
             np.array([multiplier], np.int32),
             np.array([shift], np.int32),
             highest=np.array([highest], np.int64),
@@ -204,7 +204,7 @@ def test_packed_convolutions_compute_the_layer(seed: int) -> None:
         sums = tile_sums(words[output], runs[int(output)], pixels[2 * start : 2 * start + 2])
         for pixel, total in enumerate(sums, 2 * start):
             if pixel < len(expected):
-                got = requantised(total, words[output, 2:], drawn.let, limits)
+                got = requantized(total, words[output, 2:], drawn.let, limits)
                 assert got == expected[pixel, output]
 
 
@@ -228,7 +228,7 @@ def test_packed_rows_compute_the_layer(seed: int) -> None:
         part = words[4 * group.start : 4 * group.stop]
         sums = inputs @ table + part[:count]
         each = part[count:].reshape(count, 3)
-        got += [requantised(wrapped(int(s)), w, drawn.let, limits) for s, w in zip(sums, each, strict=True)]
+        got += [requantized(wrapped(int(s)), w, drawn.let, limits) for s, w in zip(sums, each, strict=True)]
     assert got == drawn.expected.reshape(-1).tolist()
 
 

@@ -1,4 +1,4 @@
-"""Operators on elements one by one: arithmetic, activations, requantisation, SOFTMAX."""
+"""Operators on elements one by one: arithmetic, activations, requantization, SOFTMAX."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -101,7 +101,7 @@ def fully_connected_multipliers(
 def has_wide_accumulator(args: Sequence[TensorType | None]) -> bool:
     """Whether (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
 
-    Then the sum is requantised with 15 bits of the multiplier, else as that of an int8 image. Without a bias
+    Then the sum is requantized with 15 bits of the multiplier, else as that of an int8 image. Without a bias
     TFLite's option `quantized_bias_type` decides; the importer takes no file where that says int32.
     Source: kernels/conv.cc, fully_connected.cc.
     """
