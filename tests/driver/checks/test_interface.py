@@ -13,7 +13,7 @@ from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.models.bundle import together
 from codegen.program.program import ConstantsMode, Interface, IoMode, PoolOwner, Program
 from tests.emit import samples
-from tests.emit.cores import on_core_1
+from tests.emit.variants import on_core_1
 from tests.testdata import model_path
 
 OWNED = Interface(pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)

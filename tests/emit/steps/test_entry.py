@@ -14,7 +14,7 @@ from codegen.program.image import Sources
 from codegen.program.program import IoMode
 from tests.emit import samples
 from tests.emit.compiling import WARNINGS, run_main
-from tests.emit.test_golden import stepwise
+from tests.emit.variants import stepwise
 
 POOL = """
 #include <stdio.h>

@@ -14,7 +14,7 @@ from codegen.plan.models.bundle import together
 from codegen.program.program import ConstantsMode, EntryMode, IoMode, PoolOwner
 from tests.emit import samples
 from tests.emit.compiling import call, run_main
-from tests.emit.test_golden import owned
+from tests.emit.variants import owned
 
 ARM = ("arm-none-eabi-gcc", "-std=c11", *samples.M4_FLAGS)
 SANITIZED = ("-O1", "-fsanitize=address,undefined")

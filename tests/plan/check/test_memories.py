@@ -5,7 +5,7 @@ from dataclasses import replace
 from codegen.ir import SecondCore, VirtualDevice
 from codegen.plan.check.memories import misplaced_program
 from tests.emit import samples
-from tests.emit.cores import on_core_1
+from tests.emit.variants import on_core_1
 
 SECOND = SecondCore(driver="sse200", address=0, stack_bytes=256)
 
