@@ -88,13 +88,6 @@ static inline bool counters_start(counters *all, size_t count)
     return all->rows != NULL;
 }
 
-/* From now on each execution of `insn` adds 1 to counter `index`. */
-static inline void counters_count(counters *all, struct qemu_plugin_insn *insn, size_t index)
-{
-    const qemu_plugin_u64 counter = {all->rows, index * sizeof(uint64_t)};
-    qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, ADD_U64, counter, 1);
-}
-
 static inline uint64_t *counters_row(counters *all, unsigned int core)
 {
     return qemu_plugin_scoreboard_find(all->rows, core);
@@ -105,6 +98,29 @@ static inline unsigned int counters_cores(const counters *all)
     (void)all;
     const int cores = qemu_plugin_num_vcpus();
     return cores > 0 ? (unsigned int)cores : 0U;
+}
+
+static void counter_adds(unsigned int core, void *counter)
+{
+    (void)core;
+    (*(uint64_t *)counter)++;
+}
+
+/*
+ * From now on each execution of `insn` adds 1 to counter `index`. With several cores by a call, in
+ * the first core's row: of a second core, QEMU 10 places the second inline counter of a block at
+ * the square of a row's size (its product overwrites the constant that holds the core's number),
+ * and ends with a segmentation fault.
+ */
+static inline void counters_count(counters *all, struct qemu_plugin_insn *insn, size_t index)
+{
+    const qemu_plugin_u64 counter = {all->rows, index * sizeof(uint64_t)};
+    if (counters_cores(all) > 1) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, counter_adds, NO_REGISTERS,
+                                               &counters_row(all, 0)[index]);
+    } else {
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, ADD_U64, counter, 1);
+    }
 }
 #else
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation,
