@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import (
+    POINTWISE,
     Attrs,
     BinaryAttrs,
     ConvAttrs,
@@ -330,11 +331,11 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "TRANSPOSE": (transpose, LAYOUT_TYPES),
     "STRIDED_SLICE": (strided_slice, LAYOUT_TYPES),
     "SOFTMAX": (softmax, _BOTH),
-    "LOGISTIC": (unary("LOGISTIC"), _BOTH),
-    "TANH": (unary("TANH"), _BOTH),
-    "RELU": (unary("RELU"), _THREE),
-    "RELU6": (unary("RELU6"), _THREE),
-    "LEAKY_RELU": (unary("LEAKY_RELU"), _THREE),
+    **{
+        op.name: (unary(op.name), (*op.integers, DType.FLOAT32))
+        for op in POINTWISE
+        if op.floats  # the others change the type
+    },
     "QUANTIZE": (quantize, (*_THREE, DType.INT32)),
     "DEQUANTIZE": (dequantize, (DType.INT8, DType.INT16)),
 }

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from codegen.ir import ConstRef, DType, Quantization
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, PoolAttrs
+from codegen.ir.ops import (
+    POINTWISE,
+    Activation,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    PoolAttrs,
+)
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.access import above_bytes, below_bytes, events
@@ -31,13 +38,7 @@ SHARING = [
         "SUB",
         "MUL",
         "SOFTMAX",
-        "LOGISTIC",
-        "TANH",
-        "RELU",
-        "RELU6",
-        "LEAKY_RELU",
-        "QUANTIZE",
-        "DEQUANTIZE",
+        *(op.name for op in POINTWISE),
     }
 ]
 VARIANTS = 40

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
+from codegen.ir.ops import convolution, elementwise, layout, nonlinear, pooling
 from codegen.ir.ops.base.attrs import (
     BinaryAttrs,
     ConcatAttrs,
@@ -19,41 +20,17 @@ from codegen.ir.ops.base.attrs import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.convolution import Conv2D, DepthwiseConv2D, FullyConnected
 from codegen.ir.ops.device_copy import DEVICE_COPY
-from codegen.ir.ops.elementwise import Add, Mul, Sub
-from codegen.ir.ops.layout import Concatenation, Pad, Reshape, StridedSlice, Transpose
-from codegen.ir.ops.nonlinear import Dequantize, LeakyRelu, Logistic, Quantize, Relu, Relu6, Softmax, Tanh
-from codegen.ir.ops.pooling import AveragePool2D, MaxPool2D, Mean
+from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_ALL: tuple[Op, ...] = (
-    Conv2D(),
-    DepthwiseConv2D(),
-    FullyConnected(),
-    AveragePool2D(),
-    MaxPool2D(),
-    Mean(),
-    Add(),
-    Sub(),
-    Mul(),
-    Concatenation(),
-    Pad(),
-    Reshape(),
-    Transpose(),
-    StridedSlice(),
-    Softmax(),
-    Logistic(),
-    Tanh(),
-    Relu(),
-    Relu6(),
-    LeakyRelu(),
-    Quantize(),
-    Dequantize(),
-)
+_FAMILIES = (convolution, pooling, elementwise, layout, nonlinear)
 
-OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _ALL})
+OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""
+
+POINTWISE: tuple[Pointwise, ...] = tuple(op for op in OPS.values() if isinstance(op, Pointwise))
+"""Those whose result has element i from element i of their only argument."""
 
 USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
@@ -67,6 +44,7 @@ def find_op(name: str) -> Op | None:
 __all__ = [
     "DEVICE_COPY",
     "OPS",
+    "POINTWISE",
     "USER",
     "Activation",
     "Attrs",
@@ -80,6 +58,7 @@ __all__ = [
     "Op",
     "PadAttrs",
     "Padding2D",
+    "Pointwise",
     "PoolAttrs",
     "ReshapeAttrs",
     "SoftmaxAttrs",

@@ -236,3 +236,7 @@ def _image_and_weights(args: Sequence[TensorType | None]) -> tuple[TensorType, T
     need_rank(image, 4, "image")
     need_rank(weights, 4, "weights")
     return image, weights
+
+
+OPERATORS: tuple[Op, ...] = (Conv2D(), DepthwiseConv2D(), FullyConnected())
+"""All of this family."""

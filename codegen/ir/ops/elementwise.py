@@ -104,3 +104,7 @@ class Mul(_Binary):
     ) -> np.ndarray:
         """Source: reference_integer_ops::Mul."""
         return arithmetic.mul(narrow(attrs, BinaryAttrs), values, args, result)
+
+
+OPERATORS: tuple[Op, ...] = (Add(), Sub(), Mul())
+"""All of this family."""

@@ -209,3 +209,7 @@ class StridedSlice(_Layout):
         ):
             value = value.take(begin + stride * np.arange(count), axis=axis)
         return np.ascontiguousarray(value).reshape(result.shape)
+
+
+OPERATORS: tuple[Op, ...] = (Concatenation(), Pad(), Reshape(), Transpose(), StridedSlice())
+"""All of this family."""

@@ -32,6 +32,8 @@ class _Unary(Op):
 
     integers: tuple[DType, ...] = (DType.INT8,)
     """Integer types it works on, the same on both sides."""
+    floats: bool = True
+    """Whether it works on float32 on both sides."""
 
     def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
         """The argument's shape."""
@@ -44,6 +46,13 @@ class _Unary(Op):
         super().check(attrs, args, result)
         need_elements(result)
         need_one_type([("argument", operand(args, 0, "argument")), ("result", result)], *self.integers)
+
+
+class Pointwise(_Unary):
+    """Element i of the result depends on element i of the only argument alone.
+
+    What other stages need to know follows from this: int8 is a table of 256 results, channels stay apart.
+    """
 
 
 class Softmax(_Unary):
@@ -75,7 +84,7 @@ class Softmax(_Unary):
         return pointwise.softmax(narrow(attrs, SoftmaxAttrs), values, args, result)
 
 
-class Logistic(_Unary):
+class Logistic(Pointwise):
     """LOGISTIC: 1 / (1 + exp(-x))."""
 
     name = "LOGISTIC"
@@ -99,7 +108,7 @@ class Logistic(_Unary):
         return pointwise.logistic(values, args, result)
 
 
-class Tanh(_Unary):
+class Tanh(Pointwise):
     """TANH."""
 
     name = "TANH"
@@ -123,7 +132,7 @@ class Tanh(_Unary):
         return pointwise.tanh(values, args, result)
 
 
-class _Clamp(_Unary):
+class _Clamp(Pointwise):
     """RELU and RELU6: a clamp; integers are also rescaled to the result's quantisation."""
 
     activation: Activation
@@ -164,7 +173,7 @@ class Relu6(_Clamp):
     activation = Activation.RELU6
 
 
-class LeakyRelu(_Unary):
+class LeakyRelu(Pointwise):
     """LEAKY_RELU: x where it is positive, alpha * x elsewhere; integers are also requantized."""
 
     name = "LEAKY_RELU"
@@ -189,11 +198,13 @@ class LeakyRelu(_Unary):
         return pointwise.leaky_relu(narrow(attrs, LeakyReluAttrs), values, args, result)
 
 
-class Quantize(_Unary):
+class Quantize(Pointwise):
     """QUANTIZE: float32 -> int8 or int16, or an integer -> int8 or int16 of another scale or zero point."""
 
     name = "QUANTIZE"
     short = "quantize"
+    integers = (DType.INT8, DType.INT16)
+    floats = False
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
         """float32, int8, int16 or int32 in, int8 or int16 out."""
@@ -219,11 +230,13 @@ class Quantize(_Unary):
         return pointwise.quantize(values, args, result)
 
 
-class Dequantize(_Unary):
+class Dequantize(Pointwise):
     """DEQUANTIZE: int8 or int16 -> float32."""
 
     name = "DEQUANTIZE"
     short = "dequantize"
+    integers = ()
+    floats = False
 
     def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
         """int8 or int16 in, float32 out."""
@@ -244,3 +257,16 @@ class Dequantize(_Unary):
         """Source: reference_ops::Dequantize."""
         del attrs, result
         return pointwise.dequantize(values, args)
+
+
+OPERATORS: tuple[Op, ...] = (
+    Softmax(),
+    Logistic(),
+    Tanh(),
+    Relu(),
+    Relu6(),
+    LeakyRelu(),
+    Quantize(),
+    Dequantize(),
+)
+"""All of this family."""

@@ -124,3 +124,7 @@ class Mean(Op):
     ) -> np.ndarray:
         """Source: reference_ops::QuantizedMeanOrSum and reference_integer_ops::Mean, see `reduce.mean`."""
         return reduce.mean(narrow(attrs, MeanAttrs), values, args, result)
+
+
+OPERATORS: tuple[Op, ...] = (AveragePool2D(), MaxPool2D(), Mean())
+"""All of this family."""

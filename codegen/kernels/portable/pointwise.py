@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import Activation, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops import POINTWISE, Activation, LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     activation_range,
@@ -280,13 +280,19 @@ class Dequantize(_Converter):
         return params("cg_quantize_params", *fields)
 
 
-for _op in ("LOGISTIC", "TANH", "RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
-    register(Table(_op))
-register(ElementwiseF32("LOGISTIC", "logistic_f32"))
-register(ElementwiseF32("TANH", "tanh_f32"))
-register(ElementwiseF32("RELU", "clamp_f32", 0.0, FLT_MAX))
-register(ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0))
-register(LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"))
+_WITH_NUMBERS = (
+    ElementwiseF32("RELU", "clamp_f32", 0.0, FLT_MAX),
+    ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0),
+    LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"),
+)
+"""Float functions that take more than the argument; NAME of any other is `cg_<name>_f32`."""
+
+_FLOATS = {kernel.op: kernel for kernel in _WITH_NUMBERS}
+for _each in POINTWISE:
+    if DType.INT8 in _each.integers:
+        register(Table(_each.name))
+    if _each.floats:
+        register(_FLOATS.get(_each.name) or ElementwiseF32(_each.name, f"{_each.name.lower()}_f32"))
 register(SoftmaxS8())
 register(SoftmaxF32())
 register(QuantizeF32("quantize_f32_s8", DType.INT8))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, Let, Module, TensorType, Var
 from codegen.ir.ops import (
+    POINTWISE,
     ConcatAttrs,
     ConvAttrs,
     DepthwiseConvAttrs,
@@ -199,21 +200,9 @@ def _concatenation(let: Let) -> tuple[Link, ...] | None:
     return tuple(found)
 
 
-_ELEMENTWISE = (
-    "RELU",
-    "RELU6",
-    "LEAKY_RELU",
-    "LOGISTIC",
-    "TANH",
-    "QUANTIZE",
-    "DEQUANTIZE",
-    "ADD",
-    "SUB",
-    "MUL",
-)
-
 _LINKED: Mapping[str, Callable[[Let], tuple[Link, ...] | None]] = {
-    **dict.fromkeys(_ELEMENTWISE, _same),
+    **dict.fromkeys((op.name for op in POINTWISE), _same),
+    **dict.fromkeys(("ADD", "SUB", "MUL"), _same),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _same),
     "DEPTHWISE_CONV_2D": _depthwise,
     "RESHAPE": _reshape,

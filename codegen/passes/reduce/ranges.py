@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.fixed_point import INT32_MAX, INT32_MIN, Integers
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops import POINTWISE, Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops import matmul as reference
 from codegen.ir.ops.base.effort import effort
 from codegen.ir.ops.base.parameters import (
@@ -260,7 +260,7 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), _weighted),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "PAD"), _both_ends),
     **dict.fromkeys(("RESHAPE", "TRANSPOSE", "STRIDED_SLICE"), _both_ends),
-    **dict.fromkeys(("RELU", "RELU6", "LEAKY_RELU", "LOGISTIC", "TANH", "QUANTIZE"), _table),
+    **{op.name: _table for op in POINTWISE if DType.INT8 in op.integers},
     **dict.fromkeys(("ADD", "SUB", "MUL"), _corners),
     "MEAN": _mean,
 }

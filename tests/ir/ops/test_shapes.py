@@ -84,7 +84,7 @@ def test_shapes_and_macs(
 
 def test_every_operator_is_found_by_its_name_and_has_its_own_short_name() -> None:
     assert all(op.name == name and repr(op) == name for name, op in OPS.items())
-    assert len({op.short for op in OPS.values()}) == len(OPS) == 22
+    assert len({op.short for op in OPS.values()}) == len(OPS)
 
 
 @pytest.mark.parametrize(

@@ -10,33 +10,29 @@ from tflite.SubOptions import SubOptions
 from codegen.importers.tflite.operators import elementwise, shaping, slicing, windows
 from codegen.importers.tflite.operators.folding import FOLDED
 from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.ir.ops import POINTWISE, Attrs
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
+        **{op.name: elementwise.unary for op in POINTWISE if op.attrs_type is Attrs},
         "ADD": elementwise.binary(AddOptions),
         "AVERAGE_POOL_2D": windows.pool_2d,
         "CONCATENATION": shaping.concatenation,
         "CONV_2D": windows.conv_2d,
         "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
-        "DEQUANTIZE": elementwise.unary,
         "EXPAND_DIMS": shaping.expand_dims,
         "FULLY_CONNECTED": windows.fully_connected,
         "LEAKY_RELU": elementwise.leaky_relu,
-        "LOGISTIC": elementwise.unary,
         "MAX_POOL_2D": windows.pool_2d,
         "MEAN": shaping.mean,
         "MUL": elementwise.binary(MulOptions),
         "PAD": shaping.pad,
         "PADV2": shaping.pad_v2,
-        "QUANTIZE": elementwise.unary,
-        "RELU": elementwise.unary,
-        "RELU6": elementwise.unary,
         "RESHAPE": shaping.reshape,
         "SOFTMAX": elementwise.softmax,
         "SQUEEZE": shaping.squeeze,
         "STRIDED_SLICE": slicing.strided_slice,
         "SUB": elementwise.binary(SubOptions),
-        "TANH": elementwise.unary,
         "TRANSPOSE": shaping.transpose,
     }
 )
