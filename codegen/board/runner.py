@@ -11,9 +11,7 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
 from codegen.program.image import Image, RunRequest, RunResult
 from codegen.progress import Progress, silent
-
-_NEAREST = {"cortex-m0plus": "cortex-m0", "cortex-m85": "cortex-m55"}
-"""Cores that QEMU has no board of, and one that runs the same instructions."""
+from codegen.targets.families import family_of
 
 
 def check_can_run(board: Board, port: str | None) -> None:
@@ -42,7 +40,7 @@ def check_can_run(board: Board, port: str | None) -> None:
 
 def _not_emulated(board: Board) -> Message:
     core = board.target.cpu
-    wanted = _NEAREST.get(core, core)
+    wanted = family_of(core).emulated_as.get(core, core)
     alike = [one.name for one in boards() if one.runner is Runner.QEMU and one.target.cpu == wanted]
     kind = "with this core" if wanted == core else f"whose core ({wanted}) runs this code"
     advice = [f"boards on QEMU {kind}: {', '.join(alike)}"] if alike else []

@@ -3,7 +3,6 @@
 from codegen.ir.function import Function, Module
 from codegen.ir.hardware.flash import FlashCache, MemoryModel
 from codegen.ir.hardware.target import (
-    CACHED_CORES,
     Board,
     Cache,
     CacheKind,
@@ -21,7 +20,6 @@ from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
 
 __all__ = [
     "ANYWHERE",
-    "CACHED_CORES",
     "Arg",
     "Board",
     "Cache",

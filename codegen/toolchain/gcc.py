@@ -13,10 +13,8 @@ from pathlib import Path
 from codegen import disk
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.progress import Progress, silent
-
-ARM_PREFIX = "arm-none-eabi-"
-INSTALL_ARM_GCC = "sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
-INSTALL_HOST_GCC = "sudo apt-get install gcc libc6-dev"
+from codegen.targets.arm import ARM_PREFIX, INSTALL_ARM_GCC
+from codegen.targets.host import INSTALL_HOST_GCC
 
 WARNINGS = (
     "-Wall",

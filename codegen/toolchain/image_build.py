@@ -9,6 +9,7 @@ from typing import Literal
 from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, Image, Sources
 from codegen.progress import Progress, silent
+from codegen.targets.families import family_of
 from codegen.toolchain import callgraph, elf, gcc, host_build, pool_checks, stack_bound
 
 Optimize = Literal["speed", "balanced", "size"]
@@ -76,7 +77,9 @@ def tools(board: Board, optimize: Optimize) -> str:
 
 
 def _compiler(board: Board) -> gcc.Compiler:
-    return gcc.Compiler(prefix=gcc.ARM_PREFIX, options=(*board.target.compiler_flags, *_OPTIONS))
+    return gcc.Compiler(
+        prefix=family_of(board.target.cpu).compiler_prefix, options=(*board.target.compiler_flags, *_OPTIONS)
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

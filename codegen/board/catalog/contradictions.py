@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from codegen import resources
 from codegen.board.catalog.decode import CODE
 from codegen.errors import Messages
-from codegen.ir import CACHED_CORES, Board, CacheKind, Region, Runner
+from codegen.ir import Board, CacheKind, Region, Runner
+from codegen.targets.families import FEATURES, family_of
 
-FEATURES = frozenset({"dsp", "fpu", "mve", "mvef", "div"})
 _REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _WORD_MAX = 0xFFFF_FFFF
 _LEAST_STACK_BYTES = 256
@@ -163,8 +163,9 @@ def _check_setup(board: Board, where: str, messages: Messages) -> None:
                 messages.add(CODE, "does not fit 32 bits", where=f"{where}: setup[{index}].{field}")
     if not all(0 <= word <= _WORD_MAX for word in board.boot_words):
         messages.add(CODE, "does not fit 32 bits", where=f"{where}: boot_words")
+    cached = board.target.cpu in family_of(board.target.cpu).cached_cpus
     for index, cache in enumerate(board.caches):
-        if cache.kind is not CacheKind.FLASH and board.target.cpu not in CACHED_CORES:
+        if cache.kind is not CacheKind.FLASH and not cached:
             text = f"a {board.target.cpu} has no {cache.kind.value} cache of its own"
             help_ = 'a vendor\'s cache in front of a memory is of kind "flash"'
             messages.add(CODE, text, where=f"{where}: caches[{index}].kind", help=help_)

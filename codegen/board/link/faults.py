@@ -4,35 +4,7 @@ from collections.abc import Mapping
 
 from codegen.board.link.protocol import Fault, Refusal
 from codegen.errors import CodegenError, Message
-
-_EXCEPTIONS = {
-    2: "NMI",
-    3: "HardFault",
-    4: "MemManage fault",
-    5: "BusFault",
-    6: "UsageFault",
-    7: "SecureFault",
-}
-
-_REASONS = {
-    0: "code fetched from memory that is closed",
-    1: "access to memory that is closed (outside the model's pools and stack, or the step's buffers)",
-    3: "closed memory on return from an exception",
-    4: "stack overflow (no room for an exception frame)",
-    5: "closed memory while floating point state was saved",
-    8: "code fetched from memory that does not exist",
-    9: "access to memory that does not exist",
-    10: "access to memory that does not exist (late)",
-    12: "stack overflow (no memory for an exception frame)",
-    16: "undefined instruction",
-    17: "jump to an address without the Thumb bit",
-    18: "bad exception return",
-    19: "coprocessor or floating point unit that is off",
-    20: "stack overflow (below the stack's limit)",
-    24: "unaligned access",
-    25: "division by zero",
-}
-"""Bits of CFSR. Source: Armv7-M and Armv8-M architecture reference manuals, B3.2.15 and D1.2.39."""
+from codegen.targets.arm import FAULTS
 
 _MMFAR_VALID = 1 << 7
 _BFAR_VALID = 1 << 15
@@ -40,8 +12,8 @@ _BFAR_VALID = 1 << 15
 
 def describe(fault: Fault, symbols: Mapping[str, tuple[int, int]]) -> str:
     """One line: exception, reasons, address, pc and lr with the functions they lie in."""
-    name = _EXCEPTIONS.get(fault.exception, f"exception {fault.exception}")
-    reasons = [text for bit, text in _REASONS.items() if fault.cfsr >> bit & 1]
+    name = FAULTS.exceptions.get(fault.exception, f"exception {fault.exception}")
+    reasons = [text for bit, text in FAULTS.reasons.items() if fault.cfsr >> bit & 1]
     parts = [f"{name}: {', '.join(reasons)}" if reasons else name]
     if fault.cfsr & _MMFAR_VALID:
         parts.append(f"at address 0x{fault.mmfar:08x}{_object(fault.mmfar, symbols)}")

@@ -12,6 +12,7 @@ from codegen.emit.c.environment import fill
 from codegen.ir import Board, CacheKind, Region, SecondCore
 from codegen.program.cores import uses_second_core
 from codegen.program.program import Program
+from codegen.targets.families import family_of
 
 GUARD_BYTES = 32
 """Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
@@ -27,8 +28,6 @@ _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 
 _BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
 _CORE1 = ("bench/core1.c", "bench/core1.h")
-_NO_SYSTEM_CONTROL = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m1"})
-"""Cores without VTOR that matters here, fault registers and configurable faults (Armv6-M)."""
 
 
 def payload_bytes(board: Board) -> int:
@@ -112,7 +111,7 @@ def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
         "mpu_ranges": _mpu_ranges(board),
         "has_caches": _caches(board),
         "systick": board.counter.driver == "systick",
-        "has_system_control": board.target.cpu not in _NO_SYSTEM_CONTROL,
+        "has_system_control": family_of(board.target.cpu).has_system_control,
         "has_fpu": "fpu" in board.target.features,
         "read_only": [
             (f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end")

@@ -3,9 +3,6 @@
 import enum
 from dataclasses import dataclass
 
-CACHED_CORES = frozenset({"cortex-m7", "cortex-m55", "cortex-m85"})
-"""Cores that may have caches of their own."""
-
 NULL_BYTES = 32
 """Bytes at address 0 that no pool uses."""
 

@@ -40,6 +40,8 @@ from codegen.kernels.dsp.tiles import (
 )
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import DSP
+from codegen.targets.families import runs
 
 HEADER = "cg_conv_dsp.h"
 PIXEL_SOURCES = (
@@ -98,7 +100,7 @@ class DspKernel(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without SMLAD, or numbers the kernel cannot apply."""
-        if "dsp" not in target.features:
+        if not runs(target, DSP):
             return f"the kernel {self.name} needs a core with the DSP extension"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

@@ -13,6 +13,8 @@ from codegen.kernels.base.c_kernel import arg_type, constant_data
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.dsp.requantize import channel_multipliers, folded_bias, long_reason, right_shifts
 from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace
+from codegen.targets.arm import DSP
+from codegen.targets.families import runs
 
 GROUP = 4
 """Channels computed together."""
@@ -39,7 +41,7 @@ def window_of(let: Let) -> WindowShape:
 def common_refusal(let: Let, target: Target) -> str | None:
     """A core without SMLAD, several results a channel, few channels, or a scale or range for which the short
     requantization is not exact."""
-    if "dsp" not in target.features:
+    if not runs(target, DSP):
         return "the core lacks the DSP extension"
     reason = PORTABLE.refusal(let, target)
     if reason is not None:

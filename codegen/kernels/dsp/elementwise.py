@@ -15,6 +15,8 @@ from codegen.kernels.base.walk import params
 from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import DSP
+from codegen.targets.families import runs
 
 HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
@@ -28,7 +30,7 @@ class Add(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without SMMLAR, broadcasting, constants, a narrower range, a scale no shift goes with."""
-        if "dsp" not in target.features:
+        if not runs(target, DSP):
             return "the core lacks the DSP extension"
         reason = self.portable.refusal(let, target)
         if reason is not None:

@@ -21,6 +21,8 @@ from codegen.kernels.portable.convolution import (
     FullyConnected,
     window_of,
 )
+from codegen.targets.arm import FLOAT_MVE, FPU
+from codegen.targets.families import runs
 
 Reals = NDArray[np.float32]
 
@@ -56,9 +58,9 @@ class Source:
     def refusal(self, let: Let, target: Target, name: str, *, is_vector: bool) -> str | None:
         """Why kernel `name` cannot run `let`, or None; `is_vector`: it is for float Helium, else for a
         Cortex-M with an FPU and without that, as the same C calls other loops where there is Helium."""
-        if "fpu" not in target.features or not target.cpu.startswith("cortex-m"):
+        if not runs(target, FPU) and not runs(target, FLOAT_MVE):
             return f"the kernel {name} needs a Cortex-M with an FPU"
-        if is_vector != ("mvef" in target.features):
+        if is_vector != runs(target, FLOAT_MVE):
             return f"the kernel {name} is for cores {'with' if is_vector else 'without'} float Helium"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

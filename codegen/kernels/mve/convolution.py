@@ -31,6 +31,8 @@ from codegen.kernels.mve.packing import (
 from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected, window_of
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import MVE
+from codegen.targets.families import runs
 
 HEADER = "cg_kernels_mve.h"
 GROUP = 3
@@ -164,7 +166,7 @@ class _Product(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, a computed image only, and what the portable kernel refuses."""
-        if "mve" not in target.features:
+        if not runs(target, MVE):
             return f"the kernel {self.name} needs a core with Helium (MVE)"
         reason = self.source.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

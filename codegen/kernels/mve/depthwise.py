@@ -32,6 +32,8 @@ from codegen.kernels.mve.packing import (
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
 from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import MVE
+from codegen.targets.families import runs
 
 PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
 """Its conditions hold here too; it runs what only the weights show to be out of range."""
@@ -66,7 +68,7 @@ class _Depthwise(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, several output channels an input channel, a constant image."""
-        if "mve" not in target.features:
+        if not runs(target, MVE):
             return f"the kernel {self.name} needs a core with Helium (MVE)"
         reason = PORTABLE.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

@@ -17,6 +17,8 @@ from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.mve.convolution import HEADER
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import MVE
+from codegen.targets.families import runs
 
 HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
@@ -60,7 +62,7 @@ class Add(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, broadcasting, constants, a scale of the result that no shift goes with."""
-        if "mve" not in target.features:
+        if not runs(target, MVE):
             return f"the kernel {self.name} needs a core with Helium (MVE)"
         reason = self.portable.refusal(let, target)
         if reason is not None:

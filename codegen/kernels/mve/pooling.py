@@ -15,6 +15,8 @@ from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.portable.pooling import Pool
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import MVE
+from codegen.targets.families import runs
 
 
 class PoolMve(Kernel):
@@ -28,7 +30,7 @@ class PoolMve(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """A core without Helium, a constant image, and what the portable kernel refuses."""
-        if "mve" not in target.features:
+        if not runs(target, MVE):
             return f"the kernel {self.name} needs a core with Helium (MVE)"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

@@ -31,9 +31,9 @@ from codegen.kernels.v6m.packing import Channels, packed, padded, stream
 from codegen.kernels.v6m.price import conv_instructions
 from codegen.kernels.v6m.requantize import Integers, Scale
 from codegen.kernels.v6m.tiles import rows_of, tiled_below
+from codegen.targets.arm import V6M
+from codegen.targets.families import runs
 
-CPUS = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m23"})
-"""What gcc calls the cores without a multiply longer than MULS."""
 HEADER = "cg_conv_v6m.h"
 TILE_SOURCES = ("kernels/v6m/pair_s8_v6m.S", "kernels/v6m/requantize_s8_v6m.c", "kernels/v6m/tile_s8_v6m.S")
 
@@ -76,7 +76,7 @@ class V6mKernel(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another core, or numbers the kernel cannot apply."""
-        if target.cpu not in CPUS:
+        if not runs(target, V6M):
             return f"the kernel {self.name} is for cores of ARMv6-M and Cortex-M23"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

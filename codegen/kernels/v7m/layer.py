@@ -14,10 +14,10 @@ from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.walk import Fields
 from codegen.kernels.v7m.requantize import Requantization, requantization
+from codegen.targets.arm import V7M
+from codegen.targets.families import runs
 
 HEADER = "cg_kernels_v7m.h"
-CPUS = frozenset({"cortex-m3", "cortex-m33"})
-"""Cores of ARMv7-M, or of ARMv8-M with its instructions, that may lack the DSP extension."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class V7mKernel(Kernel):
 
     def refusal(self, let: Let, target: Target) -> str | None:
         """Another core, or numbers the kernel cannot apply."""
-        if target.cpu not in CPUS or "dsp" in target.features:
+        if not runs(target, V7M):
             return f"the kernel {self.name} is for ARMv7-M cores without the DSP extension"
         reason = self.portable.refusal(let, target)
         if reason is None and not isinstance(let.call.args[0], Var):

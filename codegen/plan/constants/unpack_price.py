@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from codegen.ir import Target
 from codegen.program.coding import Packing
+from codegen.targets.families import family_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,7 +18,6 @@ class _Cost:
     taking: int
 
 
-_ARMV6M_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m23"})
 _THUMB_2: Mapping[str, _Cost] = {
     "speed": _Cost(call=40, group=12, byte=15, taking=6),
     "balanced": _Cost(call=40, group=12, byte=15, taking=6),
@@ -32,7 +32,7 @@ _ARMV6M: Mapping[str, _Cost] = {
 
 def decode_instructions(packing: Packing, target: Target, optimize: str) -> int:
     """Predicted for decoding all pieces once, with their calls."""
-    costs = _ARMV6M if target.cpu in _ARMV6M_CORES else _THUMB_2
+    costs = _THUMB_2 if family_of(target.cpu).has_long_multiply else _ARMV6M
     cost, calls = costs[optimize], len(packing.piece_bytes)
     fixed = calls * (cost.call + packing.classes * cost.group)
     return fixed + sum(packing.piece_bytes) * cost.byte + packing.taken * cost.taking

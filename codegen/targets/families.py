@@ -1,0 +1,26 @@
+"""The family of a core."""
+
+from functools import cache
+
+from codegen.ir import Target
+from codegen.targets import arm
+from codegen.targets.core_family import CoreFamily, KernelSet
+from codegen.targets.host import HOST
+
+FAMILIES = (*arm.FAMILIES, HOST)
+FEATURES = frozenset(feature for family in FAMILIES for feature in family.features)
+"""All that board files may name."""
+
+
+@cache
+def family_of(cpu: str) -> CoreFamily:
+    """The family of the core that gcc calls `cpu`; of one that none lists, what its features say."""
+    for family in FAMILIES:
+        if cpu in family.cpus:
+            return family
+    return arm.UNLISTED_M if cpu.startswith("cortex-m") else arm.UNLISTED
+
+
+def runs(target: Target, kernels: KernelSet) -> bool:
+    """Whether `target` runs the kernels of this set."""
+    return family_of(target.cpu).runs(kernels, target)
