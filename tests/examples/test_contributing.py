@@ -1,0 +1,91 @@
+"""The worked examples of CONTRIBUTING.md, done to a copy of the checkout, where they must work."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+
+OPERATOR = ROOT / "docs" / "examples" / "new_operator.patch"
+COPIED = ("codegen", "runtime_c", "templates", "boards", "benchmarks", "tests", "pyproject.toml", "LICENSE")
+
+CHECK = """
+import numpy as np
+import codegen
+from codegen.importers.tflite.writing.writer import ModelBuilder
+
+model, shape = ModelBuilder(), (1, 3, 5, 2)
+image, half, result = (model.tensor(name, shape, "float32") for name in ("image", "half", "result"))
+model.op("NEG", [image], [half])
+model.op("RELU", [half], [result])
+model.inputs(image)
+model.outputs(half, result)
+open("neg.tflite", "wb").write(model.build())
+
+given = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+negative = (given.view(np.uint32) ^ np.uint32(1 << 31)).view(np.float32)  # the sign bit, no operator of ours
+expected = (negative, np.where(negative > 0, negative, np.float32(0)))
+case = codegen.Case(name="one", inputs=(given,), expected=expected)
+report = codegen.run("neg.tflite", codegen.Options(board="host"), cases={"neg": [case]})
+assert [output.matches for output in report.run.outputs] == [True, True]
+print([step.kernel for step in report.steps])
+"""
+
+
+def _call(*words: str, folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout with the new operator in it."""
+    if shutil.which("git") is None:
+        pytest.skip("git applies the patch, and is not installed")
+    copy = tmp_path_factory.mktemp("contributing")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_data"))
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    _call("git", "apply", str(OPERATOR), folder=copy)
+    return copy
+
+
+def test_a_new_operator_is_four_files_and_few_lines() -> None:
+    """As CONTRIBUTING.md promises: files, and lines that are added or taken away."""
+    text = OPERATOR.read_text(encoding="utf-8")
+    files = re.findall(r"^diff --git a/(\S+) b/", text, re.MULTILINE)
+    changed = re.findall(r"^[+-](?![+-]{2} )", text, re.MULTILINE)
+    assert len(files) <= 4
+    assert len(changed) <= 120
+    named = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert [file for file in files if f"`{file}`" not in named] == []
+
+
+def test_the_new_operator_is_imported_and_computed(checkout: Path) -> None:
+    """A model with it, written, imported, built for this machine, against arithmetic of the test's own."""
+    assert "neg_f32_portable" in _call(sys.executable, "-c", CHECK, folder=checkout)
+    assert re.search(
+        r"^NEG +neg_f32_portable", _call(sys.executable, "-m", "codegen", "ops", folder=checkout), re.M
+    )
+
+
+def test_the_suite_finds_the_new_operator_by_the_registries(checkout: Path) -> None:
+    """Random layers of it are drawn, run in C and compared, without a line in any test."""
+    files = ("kernels/test_random_layers.py", "kernels/test_refusal.py", "kernels/test_code_bytes.py")
+    words = ("-m", "pytest", "-vv", "-p", "no:cacheprovider", "-k", "NEG or every_operator or every_source")
+    paths = [f"tests/{name}" for name in files]
+    told = _call(sys.executable, *words, *paths, folder=checkout)
+    assert "test_result_equals_the_reference[NEG-" in told
+    assert "test_every_operator_has_a_kernel" in told
+    assert "test_every_source_is_recorded" in told
