@@ -39,7 +39,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]')
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]' 'examples/*.[ch]')
 
 # make bench   plans and orders of the shared instances; how long planning takes; every shared model on every core, figures recorded in benchmarks/results
 bench: $(VENV)/.test
