@@ -18,7 +18,7 @@ APT_TEST := $(APT_DEMO) cppcheck cmake g++
 LOCK := develop.lock
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c $(LOCK)
 
-.PHONY: help demo test test-long lint lock bench engines clean tools-demo tools-test
+.PHONY: help demo test test-long lint docs lock bench engines clean tools-demo tools-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -40,6 +40,11 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'runtime_c/*.[ch]' 'examples/*.[ch]')
+
+# make docs   the pages of docs as a site in build/docs, every link and anchor checked; it reads offline
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "written   build/docs/index.html"
 
 # make bench   plans and orders of the shared instances; how long planning takes; every shared model on every core, figures recorded in benchmarks/results
 bench: $(VENV)/.test
@@ -85,10 +90,14 @@ $(VENV)/.lint: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
 	$(PIP_INSTALL) -e '.[test,lint]'
 	touch $@ $(VENV)/.test $(VENV)/.demo
 
+$(VENV)/.docs: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
+	$(PIP_INSTALL) -e '.[docs]'
+	touch $@ $(VENV)/.demo
+
 # make lock   writes develop.lock anew: the newest versions that pyproject.toml allows
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/pip install -q --disable-pip-version-check -e '.[test,lint]'
+	build/lock/bin/pip install -q --disable-pip-version-check -e '.[test,lint,docs]'
 	sed -n '/^#/p' $(LOCK) > build/lock/head
 	build/lock/bin/pip freeze --exclude-editable | cat build/lock/head - > $(LOCK)
 

@@ -1,0 +1,63 @@
+"""The documentation builds as a site without a warning, reads offline, and fits a screen."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+
+COLUMNS = 120
+PAGES = sorted(
+    path
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
+    if path != ROOT / "docs" / "design.md" and path.parent.name != "decisions"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as `make docs` builds it: every link and anchor of every page is checked."""
+    if importlib.util.find_spec("mkdocs") is None:
+        pytest.skip("mkdocs is not installed: `make docs` installs it")
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+def test_every_page_is_in_the_site(site: Path) -> None:
+    docs = ROOT / "docs"
+    pages = {path.relative_to(docs).with_suffix(".html") for path in docs.glob("**/*.md")}
+    assert pages
+    assert {page for page in pages if not (site / page).is_file()} == set()
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    """Fonts, scripts and pictures of others' servers: they cost privacy, and offline they are not there."""
+    loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?((?:https?:)?//[^\s\">]+)")
+    found = {
+        f"{path.relative_to(site)}: {address}"
+        for path in site.glob("**/*.html")
+        for address in loaded.findall(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+    assert (site / "search" / "search_index.js").is_file()
+
+
+def _wide(page: Path) -> Iterator[str]:
+    fenced = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced and not line.startswith("|") and len(line) > COLUMNS:
+            yield f"{page.relative_to(ROOT)}:{number}: {len(line)} columns"
+
+
+def test_no_line_of_prose_is_wider_than_120_columns() -> None:
+    """A row of a table is one line in Markdown, whatever its width."""
+    assert [line for page in PAGES for line in _wide(page)] == []
