@@ -1,4 +1,4 @@
-"""Hook of MkDocs: a folder named in the navigation stands for all its pages, in the order of their names."""
+"""Hook of MkDocs: a folder in the navigation stands for all its pages, by name, its index first."""
 
 from pathlib import Path
 
@@ -11,7 +11,8 @@ def _filled(entry: object, docs: Path) -> object:
     if isinstance(entry, dict):
         return {title: _filled(part, docs) for title, part in entry.items()}
     if isinstance(entry, str) and (docs / entry).is_dir():
-        return sorted(path.relative_to(docs).as_posix() for path in (docs / entry).glob("*.md"))
+        pages = sorted((docs / entry).glob("*.md"), key=lambda path: (path.name != "index.md", path.name))
+        return [path.relative_to(docs).as_posix() for path in pages]
     return entry
 
 
