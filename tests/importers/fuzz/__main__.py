@@ -68,6 +68,12 @@ def _handmade() -> int:
     return ended
 
 
+def _keep(asked: argparse.Namespace, mutant: Mutant) -> None:
+    if asked.keep:
+        asked.keep.mkdir(parents=True, exist_ok=True)
+        (asked.keep / f"{asked.seed}_{mutant.number}.tflite").write_bytes(mutant.data)
+
+
 def _mutants(asked: argparse.Namespace) -> int:
     """A table of verdicts, then the bad ones; 0 if there are none."""
 
@@ -82,15 +88,14 @@ def _mutants(asked: argparse.Namespace) -> int:
         counts[verdict.what] += 1
         if verdict.is_bad:
             bad.append(_told(number, draw, verdict, asked.seed))
-            if asked.keep:
-                asked.keep.mkdir(parents=True, exist_ok=True)
-                (asked.keep / f"{asked.seed}_{number}.tflite").write_bytes(draw(number).data)
+            _keep(asked, draw(number))
         if verdict.what == "ok" and verdict.runs:
             accepted.append(draw(number))
     for mutant, verdict in compared.verdicts([] if asked.no_run else accepted):
         counts[verdict.what] += 1
         if verdict.is_bad:
             bad.append(_told(mutant.number, draw, verdict, asked.seed))
+            _keep(asked, mutant)
     for what, count in sorted(counts.items()):
         _say(f"{count:8,} {what}")
     _say("\n\n".join(bad))

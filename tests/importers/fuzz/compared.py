@@ -4,8 +4,10 @@ import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import tflite
 
 from codegen import board as boards
 from codegen import emit, toolchain
@@ -14,6 +16,7 @@ from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.report.compare import array, compare
 from codegen.driver.run import request
+from codegen.ir import Let
 from codegen.ir.evaluate import evaluate
 from codegen.program.image import RunResult
 from tests import engines
@@ -82,8 +85,36 @@ def _against_engines(mutant: Mutant, planned: Planned, case: Case) -> Verdict:
         return Verdict(what="no engine takes it")
     if any(_alike(outputs, wanted) for outputs in given):
         return Verdict(what="engine agrees")
+    if _overflows(mutant, planned, case):
+        return Verdict(what="engines overflow")
     first = [[y.ravel()[:8] for y in outputs] for outputs in given]
     return Verdict(what="bug", detail=f"engines give {first}, NumPy {[y.ravel()[:8] for y in wanted]}")
+
+
+def _overflows(mutant: Mutant, planned: Planned, case: Case) -> bool:
+    """Whether the engines compute this file with numbers that their own types do not hold: they keep the
+    padding of a window in an int16, and QUANTIZE casts its quotient to an int32."""
+    model = tflite.Model.GetRootAs(mutant.data, 0)
+    graph = cast(Any, model.Subgraphs(0))
+    for operator in (graph.Operators(index) for index in range(graph.OperatorsLength())):
+        table = operator.BuiltinOptions()
+        if table is not None and operator.BuiltinOptionsType() == tflite.BuiltinOptions.Pool2DOptions:
+            pool = cast(Any, tflite.Pool2DOptions())
+            pool.Init(table.Bytes, table.Pos)
+            if max(pool.FilterHeight(), pool.FilterWidth()) // 2 > np.iinfo(np.int16).max:
+                return True
+    return any(_quotient(let, planned, case) > np.iinfo(np.int32).max for let in planned.reference.main.body)
+
+
+def _quotient(let: Let, planned: Planned, case: Case) -> float:
+    """The largest |x / scale| that a QUANTIZE of an input of the network casts; 0 for any other step."""
+    params = planned.reference.main.params
+    (arg, *_) = let.call.args
+    quantization = let.var.type.quantization
+    if let.call.op.name != "QUANTIZE" or arg not in params or quantization is None:
+        return 0.0
+    values = case.inputs[params.index(arg)]
+    return float(np.abs(values).max(initial=0) / min(quantization.scales))
 
 
 def _answer(engine: str, mutant: Mutant, case: Case) -> Answer:
