@@ -13,11 +13,11 @@ import pytest
 from codegen import documents
 from codegen.board import load_board
 from codegen.cli.config.project_file import settings
-from codegen.cli.config.toml_lines import key_line
 from codegen.documents import read_toml
 from codegen.errors import CodegenError
 from codegen.ir.sizes import size_bytes
 from codegen.resources import folder
+from codegen.toml.lines import lines_of
 from tests.checkout import ROOT
 
 TOML = {
@@ -166,8 +166,21 @@ def test_what_people_write_is_read(tmp_path: Path) -> None:
 def test_lines_of_keys_take_one_walk() -> None:
     """Each line was parsed with all above it, for every key that is complained about."""
     text = 'a = 1\n"b.c" = [\n  1,\n]\n# d = 2\ne.f = """\ng = 1\n"""\n[[h]]\ni = 1\n[ j.k ]\n'
-    expected = {"a": 1, "b.c": 2, "e": 6, "h": 9, "j": 11, "i": None, "d": None, "g": None, "1": None}
-    assert {key: key_line(text, key) for key in expected} == expected
+    expected = {
+        "a": 1,
+        "b.c": 2,
+        "e": 6,
+        "e.f": 6,
+        "h": 9,
+        "h[0]": 9,
+        "h[0].i": 10,
+        "j": 11,
+        "i": None,
+        "d": None,
+        "g": None,
+        "1": None,
+    }
+    assert {key: lines_of(text).get(key) for key in expected} == expected
 
 
 def test_every_shipped_toml_is_far_within_the_limits() -> None:

@@ -1,7 +1,6 @@
 """Sizes as people write them: `32768`, `0x8000`, `32K`, `32KiB`, `1M`."""
 
 import re
-from collections.abc import Mapping
 
 NUMBER = r"0[xX][0-9a-fA-F]{1,20}|[0-9]{1,20}"
 """A whole number, decimal or hexadecimal, as a regular expression: as many digits as 64 bits can have."""
@@ -30,14 +29,3 @@ def size_bytes(text: str) -> int | None:
     if match is None:
         return None
     return whole_number(match["number"]) * _BYTES.get((match["unit"] or "").lower(), 1)
-
-
-def with_sizes(table: Mapping[str, object], *keys: str) -> dict[str, object]:
-    """`table` with the strings at `keys` that state sizes as numbers; what states none stays as it is."""
-    found = dict(table)
-    for key in keys:
-        text = table.get(key)
-        size = size_bytes(text) if isinstance(text, str) else None
-        if size is not None:
-            found[key] = size
-    return found

@@ -29,7 +29,10 @@ _FILE = [
     ('seed = 1\nboard = "stm23"\n', "codegen.toml, line 2, key board: there is no board 'stm23'"),
     ('planner = "hillclimb"\n', "codegen.toml, line 1, key planner: planner hillclimb: "),
     ("deadline = -1\n", "codegen.toml, line 1, key deadline: -1.0 is not in the range x>0"),
-    ('[pool]\n\nsram = "32KB"\n', "codegen.toml, line 3, key pool.sram: 32KB is no number of bytes"),
+    (
+        '[pool]\n\nsram = "32KB"\n',
+        'codegen.toml, line 3, key pool.sram: must be a size: 4096, 0x1000 or "4K", got ',
+    ),
     ("deadline = nan\n", "codegen.toml, line 1, key deadline: nan is not in the range x>0"),
     ('app-elf = "none.elf"\n', "codegen.toml, line 1, key app-elf: "),
     ('seed = 1\nbord = "x"\n', "codegen.toml, line 2, key bord: unknown key 'bord'"),
@@ -126,10 +129,10 @@ def test_wrong_tables_are_told_all_at_once_with_their_lines(capsys: pytest.Captu
     told = [line for line in _told(capsys) if line.startswith("error")]
     assert told == [
         "error[E202] codegen.toml, line 6, place 2: needs exactly one of tensor, op, inputs, outputs",
-        "error[E202] codegen.toml, line 8, state 1: needs input",
-        "error[E202] codegen.toml, line 8, state 1: needs output",
-        "error[E202] codegen.toml, line 11, key pool.sram: True is no number of bytes",
-        "error[E202] codegen.toml, line 12, key pool.flash: -1 is no number of bytes",
+        "error[E202] codegen.toml, line 8, state 1: input is missing",
+        "error[E202] codegen.toml, line 8, state 1: output is missing",
+        'error[E202] codegen.toml, line 11, key pool.sram: must be a size: 4096, 0x1000 or "4K", got True',
+        'error[E202] codegen.toml, line 12, key pool.flash: must be a size: 4096, 0x1000 or "4K", got -1',
     ]
 
 

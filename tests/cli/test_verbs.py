@@ -272,7 +272,7 @@ def test_boards_tells_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.Captu
     path.write_text(text.replace("size_bytes = 36_864", "size_bytes = 36.5"))
     assert call("boards", str(path)) == 2
     number = 1 + next(index for index, line in enumerate(text.splitlines()) if "36_864" in line)
-    assert f"error[E252] mine.toml:{number}: regions[0].size_bytes: Expected `int`" in capsys.readouterr().err
+    assert f"error[E252] mine.toml:{number}: regions[0].size_bytes: must be a size" in capsys.readouterr().err
 
 
 NOT_EMULATED = "QEMU does not emulate this board ({}): it can be built for, not run"

@@ -191,7 +191,7 @@ def test_a_memory_model_needs_cycles_and_has_to_exist():
         ),
         (("rows = 32", "rows = 0"), "rows must be 1 to 65536, got 0"),
         (("wait_states = 5", "wait_states = -1"), "wait_states must be 0 to 255, got -1"),
-        (("wait_states", "waits"), "is no field of such a file"),
+        (("wait_states", "waits"), "is no known key"),
         (("prefetch = false", "prefetch = 0"), "got 0"),
         (("name =", "name ="), None),
     ],

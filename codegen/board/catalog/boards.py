@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from codegen import resources
+from codegen.board.catalog.board_files import read_file, teller
 from codegen.board.catalog.contradictions import check
-from codegen.board.catalog.decode import decode
-from codegen.board.catalog.field_lines import lines_of, placed
 from codegen.board.catalog.second_look import is_silent, repaired
-from codegen.documents import read_toml
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board
+from codegen.toml.decode import decode
 
 
 @cache
@@ -46,24 +45,13 @@ def load_board(name_or_path: str) -> Board:
 
 
 def _read(path: Path) -> Board:
-    try:
-        table, text = read_toml(path)
-    except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:  # TOML, UTF-8 or a limit
-        raise _unreadable(path, f"is no TOML: {error}") from error
-    messages = Messages()
-    board = decode(Board, table, path.name, messages)
-    if board is not None:
-        check(board, path.name, messages)
-    else:
-        _look_again(table, path.name, messages)
-    try:
-        messages.raise_if_any()
-    except CodegenError as error:
-        raise CodegenError(placed(error.messages, path.name, lines_of(text))) from None
-    assert board is not None  # else there were messages
-    return board
+    def checked(board: Board | None, table: Mapping[str, Any], messages: Messages) -> None:
+        if board is not None:
+            check(board, path.name, messages)
+        else:
+            _look_again(table, path.name, messages)
+
+    return read_file(Board, path, help="`codegen boards` lists the boards that ship", check=checked)
 
 
 def _look_again(table: Mapping[str, Any], where: str, messages: Messages) -> None:
@@ -71,20 +59,14 @@ def _look_again(table: Mapping[str, Any], where: str, messages: Messages) -> Non
     faulty = [_path(message, where) for message in messages.all]
     whole, silent = repaired(table, faulty)
     found = Messages()
-    board = decode(Board, whole, where, found)
+    board = decode(Board, whole, teller(where, found))
     if board is not None:
         check(board, where, found)
         for message in found.all:
             if not is_silent(_path(message, where), silent):
-                messages.add(message.code, message.text, where=message.where, help=message.help)
+                messages.take(message)
 
 
 def _path(message: Message, where: str) -> str:
     """The field a message about file `where` speaks of."""
-    return (message.where or "").removeprefix(f"{where}: ").replace(": ", ".")
-
-
-def _unreadable(path: Path, text: str) -> CodegenError:
-    return CodegenError(
-        Message(code="E251", where=str(path), text=text, help="`codegen boards` lists the boards that ship")
-    )
+    return (message.where or "").removeprefix(f"{where}: ")

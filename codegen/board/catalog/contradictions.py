@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from codegen import resources
-from codegen.board.catalog.decode import CODE
+from codegen.board.catalog.board_files import CODE
 from codegen.errors import Messages
 from codegen.ir import Board, CacheKind, Region, Runner
 from codegen.targets.families import FEATURES, family_of

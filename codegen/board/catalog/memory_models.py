@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from codegen import resources
-from codegen.board.catalog.decode import decode
-from codegen.documents import read_toml
-from codegen.errors import CodegenError, Message, Messages
+from codegen.board.catalog.board_files import read_file
+from codegen.errors import CodegenError, Message
 from codegen.ir import MemoryModel
 
 
@@ -24,23 +23,5 @@ def load_memory_model(name_or_path: str) -> MemoryModel:
         help_ = f"known models: {names}; or the path of a file (.toml, docs/cycles.md)"
         text = f"there is no memory model {name_or_path!r}"
         raise CodegenError(Message(code="E254", where="--memory-model", text=text, help=help_))
-    return _read(path)
-
-
-def _read(path: Path) -> MemoryModel:
-    try:
-        table, _ = read_toml(path)
-    except OSError as error:
-        raise _unreadable(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:  # TOML, UTF-8 or a limit
-        raise _unreadable(path, f"is no TOML: {error}") from error
-    messages = Messages()
-    model = decode(MemoryModel, table, path.name, messages)
-    messages.raise_if_any()
-    assert model is not None  # else there were messages
-    return model
-
-
-def _unreadable(path: Path, text: str) -> CodegenError:
     help_ = "docs/cycles.md says what a memory model holds"
-    return CodegenError(Message(code="E251", where=str(path), text=text, help=help_))
+    return read_file(MemoryModel, path, help=help_)

@@ -6,11 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from codegen.cli.config.constant_rules import constant_rules
-from codegen.cli.config.places import declared_places
-from codegen.cli.config.states import declared_states
-from codegen.cli.config.toml_lines import entry_line, key_line
-from codegen.cli.config.toml_tables import Table, tables
+from codegen.cli.config.declared_rules import constant_rules, declared_places, declared_states
+from codegen.cli.config.project_tables import ProjectFile
 from codegen.cli.config.user_kernels import declared_kernels
 from codegen.cli.options.option_table import ROWS, Row
 from codegen.documents import read_toml
@@ -19,12 +16,13 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules.places import Place
 from codegen.ir.rules.states import StateRule
-from codegen.ir.sizes import SIZE_WORDS, size_bytes
+from codegen.ir.sizes import SIZE_WORDS
 from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.toml.decode import Name, Size, value_of
+from codegen.toml.lines import line_of
 
 FILE = "codegen.toml"
 
-_POOL_KEYS = {"name", "size", "address"}
 _HELP = "see docs/configuration.md"
 
 
@@ -48,7 +46,7 @@ class Settings:
 
 
 def _place(path: Path, text: str, key: str) -> str:
-    line = key_line(text, key)
+    line = line_of(text, key)
     return f"{_shown(path)}, {'' if line is None else f'line {line}, '}key {key}"
 
 
@@ -107,11 +105,12 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
         raise CodegenError(Message(code="E202", where=_shown(path), text=text, help=help_)) from None
     messages = Messages()
     read = (path, *_kernel_sources(document.get("kernel"), path))
-    kernels = declared_kernels(document.pop("kernel", []), path, text, messages)
-    places = declared_places(document.pop("place", []), path, text, messages)
-    states = declared_states(document.pop("state", []), path, text, messages)
-    rules = constant_rules(document.pop("constant", []), path, text, messages)
-    defaults = _defaults(document, path, text, messages)
+    project = ProjectFile(path=path, text=text, messages=messages)
+    kernels = declared_kernels(document.pop("kernel", []), project)
+    places = declared_places(document.pop("place", []), project)
+    states = declared_states(document.pop("state", []), project)
+    rules = constant_rules(document.pop("constant", []), project)
+    defaults = _defaults(document, project)
     messages.raise_if_any()
     return Settings(
         defaults=defaults,
@@ -124,25 +123,23 @@ def settings(folder: Path | None = None, file: Path | None = None) -> Settings:
     )
 
 
-def _defaults(
-    document: Mapping[str, object], path: Path, text: str, messages: Messages
-) -> Mapping[str, object]:
-    """Values of options by name; what is no key or not of its kind goes to `messages` (E202)."""
+def _defaults(document: Mapping[str, object], file: ProjectFile) -> Mapping[str, object]:
+    """Values of options by name; what is no key or not of its kind is told."""
     known = {each.key: each for each in ROWS.values() if each.toml is not None}
     values: dict[str, object] = {}
     for key, value in document.items():
         option = known.get(key)
         if option is None or option.toml is None:
             help_ = f"known keys are {', '.join(known)}, kernel, place, state, constant"
-            messages.add("E202", f"unknown key {key!r}", where=_place(path, text, key), help=help_)
+            file.complain(_place(file.path, file.text, key), f"unknown key {key!r}", help_)
         elif not option.toml.accepts(value):
             what = f"{key} must be {option.toml.words}"
-            messages.add("E202", what, where=_place(path, text, key), help=_HELP)
+            file.complain(_place(file.path, file.text, key), what, _HELP)
         elif key == "pool":
-            values[option.name] = pool_words(value, path, text, messages)
+            values[option.name] = _pool_words(value, file)
         else:
             words = [value] if isinstance(value, str) and option.settings.get("multiple") else _words(value)
-            values[option.name] = _beside(words, option, path)
+            values[option.name] = _beside(words, option, file.path)
     return values
 
 
@@ -161,48 +158,35 @@ def _kernel_sources(tables: object, file: Path) -> list[Path]:
     return [file.parent / source for source in named if isinstance(source, str)]
 
 
-def pool_words(value: object, file: Path, text: str, messages: Messages) -> list[str]:
-    """`[pool]` or `[[pool]]` tables as words of `--pool`; every mistake goes to `messages` (E202)."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Pool:
+    """Keys of `[[pool]]`."""
+
+    name: Name
+    size: Size
+    address: Size | None = None
+
+
+def _pool_words(value: object, file: ProjectFile) -> list[str]:
+    """`[pool]` or `[[pool]]` tables as words of `--pool`; every mistake is told."""
     if isinstance(value, dict):
-        limits = cast("dict[str, object]", value)
-        return [
-            f"{name}={size}" for name, size in limits.items() if _is_limit(name, size, file, text, messages)
-        ]
-    rows = tables(value, "pool", file, text, messages, _HELP)
-    return [word for row in rows if (word := _pool_word(row, messages)) is not None]
+        return _limit_words(cast("dict[str, object]", value), file)
+    rows = file.rows(value, "pool", _Pool, _HELP)
+    pools = [_Pool(**row.values) for row in rows if row.is_sound]
+    return [
+        f"{pool.name}={pool.size}" + ("" if pool.address is None else f"@{pool.address}") for pool in pools
+    ]
 
 
-def _is_limit(name: str, value: object, file: Path, text: str, messages: Messages) -> bool:
-    """Whether an entry of `[pool]` is one, else it goes to `messages`."""
-    if _size(value) is not None:
-        return True
-    line = entry_line(text, "pool", name)
-    where = f"{_shown(file)}, {'' if line is None else f'line {line}, '}key pool.{name}"
-    messages.add("E202", f"{value} is no number of bytes", where=where, help=SIZE_WORDS)
-    return False
+def _limit_words(limits: Mapping[str, object], file: ProjectFile) -> list[str]:
+    """`NAME=BYTES` of each entry of `[pool]` that is one."""
 
+    def tell(name: str, reason: str, help: str | None) -> None:
+        where = _place(file.path, file.text, f"pool.{name}")
+        file.complain(where, reason, help or SIZE_WORDS)
 
-def _pool_word(table: Table, messages: Messages) -> str | None:
-    """A table of `[[pool]]`; None if it is none."""
-    fields = table.values
-    size, address = _size(fields.get("size")), _size(fields.get("address"))
-    sound = isinstance(fields.get("name"), str) and size is not None
-    if not sound or (address is None) != ("address" not in fields) or fields.keys() - _POOL_KEYS:
-        messages.add(
-            "E202",
-            "a pool is name (a string), size and, for one of its own, address (integers, or "
-            'strings such as "32K", "0x8000")',
-            where=table.where,
-            help=_HELP,
-        )
-        return None
-    return f"{fields['name']}={fields['size']}" + ("" if address is None else f"@{fields['address']}")
-
-
-def _size(value: object) -> int | None:
-    """Bytes, or an address, as an integer or a string; None for anything else."""
-    size = value if type(value) is int else size_bytes(value) if isinstance(value, str) else None
-    return None if size is None or size < 0 else size
+    sizes = {name: value_of(Size, value, tell, name) for name, value in limits.items()}
+    return [f"{name}={size}" for name, size in sizes.items() if size is not None]
 
 
 def _words(value: object) -> object:

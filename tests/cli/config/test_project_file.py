@@ -70,7 +70,7 @@ def test_sizes_in_the_file(tmp_path: Path) -> None:
         '[[kernel]]\nop = "MINE"\nsymbol = "mine"\nsource = "kernel.c"\nworkspace_bytes = "0x100"\n'
     )
     found = settings(tmp_path)
-    assert found.defaults == {"pool": ["sram=32K"]}
+    assert found.defaults == {"pool": ["sram=32768"]}
     assert found.constant_rules[0].larger_than == 4096
     assert found.kernels[0].workspace_bytes == 256
 
