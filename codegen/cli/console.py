@@ -12,9 +12,10 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Display
 from rich.table import Table
 
+from codegen.driver.checks.fit import PoolsTooSmall
 from codegen.driver.checks.lock import LockDiffers
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.plan.place.shortage import DoesNotFit, Shortage
+from codegen.program.shortage import Shortage
 from codegen.progress import Progress, silent
 
 
@@ -41,7 +42,7 @@ def _show(message: Message, kind: str, colour: str) -> None:
 def json_error(error: CodegenError) -> str:
     """The failure as the one JSON document on stdout."""
     more: dict[str, object] = {}
-    if isinstance(error, DoesNotFit):
+    if isinstance(error, PoolsTooSmall):
         more["shortages"] = [_shortage(item) for item in error.shortages]
     if isinstance(error, LockDiffers):
         more["changes"] = [

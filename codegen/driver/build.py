@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks.beside_code import LinkedTooLarge, beside_code
+from codegen.driver.checks.fit import telling
 from codegen.driver.checks.image_checks import check_image, check_stack_budget, short_stacks
 from codegen.driver.checks.interface import (
     check_interface,
@@ -179,6 +180,7 @@ def prepared(
     )
 
 
+@telling()
 def build(
     paths: Sequence[Path],
     options: Options,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.driver.build import macs_of, prepared, search_choices
+from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
 from codegen.driver.report.certificate import again, block_report
@@ -41,6 +42,7 @@ class Curve:
         )
 
 
+@telling()
 def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> Curve:
     """The curve of a model for `options.board`, or, if none was named, for `stm32`'s kernels without limits.
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.output_files import write_file
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
@@ -24,6 +25,7 @@ def write_problem(problem: Problem, target: Path) -> None:
     write_text(target, problem_files.to_csv(problem))
 
 
+@telling()
 def write_tflm(path: Path, target: Path, options: Options) -> int:
     """Write the file at `path` with an offline plan for TFLite Micro; return the plan's bytes.
 

@@ -10,8 +10,9 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.models.bundle import Bundle, bundle_peak, together
 from codegen.plan.models.joint import Groups, heaviest_group, join
 from codegen.plan.place import planners
-from codegen.plan.place.shortage import DoesNotFit, Shortage, shortage
+from codegen.plan.place.shortage import shortage
 from codegen.program.problem import Limits, Pool, peak_bytes
+from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage
 
 Budgets = Mapping[str, int]
 """Bytes by pool, instead of what the options say of these pools."""
@@ -51,18 +52,16 @@ def of_model(name: str | None) -> Generator[None]:
     except DoesNotFit as missed:
         # `joined` weighs it against the other models.
         raise missed if name is None else missed.of_model(name) from None
+    except DoesNotLink as missed:
+        raise DoesNotLink(replace(missed.shortage, model=name)) from None
     except CodegenError as error:
         if name is None:
             raise
         raise CodegenError([_named(message, name) for message in error.messages]) from error
 
 
-_OF_THE_MODEL = ("E3", "E4", "E213", "E217", "E240", "E241", "E243")
-"""Beginnings of codes of messages about a model, not about flags that hold for all."""
-
-
 def _named(message: Message, name: str) -> Message:
-    if not message.code.startswith(_OF_THE_MODEL):
+    if not message.is_about_a_model:
         return message
     return replace(message, where=f"{name}: {message.where}" if message.where else name)
 
@@ -72,7 +71,7 @@ def joined(names: Sequence[str], options: Options, plan: PlanWithin) -> tuple[tu
 
     Where concurrent models do not fit together, those of the set that needs most are planned again, the
     largest first: within what is left, then within the smallest budget that a plan of each is found for.
-    Raises CodegenError as `plan` does; DoesNotFit (E401) names the set that does not fit and the smallest
+    Raises CodegenError as `plan` does; DoesNotFit names the set that does not fit and the smallest
     limits that were tried and hold all models of the build.
     """
     if len(names) == 1:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codegen import board as boards
 from codegen.driver.build import Planned, plan_model
+from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
 from codegen.driver.report.single import SCHEMA
@@ -15,14 +16,16 @@ from codegen.plan.place import planners, problem_files
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.budgets import Budgets, smallest_budgets
 from codegen.plan.place.planners import Planner
-from codegen.plan.place.shortage import DoesNotFit, shortage
+from codegen.plan.place.shortage import shortage
 from codegen.program.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.shortage import DoesNotFit
 from codegen.progress import Progress, silent
 
 _ROOM = 1 << 28
 """Bytes of the pool when no board was named: larger than any microcontroller's RAM."""
 
 
+@telling()
 def plan_only(path: Path, options: Options, *, progress: Progress = silent) -> Planned:
     """Plan a model for `options.board`, or for `stm32`'s kernels in one roomy pool if none was named.
 
@@ -52,6 +55,7 @@ def _roomy(board: Board) -> Board:
     return replace(board, regions=(room, replace(code, address=0, size_bytes=_ROOM)), reserved_bytes=0)
 
 
+@telling()
 def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
     """Plan a problem file. A CSV has one pool, `ram`, limited by `--pool ram=BYTES`.
 

@@ -40,10 +40,22 @@ class Message:
     help: str | None = None
     places: tuple[str, ...] = ()
     """All places of one reason that holds in several; people are shown the first three."""
+    of_one_model: bool = False
+    """Whether it is about one model of a build, although its code is one of usage."""
 
     def __post_init__(self) -> None:
         if not _CODE.match(self.code):
             raise ValueError(f"message code {self.code!r} is not E2xx..E8xx")
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Exit code named by the code: E3xx -> 3."""
+        return ExitCode(int(self.code[1]))
+
+    @property
+    def is_about_a_model(self) -> bool:
+        """Whether it is about one model of a build; else about flags that hold for all, or about tools."""
+        return self.of_one_model or self.exit_code in (ExitCode.MODEL, ExitCode.FIT)
 
     @property
     def document(self) -> dict[str, object]:
@@ -77,8 +89,8 @@ class CodegenError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Exit code named by the first message's code: E3xx -> 3."""
-        return ExitCode(int(self.messages[0].code[1]))
+        """Exit code named by the first message's code."""
+        return self.messages[0].exit_code
 
 
 class Messages:

@@ -88,7 +88,7 @@ def place_edges(
             text = f"nothing of it is there at run time: {values} became constant, part of another operator, "
             text += "or is not needed"
             help_ = "leave it out, or place what reads it"
-            miss = Message(code="E243", text=text, where=place.who, help=help_)
+            miss = Message(code="E243", text=text, where=place.who, help=help_, of_one_model=True)
             _miss(place, miss, among_others, missed, messages)
     results = [result for result in function.results if isinstance(result, Var)]
     edges = {place: function.params for place in places if place.inputs}
@@ -116,7 +116,7 @@ def _miss(
     if among_others and place.model is None:
         missed[place] = miss
     else:
-        messages.add(miss.code, miss.text, where=miss.where, help=miss.help)
+        messages.take(miss)
 
 
 def _named(module: Module, place: Place) -> tuple[Var, ...]:
@@ -140,7 +140,8 @@ def _no_tensor(module: Module, place: Place) -> Message:
     text = f"no value of the model is called {place.tensor!r}"
     if place.tensor in constants:
         text = f"{place.tensor!r} is a constant, which is linked, not placed"
-    return Message(code="E240", text=text, where=place.who, help=f"its values are {listed(names)}")
+    help_ = f"its values are {listed(names)}"
+    return Message(code="E240", text=text, where=place.who, help=help_, of_one_model=True)
 
 
 def _no_operator(function: Function, place: Place) -> Message:
@@ -153,6 +154,7 @@ def _no_operator(function: Function, place: Place) -> Message:
         + (" with a result" if isinstance(place.op, int) else ""),
         where=place.who,
         help=f"it has {kinds}, numbered from {min(indices, default=0)} to {max(indices, default=0)}",
+        of_one_model=True,
     )
 
 

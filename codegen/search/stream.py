@@ -1,6 +1,6 @@
 """Inputs that arrive row by row: whether a model can take its own so."""
 
-from codegen.errors import Messages
+from codegen.errors import Message, Messages
 from codegen.ir import Function
 from codegen.search.choices import Choices
 from codegen.search.memory.attempt import Planning
@@ -19,7 +19,7 @@ def check_stream(planning: Planning, function: Function, choices: Choices) -> No
     messages = Messages()
 
     def refuse(text: str, help_: str) -> None:
-        messages.add("E217", text, where="--stream-input", help=help_)
+        messages.take(Message(code="E217", text=text, where="--stream-input", help=help_, of_one_model=True))
 
     if choices.keep_inputs:
         refuse(

@@ -11,6 +11,7 @@ import pytest
 from codegen.board import load_board
 from codegen.cli.case_flags import by_model
 from codegen.driver.build import build, plan_model
+from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.options import Options
@@ -18,9 +19,9 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice
 from codegen.ir.rules.places import Place
 from codegen.plan.models.joint import Groups
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import peak_bytes
 from codegen.program.program import ConstantsMode, Interface, PoolOwner
+from codegen.program.shortage import DoesNotFit
 from tests.testdata import model_path
 
 FILES = {
@@ -67,7 +68,7 @@ def test_models_are_planned_again_within_what_is_left() -> None:
 @functools.cache
 def _short(limit: int, groups: Groups = GROUPS) -> tuple[Message, int]:
     """The message for both models within `limit` bytes, and the limit that it offers."""
-    with pytest.raises(DoesNotFit) as caught:
+    with pytest.raises(PoolsTooSmall) as caught, telling():
         _joined(limit, groups, least=20_000)
     [message] = caught.value.messages
     [short] = caught.value.shortages
@@ -114,7 +115,7 @@ def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -
     names = tuple(path.stem for path in files)
     limits = {"dtcm": 1024, "sram": 1024, "bram": 0, "ddr": 0}
     options = Options(board="mps3-an547", stage="off", pool_limits=limits, concurrent=(names,))
-    with pytest.raises(DoesNotFit) as caught:
+    with pytest.raises(PoolsTooSmall) as caught:
         build(files, options, tmp_path / "out")
     for short in caught.value.shortages:
         assert all(size for _, size in short.models)
@@ -133,16 +134,16 @@ def test_a_model_that_is_short_is_named(tmp_path: Path) -> None:
         with of_model(name):
             return plan_model(files[0], board, options, name=name)
 
-    with pytest.raises(DoesNotFit) as alone, of_model(None):
+    with pytest.raises(PoolsTooSmall) as alone, telling(), of_model(None):
         plan_model(files[0], board, options)
     assert [message.where for message in alone.value.messages] == ["pool sram"]
-    with pytest.raises(DoesNotFit) as caught:
+    with pytest.raises(PoolsTooSmall) as caught, telling():
         joined(("speech", "hello"), options, planned)
     assert [message.where for message in caught.value.messages] == ["pool sram, speech"]
     # What is said of it is true of it alone.
     [message] = caught.value.messages
     assert "for which a plan was found" in message.text
-    with pytest.raises(DoesNotFit) as built:
+    with pytest.raises(PoolsTooSmall) as built:
         build(files, options, tmp_path / "out")
     assert [message.where for message in built.value.messages] == ["pool sram, micro_speech_quantized"]
 

@@ -8,6 +8,7 @@ from elftools.elf.elffile import ELFFile
 
 from codegen.board import load_board
 from codegen.driver.build import Built, plan_model
+from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
@@ -97,7 +98,7 @@ def test_rules_of_the_user_choose_the_memory(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_the_constant_pools_is_told() -> None:
     options = Options(board=BOARD, pool_limits={"itcm": 1_000, "qspi": 9_000})
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as caught, telling():
         plan_model(model_path(KWS), load_board(BOARD), options, emulated=True)
     (message,) = caught.value.messages
     assert (message.code, message.where) == ("E402", "constant pool itcm, qspi")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from codegen.driver.checks.fit import telling
 from codegen.errors import CodegenError
 from codegen.ir import Board
 from codegen.plan.models.bundle import Bundle
@@ -37,7 +38,8 @@ def beside_code(build: Callable[[Mapping[str, int]], _Built], board: Board) -> _
         if any(limit <= 0 for limit in limits.values()) or not limits:
             break
         try:
-            return build(limits)
+            with telling():
+                return build(limits)
         except LinkedTooLarge as missed:
             # Decoding needs code too.
             limits = _limits(missed, board)

@@ -10,6 +10,7 @@ from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.models.bundle import Bundle, own_pools
 from codegen.program.cores import second_core_steps, uses_second_core
 from codegen.program.program import Interface, Program
+from codegen.program.shortage import DoesNotLink
 from codegen.search import CompressMode, StageMode, report_unused
 
 
@@ -139,16 +140,9 @@ def _never_compressed(options: Options, *, alone: bool) -> str:
 
 @contextmanager
 def explaining(options: Options, *, alone: bool) -> Generator[None]:
-    """Constants that do not fit (E402) and are not compressed: say why not."""
+    """Constants that do not fit and are not compressed: note why not."""
     try:
         yield
-    except CodegenError as error:
-        reason = _never_compressed(options, alone=alone)
-        if not reason or any(message.code != "E402" for message in error.messages):
-            raise
-        more = f"; constants are not compressed with {reason}"
-        told = (
-            each if more in (each.help or "") else replace(each, help=f"{each.help}{more}")
-            for each in error.messages
-        )
-        raise CodegenError(told) from None
+    except DoesNotLink as missed:
+        excluded = _never_compressed(options, alone=alone)
+        raise DoesNotLink(replace(missed.shortage, excluded=excluded)) from None

@@ -7,16 +7,16 @@ order of cost, as if pieces could be cut anywhere and had no alignment. Where th
 the largest pieces are placed first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codegen.errors import Messages, in_bytes
 from codegen.plan.constants.merging import Piece
 from codegen.plan.constants.pool_order import end_bytes, ordered, round_up
 from codegen.program.problem import Pool
+from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 
-ADVICE = "a board with more read-only memory, or a smaller model"
-"""What helps where constants do not fit, whatever search has tried."""
+_NAMED = 5
+"""Constants that are named where pools are short: the biggest."""
 
 _Shares = list[list[Piece]]
 """Per pool its pieces."""
@@ -29,13 +29,12 @@ _ORDERS: tuple[Callable[[Piece], tuple[float, ...]], ...] = (
 
 
 def assigned(pieces: Sequence[Piece], pools: Sequence[Pool]) -> list[list[Piece]]:
-    """Per pool its pieces, as they are laid out. Raises CodegenError E402 if they do not fit."""
+    """Per pool its pieces, as they are laid out. Raises DoesNotLink if they do not fit."""
     tries = [_greedy(sorted(pieces, key=key), pieces, pools) for key in _ORDERS]
     for shares, left in tries:
         if not left:
             return [ordered(share) for share in shares]
-    _complain(pieces, tries[0][1], pools)
-    raise AssertionError("a piece without room was reported")
+    raise DoesNotLink(FlashShortage(shares=_shortages(pieces, tries[0][1], pools)))
 
 
 def read_cost(piece: Piece, pool: Pool) -> int:
@@ -109,31 +108,23 @@ def missing_bytes(pieces: Sequence[Piece], pools: Sequence[Pool]) -> int:
     tries = [_greedy(sorted(pieces, key=key), pieces, pools)[1] for key in _ORDERS]
     if not all(tries):
         return 0
-    return max(1, *(need - room for _, _, need, room in _shortages(pieces, tries[0], pools)))
+    return max(1, *(each.missing_bytes for each in _shortages(pieces, tries[0], pools)))
 
 
 def _shortages(
     pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Pool]
-) -> Iterator[tuple[tuple[int, ...], list[Piece], int, int]]:
-    """(pools, pieces that may lie nowhere else, their bytes, those of the pools) of each set of pools that
-    pieces without room could choose from."""
+) -> tuple[ConstantShortage, ...]:
+    """What each set of pools lacks that pieces without room could choose from."""
+    found: list[ConstantShortage] = []
     for choice in dict.fromkeys(piece.pools for piece in left):
         rivals = [piece for piece in pieces if set(piece.pools) <= set(choice)]
-        yield choice, rivals, size_bytes(rivals), sum(pools[index].limit_bytes for index in choice)
-
-
-def _complain(pieces: Sequence[Piece], left: Sequence[Piece], pools: Sequence[Pool]) -> None:
-    """Raise E402 for each set of pools that pieces without room could choose from."""
-    messages = Messages()
-    for choice, rivals, need, room in _shortages(pieces, left, pools):
-        biggest = sorted(rivals, key=lambda piece: -piece.size_bytes)[:5]
-        names = ", ".join(f"{piece.name} {piece.size_bytes}" for piece in biggest)
-        limits = " + ".join(str(pools[index].limit_bytes) for index in choice)
-        short = f"lacks {in_bytes(need - room)}" if need > room else "its pieces do not fit side by side"
-        messages.add(
-            "E402",
-            f"{short}: constants need {in_bytes(need)}, the limit is {limits}; the biggest are {names}",
-            where=f"constant pool {', '.join(pools[index].name for index in choice)}",
-            help=f"try {ADVICE}",
+        biggest = sorted(rivals, key=lambda piece: -piece.size_bytes)[:_NAMED]
+        found.append(
+            ConstantShortage(
+                pools=tuple(pools[index].name for index in choice),
+                needed_bytes=size_bytes(rivals),
+                limits_bytes=tuple(pools[index].limit_bytes for index in choice),
+                biggest=tuple((piece.name, piece.size_bytes) for piece in biggest),
+            )
         )
-    messages.raise_if_any()
+    return tuple(found)

@@ -23,8 +23,8 @@ def link(
     to the cheapest (`assigning.py`). Equal constants, and those that are a part of another one, are there
     once (`merging.py`). `extra` are constants without a PrimFunc (constant results), each with the name its
     users know it by. Offsets are multiples of the member's alignment, the size is one of its widest element:
-    where a C struct of the members would differ, its declaration needs explicit padding. Raises CodegenError
-    E402 (pools are too small) or E404 (no such pool).
+    where a C struct of the members would differ, its declaration needs explicit padding. Raises DoesNotLink
+    where pools are too small, CodegenError E404 (no such pool).
     """
     owned = ((prim.name, constant) for prim in prim_funcs for constant in prim.constants)
     pieces = merge(chain(owned, extra), pools)

@@ -199,11 +199,14 @@ class _Values:
 def _check_caller(function: Function, found: Ties) -> None:
     messages = Messages()
     for name, problem in part_outputs(function, found):
-        messages.add(
-            "E213",
-            f"with --io caller the caller owns every output, but this one {problem}",
-            where=f"output {name}",
-            help="use --io pool",
+        messages.take(
+            Message(
+                code="E213",
+                text=f"with --io caller the caller owns every output, but this one {problem}",
+                where=f"output {name}",
+                help="use --io pool",
+                of_one_model=True,
+            )
         )
     messages.raise_if_any()
 

@@ -26,12 +26,12 @@ def order_by_conflicts(problem: Problem) -> list[int]:
 
 
 def greedy_by_size(problem: Problem) -> MemoryPlan:
-    """Place the biggest buffer first. Raises CodegenError E401 if a pool is too small."""
+    """Place the biggest buffer first. Raises DoesNotFit if a pool is too small."""
     return _plan(problem, order_by_size, "greedy_by_size")
 
 
 def greedy_by_conflicts(problem: Problem) -> MemoryPlan:
-    """Place the buffer in most conflicts first. Raises CodegenError E401 if a pool is too small."""
+    """Place the buffer in most conflicts first. Raises DoesNotFit if a pool is too small."""
     return _plan(problem, order_by_conflicts, "greedy_by_conflicts")
 
 

@@ -27,7 +27,7 @@ def hill_climb(problem: Problem) -> MemoryPlan:
 
     A move is one unit, and one more for every 1,000 neighbours looked at: counted, so answers repeat.
     `limits.deadline_seconds` is a safety stop; a plan it cut short says so (`reproducible` is False).
-    Raises CodegenError E401 if a pool is too small for the best plan found.
+    Raises DoesNotFit if a pool is too small for the best plan found.
     """
     begun = time.monotonic()
     search = _Search(problem, begun)

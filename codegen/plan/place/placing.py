@@ -124,7 +124,7 @@ def memory_plan(
 ) -> MemoryPlan:
     """The plan with (pool index, offset) of every buffer, its bounds and whether it is proved optimal.
 
-    Raises CodegenError E401 (`DoesNotFit`) if a pool's limit is exceeded.
+    Raises DoesNotFit if a pool's limit is exceeded.
     """
     placed = {
         buffer.id: Placement(pool=problem.pools[pool].name, offset=offset)

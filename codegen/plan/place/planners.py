@@ -11,6 +11,7 @@ from codegen.plan.place.exact import optimal
 from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.program.problem import MemoryPlan, Problem
+from codegen.program.shortage import DoesNotFit
 
 Planner = Callable[[Problem], MemoryPlan]
 
@@ -97,7 +98,7 @@ def _guarded(name: str, point: EntryPoint) -> Planner:
     def plan(problem: Problem) -> MemoryPlan:
         try:
             result: object = planner(problem)
-        except CodegenError:
+        except (CodegenError, DoesNotFit):
             raise
         except Exception as error:
             raise _broken(name, f"it failed: {type(error).__name__}: {error}") from error

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from codegen.errors import CodegenError, Message
 from codegen.kernels.call import CStruct, Split
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants import linking
@@ -23,8 +22,9 @@ from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.staging import with_staged
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Compression, Program, Unpacking
+from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
-from codegen.search.flash.flash_shortage import DoesNotLink, least_limit
+from codegen.search.flash.flash_shortage import smallest_limit
 
 CompressMode = Literal["off", "auto"]
 """Never; where constants do not fit otherwise."""
@@ -36,32 +36,33 @@ def linked(
     """`program` with its constants linked, as they are if they fit.
 
     `may_raise`: the fewest instructions whatever that does to peaks, else the lowest peaks first; `may_grow`:
-    peaks may be raised at all. Raises CodegenError as `link` does; DoesNotLink (E402) says what compression
-    reaches.
+    peaks may be raised at all. Raises CodegenError as `link` does; DoesNotLink says what compression reaches.
     """
     try:
         return replace(program, constants=linking.link(program.prim_funcs, program.constant_pools))
-    except CodegenError as missed:
-        if any(message.code != "E402" for message in missed.messages):
-            raise
-        told = missed.messages
+    except DoesNotLink as missed:
+        lacking = missed.shortage.shares
     if mode == "off":
-        raise _does_not_link(program, program, told, {}) from None
+        raise _does_not_link(program, program, lacking, {}) from None
     choice = Choice(program, optimize=optimize, may_grow=may_grow)
     found = choice.fitting(may_raise=may_raise)
     if found is None:
-        raise choice.complaint(told) from None
+        raise choice.shortage(lacking) from None
     return found
 
 
 def _does_not_link(
-    program: Program, smallest: Program, missed: Sequence[Message], kept: Mapping[str, int]
+    program: Program, smallest: Program, missed: Sequence[ConstantShortage], kept: Mapping[str, int]
 ) -> DoesNotLink:
     """`smallest`: `program` with everything compressed that may be."""
     pieces, pools = pieces_of(smallest), program.constant_pools
-    least = least_limit(pieces, pools, missed)
+    smallest_one = smallest_limit(pieces, pools, missed)
     return DoesNotLink(
-        missed, least and replace(least, kept=kept), lacking_bytes=missing_bytes(pieces, pools)
+        FlashShortage(
+            shares=tuple(missed),
+            smallest=smallest_one and replace(smallest_one, kept=kept),
+            lacking_bytes=missing_bytes(pieces, pools),
+        )
     )
 
 
@@ -116,7 +117,7 @@ class Choice:
             need += left
 
     def _most_compressed(self) -> Program | None:
-        """The program with everything compressed that gains, where that fits: `complaint` promises it."""
+        """The program with everything compressed that gains, where that fits: `shortage` promises it."""
         most = self._most()
         found = self._with(most)
         if missing_bytes(pieces_of(found), found.constant_pools):
@@ -142,7 +143,7 @@ class Choice:
         place = bisect_left(self._raises, need, key=self._most_saved)
         return self._raises[min(place, len(self._raises) - 1)]
 
-    def complaint(self, missed: Sequence[Message]) -> DoesNotLink:
+    def shortage(self, missed: Sequence[ConstantShortage]) -> DoesNotLink:
         """`missed`, with what would do if everything is compressed that gains and finds room."""
         return _does_not_link(self._program, self._with(self._most()), missed, self._kept)
 

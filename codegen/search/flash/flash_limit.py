@@ -14,8 +14,8 @@ from codegen.plan.constants.assigning import missing_bytes
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.program import Program
+from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit
 from codegen.search.flash.compressing import Choice, CompressMode, pieces_of
-from codegen.search.flash.flash_shortage import DoesNotLink, LeastLimit
 from codegen.search.flash.smaller_constants import Smaller, Taken, program_cost
 from codegen.search.kernels.binding import Binder, Cap, Caps
 from codegen.search.kernels.costs import FLASH_WORTH
@@ -63,9 +63,9 @@ class Asked:
 def within_flash(first: Found, again: Callable[[Caps], Found], binder: Binder, asked: Asked) -> Program:
     """The program that `first` finishes to, if its constants fit, else the best that does.
 
-    `again` searches with kernels within caps, and raises CodegenError where there is nothing within them and
-    other limits; `binder` bound the kernels of `first`. Raises DoesNotLink (E402), with the smallest limit
-    that was found to do.
+    `again` searches with kernels within caps, and raises DoesNotFit or CodegenError where there is nothing
+    within them and other limits; `binder` bound the kernels of `first`. Raises DoesNotLink, with the
+    smallest limit that was found to do.
     """
     try:
         return first.finished("off")
@@ -87,7 +87,7 @@ class _Searches:
         if key not in self._known:
             try:
                 self._known[key] = self._again(caps)
-            except CodegenError:
+            except (CodegenError, DoesNotFit):
                 # Nothing was wrong with the first program: this is about these caps.
                 self._known[key] = None
         return self._known[key]
@@ -98,7 +98,7 @@ class _WithinFlash:
 
     def __init__(self, searches: _Searches) -> None:
         self._searches = searches
-        self._leasts: dict[int, LeastLimit | None] = {}
+        self._leasts: dict[int, SmallestLimit | None] = {}
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
@@ -107,18 +107,18 @@ class _WithinFlash:
         found = trial.cheapest()
         if found is not None:
             return found
-        missed = trial.missed[0]
-        if missed.least is None or not self._searches.asked.alone:
-            raise missed.with_least(None)
-        smallest = self._smallest(missed.least.pool)
+        missed = trial.missed[0].shortage
+        smallest = None
+        if missed.smallest is not None and self._searches.asked.alone:
+            smallest = self._smallest(missed.smallest.pool)
         if smallest is None:
-            raise missed.with_least(None)
+            raise DoesNotLink(replace(missed, smallest=None))
         least, program = smallest
         if least.limit_bytes <= next(pool.limit_bytes for pool in pools if pool.name == least.pool):
             return program.within(pools).finished(self._searches.asked.compress)
-        raise missed.with_least(least)
+        raise DoesNotLink(replace(missed, smallest=least))
 
-    def _smallest(self, pool: str) -> tuple[LeastLimit, Found] | None:
+    def _smallest(self, pool: str) -> tuple[SmallestLimit, Found] | None:
         """The smallest limit of `pool` that a program is found for, and that: less is asked for until nothing
         is found. What the user asked for has no say in it."""
         best = self._lowest(pool, 0)
@@ -132,14 +132,14 @@ class _WithinFlash:
             best = lower
         return None
 
-    def _lowest(self, pool: str, limit: int) -> tuple[LeastLimit, Found] | None:
+    def _lowest(self, pool: str, limit: int) -> tuple[SmallestLimit, Found] | None:
         """Of the programs looked at for a limit of `pool` the one that does with the least."""
         trial = _Trial(self._searches, self._limited(pool, limit))
         trial.cheapest()
         known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
         return min(known, key=lambda each: each[0].limit_bytes, default=None)
 
-    def _least_of(self, found: Found, pool: str) -> LeastLimit | None:
+    def _least_of(self, found: Found, pool: str) -> SmallestLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
         # By identity: searches keep their programs, and limits of constants change no step.
         key = id(found.program.prim_funcs)
@@ -148,7 +148,7 @@ class _WithinFlash:
                 found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
                 self._leasts[key] = None
             except DoesNotLink as missed:
-                self._leasts[key] = missed.least
+                self._leasts[key] = missed.shortage.smallest
         return self._leasts[key]
 
     def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
@@ -226,12 +226,12 @@ class _Trial:
                 yield _Fit(found=found, program=found.finished("auto"))
                 return
             except DoesNotLink as missed:
-                need += missed.lacking_bytes
+                need += missed.shortage.lacking_bytes
 
     def _by_rest(self) -> Iterator["_Fit"]:
         """With kernels smaller by what is left over when all is compressed: of other kernels' constants other
         ones are compressible."""
-        need = self.missed[0].lacking_bytes if self.missed else 0
+        need = self.missed[0].shortage.lacking_bytes if self.missed else 0
         for _ in range(_MORE_SEARCHES if need else 0):
             taken = self._smaller.saving(need)
             found = self._searched(taken)
@@ -241,7 +241,7 @@ class _Trial:
                 yield _Fit(found=found, program=found.finished("auto"))
                 return
             except DoesNotLink as missed:
-                need = self._smaller.saved_bytes(taken) + missed.lacking_bytes
+                need = self._smaller.saved_bytes(taken) + missed.shortage.lacking_bytes
 
     def _least(self) -> Iterator["_Fit"]:
         """With the smallest kernels there are, and what compressing them gains; and with those only where

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest, cost
 from codegen.search.kernels.in_place_kernels import P, Planner, with_as_many

@@ -1,6 +1,6 @@
 """Attempts that were made, so that only what may be better than they are is planned."""
 
-from codegen.plan.place.shortage import DoesNotFit
+from codegen.program.shortage import DoesNotFit
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import Way

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, smallest_budgets
-from codegen.plan.place.shortage import DoesNotFit, shortage
+from codegen.plan.place.shortage import shortage
 from codegen.program.problem import Pool, peak_bytes
+from codegen.program.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import Way, planned_as, points, within
 from codegen.search.memory.history import Tried

@@ -11,6 +11,7 @@ from pathlib import Path
 from codegen import board as boards
 from codegen import emit, importers, toolchain
 from codegen.driver.build import plan_model
+from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.joint import joined
 from codegen.driver.options import Options
@@ -57,9 +58,10 @@ def options_of(board: str) -> Options:
 def rendered(path: Path, board: str) -> tuple[Planned, Sources]:
     """The file planned and its C. Raises CodegenError as the stages do."""
     options, target = options_of(board), boards.load_board(board)
-    models, bundle = joined(
-        ("m",), options, lambda name, limits: plan_model(path, target, options, name=name, limits=limits)
-    )
+    with telling():
+        models, bundle = joined(
+            ("m",), options, lambda name, limits: plan_model(path, target, options, name=name, limits=limits)
+        )
     return models[0], emit.render(bundle, toolchain.LEVELS[options.optimize])
 
 

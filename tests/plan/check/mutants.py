@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.errors import CodegenError
 from codegen.ir import Function, Let, Var
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
@@ -13,6 +12,7 @@ from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.ties import ties
 from codegen.plan.place.greedy import greedy_by_size
 from codegen.program.problem import Conflict, Limits, Placement, Pool, Problem
+from codegen.program.shortage import DoesNotFit
 from tests.plan.build import function, live, prim, var
 from tests.plan.check.execution import Case
 
@@ -197,7 +197,7 @@ def deeper(case: Case) -> Iterator[Case]:
 def _planned(case: Case, problem: Problem) -> Iterator[Case]:
     try:
         yield replace(case, problem=problem, plan=greedy_by_size(problem))
-    except CodegenError:
+    except DoesNotFit:
         return
 
 

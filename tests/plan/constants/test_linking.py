@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codegen.driver.checks.fit import telling
 from codegen.errors import CodegenError
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
@@ -150,7 +151,7 @@ def test_a_full_pool_spills_into_the_next() -> None:
 def test_what_does_not_fit_is_explained() -> None:
     small = replace(FLASH, limit_bytes=16)
     steps = [step("a", constant("w", int8(*range(20))), constant("v", int8(*range(1, 31))))]
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as caught, telling():
         link(steps, [small])
     assert str(caught.value) == (
         "error[E402] constant pool flash: lacks 34 bytes: constants need 50 bytes, the limit is 16; "

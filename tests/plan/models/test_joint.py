@@ -10,9 +10,9 @@ from codegen.plan.check.validate import violations
 from codegen.plan.models.bundle import based, own_pools, together
 from codegen.plan.models.joint import Groups, faults, heaviest_group, join, joint_problem, pairs
 from codegen.plan.place import planners
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import Buffer, Limits, MemoryPlan, Placement, Pool, Problem
 from codegen.program.program import Program
+from codegen.program.shortage import DoesNotFit
 from tests.emit import samples
 
 ROOM = Pool(name="sram", region="SRAM", limit_bytes=1 << 16, alignment=16, section=".bss.cg.sram")

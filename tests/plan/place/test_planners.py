@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.errors import CodegenError
 from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
 from codegen.plan.place.bounds import covered_bytes, largest_overlap, least_end, lower_bound
 from codegen.plan.place.problem_files import read_problem
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.conflicts import interval_conflicts
 from codegen.program.problem import Buffer, Conflict, Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.shortage import DoesNotFit
 from tests.plan.build import POOL, buffer, problem
 from tests.testdata import TESTDATA
 
@@ -259,8 +260,10 @@ def test_what_does_not_fit_is_explained(name: str) -> None:
         buffer("d", 9, 4, 5),
         pools=(pool,),
     )
-    with pytest.raises(DoesNotFit) as caught:
+    with pytest.raises(DoesNotFit) as missed:
         planners.find(name)(found)
+    with pytest.raises(PoolsTooSmall) as caught, telling():
+        raise missed.value
     assert caught.value.exit_code == 4
     text = str(caught.value)
     assert (
@@ -270,8 +273,8 @@ def test_what_does_not_fit_is_explained(name: str) -> None:
     assert re.findall(r"(\d+) bytes  (\w) \(activation\)", text) == [("100", "a"), ("60", "b"), ("5", "c")]
     assert "these buffers need at least 165 bytes in any plan" in text
     assert "help: try a board or a --pool limit with more bytes" in text
-    named = caught.value.with_steps([(0, 2), (2, 3)], ["0 conv0", "1 dw1"])
-    assert "most is alive at step 1 dw1:" in str(named)
+    named = missed.value.with_steps([(0, 2), (2, 3)], ["0 conv0", "1 dw1"])
+    assert "most is alive at step 1 dw1:" in str(PoolsTooSmall(named.shortages))
     (shortage,) = caught.value.shortages
     assert (shortage.pool, shortage.missing_bytes) == ("sram", 15)
 
@@ -279,7 +282,7 @@ def test_what_does_not_fit_is_explained(name: str) -> None:
 def test_a_plan_that_might_fit_suggests_another_planner() -> None:
     # Bound 3 + 3 = 6, yet alignment 8 puts the second at 8.
     pool = Pool(name="sram", region="SRAM", limit_bytes=10)
-    with pytest.raises(CodegenError, match="try another --planner, a board") as caught:
+    with pytest.raises(CodegenError, match="try another --planner, a board") as caught, telling():
         planners.find("greedy_by_size")(
             problem(buffer("a", 3, 0, 1, 8), buffer("b", 3, 0, 1, 8), pools=(pool,))
         )

@@ -9,6 +9,7 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import plan_model, prepared
+from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
@@ -33,7 +34,8 @@ def planned(
     board = load_board("mps2-an386")
     path = model_path(key)
     ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
-    return plan_model(path, board, chosen, alone=alone, ready=ready).program
+    with telling():
+        return plan_model(path, board, chosen, alone=alone, ready=ready).program
 
 
 def total_bytes(program: Program) -> int:

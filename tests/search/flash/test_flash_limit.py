@@ -9,6 +9,7 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import plan_model, prepared
+from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
@@ -40,7 +41,8 @@ def planned(
     chosen = replace(Options(board=on.name, pool_limits=limits), **options)
     path = model_path(key)
     ready = None if alone else prepared(path, chosen, ["sram"], among_others=True)
-    return plan_model(path, on, chosen, alone=alone, ready=ready).program
+    with telling():
+        return plan_model(path, on, chosen, alone=alone, ready=ready).program
 
 
 def told(message: Message) -> int:
@@ -232,7 +234,7 @@ def test_of_several_models_no_limit_of_one_is_advised() -> None:
 def test_a_region_that_is_too_small_is_told() -> None:
     """Of what the code leaves no limit can be lifted: `beside_code` says how much that is."""
     options = Options(board=BOARD.name)
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as caught, telling():
         plan_model(model_path(KWS), BOARD, options, alone=True, beside={"flash": 20_000})
     (message,) = caught.value.messages
     lines = message.text.splitlines()

@@ -9,8 +9,8 @@ from codegen.board import load_board
 from codegen.driver.build import Planned, pipeline, plan_model
 from codegen.driver.options import Optimize, Options
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import peak_bytes
+from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels import fewest_bytes
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import RAM_WORTH

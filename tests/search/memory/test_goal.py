@@ -8,12 +8,13 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import plan_model
+from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.options import Optimize, Options
 from codegen.driver.planning import plan_only
 from codegen.plan.place.bounds import alive_at
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
+from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, board_pools, curve, search
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
@@ -120,8 +121,8 @@ def test_a_limit_takes_slow_kernels_that_the_goal_would_not() -> None:
     assert any(prim.in_place is not None for prim in tight.prim_funcs)
 
 
-def _missed(key: str, board: Any, **options: Any) -> DoesNotFit:
-    with pytest.raises(DoesNotFit) as caught:
+def _missed(key: str, board: Any, **options: Any) -> PoolsTooSmall:
+    with pytest.raises(PoolsTooSmall) as caught, telling():
         plan_model(model_path(key), board, replace(Options(board=board.name), **options))
     return caught.value
 

@@ -7,12 +7,13 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import plan_model
+from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.options import Options
 from codegen.ir.rules.places import Place
 from codegen.ir.types import VirtualDevice
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
+from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, curve, search
 from tests.search.chains import random_chain
 from tests.testdata import model_path
@@ -30,8 +31,8 @@ def _quiet(stage: str, done: int = 0, total: int | None = None) -> None:
     assert stage and (total is None or 0 <= done <= total)
 
 
-def _missed(key: str, board: Any, **options: Any) -> DoesNotFit:
-    with pytest.raises(DoesNotFit) as caught:
+def _missed(key: str, board: Any, **options: Any) -> PoolsTooSmall:
+    with pytest.raises(PoolsTooSmall) as caught, telling():
         plan_model(model_path(key), board, replace(Options(board=board.name), **options))
     return caught.value
 

@@ -22,8 +22,8 @@ from codegen.plan.place.exact.rooms import Rooms
 from codegen.plan.place.exact.squeeze import Budget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import Instance, Layout, memory_plan
-from codegen.plan.place.shortage import DoesNotFit
 from codegen.program.problem import Conflict, MemoryPlan, Placement, Problem
+from codegen.program.shortage import DoesNotFit
 
 _EFFORT = 5_000
 """Units of search in C per unit of `limits.effort`: by default 20 to 30 seconds at most."""
@@ -67,7 +67,7 @@ def optimal(problem: Problem) -> MemoryPlan:
 
     Spends at most `limits.effort` units (each worth a fixed count of search steps) a pool, so answers repeat;
     `limits.deadline_seconds` is a safety stop and makes `reproducible` False where it cuts. `solver` names
-    who found the plans of the pools or proved them. Raises CodegenError E401 if a pool is too small.
+    who found the plans of the pools or proved them. Raises DoesNotFit if a pool is too small.
     """
     begun = time.monotonic()
     heap = stacked(problem)

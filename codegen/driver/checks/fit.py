@@ -1,0 +1,137 @@
+"""What a user is told whose model does not fit: the one place that makes sentences of what pools lack."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from codegen.errors import CodegenError, Message, in_bytes
+from codegen.program.shortage import (
+    ConstantShortage,
+    DoesNotFit,
+    DoesNotLink,
+    FlashShortage,
+    Shortage,
+    SmallestLimit,
+)
+
+_ADVICE = "a board with more read-only memory, or a smaller model"
+"""What helps where constants do not fit, whatever search has tried."""
+
+
+class PoolsTooSmall(CodegenError):
+    """E401: no plan found within the pools' limits. `shortages` has the figures, one a pool."""
+
+    def __init__(self, shortages: Sequence[Shortage]) -> None:
+        self.shortages = tuple(shortages)
+        advice = _advice(self.shortages)
+        super().__init__([_message(item, advice, alone=len(shortages) == 1) for item in self.shortages])
+
+
+class ConstantsTooLarge(CodegenError):
+    """E402: linked constants exceed the limits of their pools."""
+
+    def __init__(self, missed: FlashShortage) -> None:
+        super().__init__([_constants(item, missed) for item in missed.shares])
+
+
+@contextmanager
+def telling() -> Generator[None]:
+    """What does not fit inside is told as a user reads it: PoolsTooSmall, ConstantsTooLarge."""
+    try:
+        yield
+    except DoesNotFit as missed:
+        raise PoolsTooSmall(missed.shortages) from missed
+    except DoesNotLink as missed:
+        raise ConstantsTooLarge(missed.shortage) from missed
+
+
+def _advice(shortages: Sequence[Shortage]) -> str:
+    """What to try first: the limits that together do, as flags; nothing if one is not known or more than its
+    region has."""
+    flags: list[str] = []
+    for item in shortages:
+        if item.budget_bytes is None or not _is_granted(item):
+            return ""
+        flags.append(f"--pool {item.pool}={item.budget_bytes}")
+    return f"{' '.join(flags)}, " if flags else ""
+
+
+def _is_granted(item: Shortage) -> bool:
+    return item.room_bytes is None or (item.budget_bytes or 0) <= item.room_bytes
+
+
+def _message(item: Shortage, advice: str, *, alone: bool) -> Message:
+    return (_of_models if len(item.models) > 1 else _of_one)(item, advice, alone=alone)
+
+
+def _of_models(item: Shortage, advice: str, *, alone: bool) -> Message:
+    """Concurrent models: the smallest plans that were found of each, together."""
+    lines = [
+        f"lacks {in_bytes(item.missing_bytes)} for models that are concurrent: together they need "
+        f"{in_bytes(item.needed_bytes)}, the limit is {item.limit_bytes}",
+        *(f"    {in_bytes(size, 9)}  {name}" for name, size in item.models),
+        *_budget(item, "limit", alone=alone),
+    ]
+    help_ = "models that take turns (leave one out of --concurrent), a board with more bytes, smaller models"
+    where = f"pool {item.pool}, {' and '.join(name for name, _ in item.models)}"
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
+
+
+def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
+    moment = f"time {item.time}" if item.step is None else f"step {item.step}"
+    lines = [
+        f"lacks {in_bytes(item.missing_bytes)}: the best plan found needs {in_bytes(item.needed_bytes)}, "
+        f"the limit is {item.limit_bytes}",
+        f"  most is alive at {moment}:",
+        *(f"    {in_bytes(b.size_bytes, 9)}  {b.id} ({b.kind.value})" for b in item.alive),
+    ]
+    if item.bound_bytes > item.limit_bytes:
+        lines.append(f"  these buffers need at least {in_bytes(item.bound_bytes)} in any plan")
+    lines += _budget(item, "budget", alone=alone)
+    help_ = "a board or a --pool limit with more bytes, a smaller model"
+    if item.budget_bytes is not None:
+        help_ = "a board with that many bytes, a smaller model"
+    if item.bound_bytes <= item.limit_bytes:
+        advice = f"another --planner, {advice}"
+    where = f"pool {item.pool}" + "".join(f", {name}" for name, _ in item.models)
+    return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
+
+
+def _budget(item: Shortage, word: str, *, alone: bool) -> list[str]:
+    """What is said of the smallest budget, if one is known; not `alone`: other messages tell others."""
+    if item.budget_bytes is None:
+        return []
+    plans = "plans of all models were" if item.is_budget_for_all else "a plan was"
+    beside = "" if alone else ", with those of the other pools"
+    lines = [f"  the smallest {word} for which {plans} found is {in_bytes(item.budget_bytes)}{beside}"]
+    return lines if _is_granted(item) else [*lines, f"  this board has {item.room_bytes}"]
+
+
+def _constants(item: ConstantShortage, missed: FlashShortage) -> Message:
+    missing = item.missing_bytes
+    short = f"lacks {in_bytes(missing)}" if missing > 0 else "its pieces do not fit side by side"
+    names = ", ".join(f"{name} {size}" for name, size in item.biggest)
+    limits = " + ".join(str(limit) for limit in item.limits_bytes)
+    text = f"{short}: constants need {in_bytes(item.needed_bytes)}, the limit is {limits}; "
+    lines = [f"{text}the biggest are {names}"]
+    help_ = f"try {_ADVICE}"
+    if missed.smallest is not None:
+        lines += _smallest(missed.smallest)
+        if _has_room(missed.smallest):
+            help_ = f"try --pool {missed.smallest.pool}={missed.smallest.limit_bytes}, {_ADVICE}"
+    if missed.excluded:
+        help_ += f"; constants are not compressed with {missed.excluded}"
+    where = f"constant pool {', '.join(item.pools)}"
+    if missed.model is not None:
+        where = f"{missed.model}: {where}"
+    return Message(code="E402", where=where, text="\n".join(lines), help=help_)
+
+
+def _smallest(smallest: SmallestLimit) -> list[str]:
+    lines = [f"  the smallest limit for which a plan was found is {smallest.limit_bytes} bytes"]
+    if not _has_room(smallest):
+        lines.append(f"  there is room for {smallest.room_bytes}")
+    return lines + [f"  {size} bytes are not compressed: {why}" for why, size in smallest.kept.items()]
+
+
+def _has_room(smallest: SmallestLimit) -> bool:
+    return smallest.room_bytes is None or smallest.limit_bytes <= smallest.room_bytes
