@@ -32,7 +32,7 @@ from codegen.driver.options import Options
 from codegen.driver.report.single import workspace_bytes
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.program import IoTensor
+from codegen.program.interface import IoTensor
 from codegen.toolchain import Optimize, gcc
 
 HERE = Path(__file__).parent

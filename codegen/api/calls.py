@@ -24,7 +24,7 @@ from codegen.driver.planning import plan_only
 from codegen.driver.report.single import report, to_json
 from codegen.driver.run import all_complaints, execute_all
 from codegen.errors import CodegenError, Messages
-from codegen.program.image import Trace
+from codegen.program.run import Trace
 
 
 def build(models: PathName | Sequence[PathName], folder: PathName, options: Options | None = None) -> Report:

@@ -21,7 +21,7 @@ from codegen.driver.inputs.model_names import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
-from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 

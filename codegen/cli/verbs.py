@@ -43,7 +43,7 @@ from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.program.image import Trace
+from codegen.program.run import Trace
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")

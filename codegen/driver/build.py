@@ -31,9 +31,9 @@ from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.rules.places import Place
 from codegen.ir.text.printer import print_module
-from codegen.plan.models.bundle import Bundle
-from codegen.program.image import Image
+from codegen.program.bundle import Bundle
 from codegen.program.problem import Limits
+from codegen.program.sources import Image
 from codegen.progress import Progress, Tally, silent
 from codegen.search import Choices, board_pools, check_single, search
 

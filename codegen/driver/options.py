@@ -12,7 +12,7 @@ from codegen.ir.ops import UserKernel
 from codegen.ir.rules.places import Place
 from codegen.ir.rules.states import StateRule
 from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.program.program import Interface, IoMode
+from codegen.program.interface import Interface, IoMode
 from codegen.search import CompressMode, ScheduleMode, SharingMode, StageMode
 from codegen.toolchain import Optimize
 

@@ -17,9 +17,9 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
-from codegen.program.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
+from codegen.program.run import CaseResult, RunRequest, RunResult, Trace
 from codegen.progress import Progress, silent
 
 

@@ -8,8 +8,8 @@ from codegen.ir.rules.states import StateRule
 from codegen.plan.clock import Clock
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.live.kept_inputs import Keep
+from codegen.program.interface import IoMode
 from codegen.program.problem import Limits
-from codegen.program.program import IoMode
 from codegen.progress import Tally
 from codegen.search.flash.compressing import CompressMode
 from codegen.search.flash.staging import StageMode

@@ -10,7 +10,8 @@ from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
 from codegen.plan.live.kept_inputs import Keep, keeping
 from codegen.plan.place import planners
-from codegen.program.program import IoMode, OrderCertificate, Program, State
+from codegen.program.interface import IoMode, State
+from codegen.program.program import OrderCertificate, Program
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, lean_row_steps, row_steps
 from codegen.search.choices import Choices

@@ -11,7 +11,8 @@ from codegen.ir import Function, Var
 from codegen.ir.rules.states import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
-from codegen.program.program import IoMode, IoTensor, Program, State
+from codegen.program.interface import IoMode, IoTensor, State
+from codegen.program.program import Program
 from codegen.search.names import identifier, unique
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from codegen.ir import Board, Runner
-from codegen.program.image import ElfSizes, Image, Sources
+from codegen.program.sources import ElfSizes, Image, Sources
 from codegen.progress import Progress, silent
 from codegen.targets.families import family_of
 from codegen.toolchain import callgraph, elf, gcc, host_build, pool_checks, stack_bound

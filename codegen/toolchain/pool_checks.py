@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from codegen.errors import Messages
 from codegen.ir import Board, Runner
-from codegen.program.image import Image
+from codegen.program.sources import Image
 from codegen.toolchain.elf import Elf
 
 Symbols = Mapping[str, tuple[int, int]]

@@ -18,7 +18,7 @@ import codegen
 import codegen.api
 from codegen import disk
 from codegen.driver.example import example_model
-from codegen.program.program import Interface
+from codegen.program.interface import Interface
 from tests.checkout import ROOT
 from tests.testdata import model_path
 

@@ -12,7 +12,8 @@ from codegen.board.link.linked_board import Target
 from codegen.board.link.protocol import Kind, RunFlags
 from codegen.board.machines.qemu import Emulator, running
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.image import Image, Trace
+from codegen.program.run import Trace
+from codegen.program.sources import Image
 from tests.board import probe
 
 pytestmark = pytest.mark.qemu

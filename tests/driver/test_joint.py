@@ -19,8 +19,8 @@ from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice
 from codegen.ir.rules.places import Place
 from codegen.plan.models.joint import Groups
+from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes
-from codegen.program.program import ConstantsMode, Interface, PoolOwner
 from codegen.program.shortage import DoesNotFit
 from tests.testdata import model_path
 

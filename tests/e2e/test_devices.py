@@ -20,8 +20,8 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules.places import Place
-from codegen.program.image import Trace
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
+from codegen.program.run import Trace
 from tests.e2e.models import build_model
 from tests.e2e.test_pools import addresses, check
 

@@ -16,7 +16,8 @@ from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner, Program
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.program import Program
 from tests.e2e.models import build_model, golden_cases
 
 pytestmark = pytest.mark.qemu

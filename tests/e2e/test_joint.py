@@ -17,10 +17,12 @@ from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
-from codegen.plan.models.bundle import own_pools, together
+from codegen.plan.models.bundle import together
 from codegen.plan.models.joint import faults
+from codegen.program.bundle import own_pools
+from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import peak_bytes
-from codegen.program.program import EntryMode, Interface, Program
+from codegen.program.program import Program
 from tests.e2e.models import golden_cases
 from tests.testdata import model_path
 

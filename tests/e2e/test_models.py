@@ -14,8 +14,8 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, used_pools
 from codegen.errors import CodegenError
+from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind, peak_bytes
-from codegen.program.program import IoMode
 from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
 from tests.testdata import index, model_path

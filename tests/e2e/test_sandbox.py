@@ -16,9 +16,9 @@ from codegen.driver.run import complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
 from codegen.plan.models.bundle import together
-from codegen.program.image import RunResult
 from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
+from codegen.program.run import RunResult
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path
 

@@ -19,8 +19,8 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules.places import Place
 from codegen.program.cores import second_core_steps
-from codegen.program.image import Trace
-from codegen.program.program import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.run import Trace
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"

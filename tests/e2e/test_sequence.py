@@ -14,8 +14,8 @@ from codegen.driver.inputs.sequences import sequence_cases
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
-from codegen.program.image import Trace
-from codegen.program.program import ConstantsMode, EntryMode, Interface, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
+from codegen.program.run import Trace
 from tests.e2e.streaming import FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, planned
 from tests.testdata import golden, model_path

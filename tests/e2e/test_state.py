@@ -11,7 +11,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
-from codegen.program.program import ConstantsMode, EntryMode, Interface, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
 from tests.e2e.streaming import CLASSES, FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, cases, check, planned
 

@@ -21,9 +21,9 @@ from codegen.ir import Let, Module
 from codegen.ir.text.parser import parse_module
 from codegen.ir.text.printer import print_module
 from codegen.plan.models.bundle import together
-from codegen.program.image import RunResult
 from codegen.program.problem import Placement, peak_bytes
 from codegen.program.program import BufferSlice, Program
+from codegen.program.run import RunResult
 from tests.checkout import ROOT
 
 BOARDS = ("host", pytest.param("mps2-an386", marks=pytest.mark.qemu))

@@ -49,8 +49,9 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.liveness import liveness
+from codegen.program.interface import IoMode, IoTensor, State
 from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
-from codegen.program.program import IoMode, IoTensor, Program, State
+from codegen.program.program import Program
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")

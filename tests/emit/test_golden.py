@@ -10,7 +10,8 @@ import pytest
 import codegen
 from codegen.emit import render
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, EntryMode, IoMode, PoolOwner, Program
+from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
 from tests.emit.variants import on_core_1, owned, stepwise

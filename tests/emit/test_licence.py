@@ -8,7 +8,7 @@ from codegen import resources
 from codegen.emit import render
 from codegen.kernels.call import UserSource
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, Interface, PoolOwner
+from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from tests.checkout import ROOT
 from tests.emit import samples
 

@@ -17,7 +17,8 @@ from codegen.emit.values.constants import constant_views
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.kernels.call import CStruct, ValueArg
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantMember, ConstantPart, ConstantPool, EntryMode, Interface, IoMode
+from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
+from codegen.program.interface import EntryMode, Interface, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
 

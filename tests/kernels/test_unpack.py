@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.program.coding import Coder
+from codegen.plan.constants.coding import Coder
 from tests.kernels.calling import RUNTIME, WARNINGS
 
 MAIN = """

@@ -10,8 +10,8 @@ from codegen.kernels.contract import MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.program.conflicts import interval_conflicts
+from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
-from codegen.program.program import IoMode
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 

@@ -12,8 +12,9 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.rules.states import StateRule
 from codegen.plan.check import replay, validate
+from codegen.program.interface import IoMode
 from codegen.program.problem import Placement
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from tests.e2e.streaming import FRAMES, STATES, streaming
 
 PAST, MEAN = STATES

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.ir import Board, Region, Runner, Target
-from codegen.program.image import RunRequest, Sources, Trace
+from codegen.program.run import RunRequest, Trace
+from codegen.program.sources import Sources
 
 SHA256 = hashlib.sha256(b"tiny").digest()
 STEPS = ("first", "second", "third")

@@ -11,7 +11,8 @@ from cffi import FFI
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
-from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
+from codegen.program.run import CaseResult, RunRequest, RunResult, StepTrace, Trace
+from codegen.program.sources import Image
 from codegen.progress import Progress, silent
 
 _DECLARATIONS = """

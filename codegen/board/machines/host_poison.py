@@ -12,7 +12,8 @@ from pathlib import Path
 from codegen.board.machines.host import PaintResult, case_result, check_status, split
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
-from codegen.program.image import Image, RunRequest, RunResult
+from codegen.program.run import RunRequest, RunResult
+from codegen.program.sources import Image
 
 _SANITIZER_EXIT = 99
 _TIMEOUT_SECONDS = 600

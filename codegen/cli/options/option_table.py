@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 
 from codegen.ir.sizes import SIZE_WORDS, size_bytes
-from codegen.program.program import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of the help, in this order, behind what a verb has for itself."""

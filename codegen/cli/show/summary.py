@@ -22,10 +22,11 @@ from codegen.driver.words import counted
 from codegen.emit.interface.figures import stack_bytes
 from codegen.ir import Board
 from codegen.plan.draw.memory_map import program_map
-from codegen.plan.models.bundle import Bundle, bundle_peak
 from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.program.bundle import Bundle, bundle_peak
+from codegen.program.constants import ConstantPool
 from codegen.program.problem import BufferKind, MemoryPlan, Problem, peak_bytes
-from codegen.program.program import ConstantPool, Program
+from codegen.program.program import Program
 from codegen.toolchain import FreeRange
 from codegen.toolchain.cycles import CycleEstimate
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 from codegen.driver.checks.fit import telling
 from codegen.errors import CodegenError
 from codegen.ir import Board
-from codegen.plan.models.bundle import Bundle
+from codegen.program.bundle import Bundle
 from codegen.toolchain import RegionsTooSmall
 
 _MORE_LINKS = 3

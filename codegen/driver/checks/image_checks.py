@@ -4,8 +4,8 @@ from codegen import toolchain
 from codegen.emit.c.program_names import constant_pool, pool_array
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
-from codegen.plan.models.bundle import Bundle
-from codegen.program.image import Image
+from codegen.program.bundle import Bundle
+from codegen.program.sources import Image
 
 FRAME_BYTES = 128
 """What the test firmware's context keeps of the model's stack (an exception frame with FPU state)."""

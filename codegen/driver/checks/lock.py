@@ -13,8 +13,8 @@ from codegen.driver.inputs.output_files import write_file
 from codegen.driver.words import counted
 from codegen.emit.interface.figures import macs, stack_bytes
 from codegen.errors import CodegenError, Message
-from codegen.plan.models.bundle import Bundle
-from codegen.program.image import ElfSizes
+from codegen.program.bundle import Bundle
+from codegen.program.sources import ElfSizes
 
 _VERSION = 1
 _MOST_BYTES = 1 << 20

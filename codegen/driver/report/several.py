@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from codegen.driver.report.single import staged_report, workspace_bytes
-from codegen.plan.models.bundle import Bundle, BundlePool, bundle_peak, own_pools
 from codegen.plan.models.joint import heaviest_group
+from codegen.program.bundle import Bundle, BundlePool, bundle_peak, own_pools
 from codegen.program.problem import peak_bytes
 
 _SHARED = ("schema", "board", "elf", "constants")

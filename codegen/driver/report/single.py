@@ -12,9 +12,10 @@ from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost
 from codegen.program.cores import core_of, second_core_steps
-from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.program.problem import Buffer, BufferKind, peak_bytes, pool_alignment
 from codegen.program.program import Program
+from codegen.program.run import CaseResult, RunResult, StepTrace
+from codegen.program.sources import ElfSizes
 from codegen.toolchain.cycles import CycleEstimate, Waits
 
 SCHEMA = 1

@@ -13,8 +13,9 @@ from codegen.emit.values.locations import Places, PoolBytes, used_pools
 from codegen.emit.values.ownership import ImageView
 from codegen.emit.values.state import reset_function
 from codegen.ir import Var
+from codegen.program.interface import IoMode, IoTensor
 from codegen.program.problem import Buffer
-from codegen.program.program import IoMode, IoTensor, Program
+from codegen.program.program import Program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

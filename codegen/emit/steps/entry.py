@@ -55,7 +55,8 @@ from codegen.kernels.call import (
 )
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.cores import core_of, uses_second_core
-from codegen.program.program import Interface, IoMode, Program
+from codegen.program.interface import Interface, IoMode
+from codegen.program.program import Program
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""

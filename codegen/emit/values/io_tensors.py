@@ -9,7 +9,8 @@ from codegen.emit.c.program_names import c_name, io_stems, reader_name
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.ownership import pools_type
 from codegen.ir import TensorType
-from codegen.program.program import IoTensor, Program
+from codegen.program.interface import IoTensor
+from codegen.program.program import Program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

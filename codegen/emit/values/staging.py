@@ -8,7 +8,8 @@ from codegen.emit.c.c_text import wrapped
 from codegen.emit.c.literals import array_type
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.unpacking import is_split, unpack_call
-from codegen.program.program import Program, Staged
+from codegen.program.constants import Staged
+from codegen.program.program import Program
 
 STAGE_HEADER = "cg_stage_copy.h"
 STAGE_SOURCE = "kernels/portable/stage_copy.c"

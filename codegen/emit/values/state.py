@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from codegen.emit.c.c_text import comment_lines, comment_text, wrapped
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.ownership import Check, pool_checks, pools_type
-from codegen.program.program import IoTensor, Program
+from codegen.program.interface import IoTensor
+from codegen.program.program import Program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,8 @@ from codegen.emit.c.c_text import call_assignment, wrapped
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.kernels.call import Split
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.program import Program, Staged, Unpacking
+from codegen.program.constants import Staged, Unpacking
+from codegen.program.program import Program
 
 UNPACK_HEADER = "cg_unpack.h"
 UNPACK_SOURCE = "kernels/portable/unpack.c"

@@ -14,8 +14,10 @@ import numpy as np
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.kept_inputs import Keep, kept_inputs
+from codegen.program.constants import Staged
+from codegen.program.interface import IoMode
 from codegen.program.problem import MemoryPlan, Pool, Problem
-from codegen.program.program import BufferSlice, IoMode, Program, Staged
+from codegen.program.program import BufferSlice, Program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

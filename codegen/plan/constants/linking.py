@@ -8,8 +8,8 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.assigning import assigned
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.pool_order import round_up
+from codegen.program.constants import ConstantMember, ConstantPool
 from codegen.program.problem import Pool
-from codegen.program.program import ConstantMember, ConstantPool
 
 
 def link(

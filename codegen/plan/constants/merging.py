@@ -12,8 +12,8 @@ import numpy as np
 
 from codegen.errors import Messages
 from codegen.kernels.contract import LinkedConstant
+from codegen.program.constants import ConstantPart
 from codegen.program.problem import Pool
-from codegen.program.program import ConstantPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

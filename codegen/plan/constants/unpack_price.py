@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.ir import Target
-from codegen.program.coding import Packing
+from codegen.program.constants import Packing
 from codegen.targets.families import family_of
 
 

@@ -18,8 +18,9 @@ from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.plan.live.occupancy import Stay, conflicts
 from codegen.plan.live.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
+from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
-from codegen.program.program import BufferSlice, IoMode
+from codegen.program.program import BufferSlice
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from codegen.ir import DeviceConflict, Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from codegen.plan.check.validate import violations
-from codegen.plan.models.bundle import Bundle, based, own_pools, together
+from codegen.plan.models.bundle import based, together
 from codegen.plan.place.planners import Planner
+from codegen.program.bundle import Bundle, own_pools
 from codegen.program.conflicts import plain
 from codegen.program.problem import Buffer, Limits, Pool, Problem, peak_bytes
 from codegen.program.program import Program

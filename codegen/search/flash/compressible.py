@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 
 from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.constants.coding import Coder
 from codegen.plan.constants.merging import Piece
 from codegen.plan.constants.staging import Room
 from codegen.plan.constants.unpack_price import decode_instructions
-from codegen.program.coding import Coder, Packing
+from codegen.program.constants import Packing, Staged, Unpacking
 from codegen.program.cores import core_of
-from codegen.program.program import Program, Staged, Unpacking
+from codegen.program.program import Program
 
 MOST_TOGETHER = 10
 """Of the constants of steps that hang together so many, the largest, are combined in every way."""

@@ -20,8 +20,9 @@ from codegen.plan.constants.assigning import missing_bytes, size_bytes
 from codegen.plan.constants.knapsack import Item, cheapest
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.staging import with_staged
+from codegen.program.constants import Compression, Unpacking
 from codegen.program.problem import peak_bytes
-from codegen.program.program import Compression, Program, Unpacking
+from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
 from codegen.search.flash.flash_shortage import smallest_limit

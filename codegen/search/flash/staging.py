@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Literal
 
 from codegen.plan.constants.staging import Staging, candidates, choose, with_staged
+from codegen.program.constants import ConstantCosts
 from codegen.program.problem import peak_bytes
-from codegen.program.program import ConstantCosts, Program
+from codegen.program.program import Program
 
 StageMode = Literal["off", "use", "auto"]
 """No copies; copies in front of the step that reads them; also copies at start-up."""

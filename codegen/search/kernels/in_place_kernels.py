@@ -10,7 +10,7 @@ from codegen.plan.clock import Clock
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.ties import broken
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest

@@ -12,8 +12,8 @@ from codegen.plan.live.liveness import Liveness, liveness
 from codegen.plan.place.access import access_cost, least_access_cost
 from codegen.plan.place.bounds import covered_bytes, lower_bound
 from codegen.plan.place.planners import Planner
+from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, peak_bytes
-from codegen.program.program import IoMode
 from codegen.program.shortage import DoesNotFit
 from codegen.search import states
 from codegen.search.blocks.block_costs import BlockCosts

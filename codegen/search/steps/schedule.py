@@ -24,7 +24,7 @@ from codegen.plan.order.order_graph import (
     Shared,
 )
 from codegen.plan.place.bounds import largest_overlap
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
 
 ScheduleMode = Literal["file", "optimal"]
 

@@ -8,7 +8,8 @@ import pytest
 from codegen.board.machines.host import run_host
 from codegen.board.machines.host_poison import MemoryFault, run_poisoned
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.image import Image, Trace
+from codegen.program.run import Trace
+from codegen.program.sources import Image
 from codegen.toolchain import build
 from tests.toolchain import fake_model
 

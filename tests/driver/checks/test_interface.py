@@ -11,7 +11,8 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, Interface, IoMode, PoolOwner, Program
+from codegen.program.interface import ConstantsMode, Interface, IoMode, PoolOwner
+from codegen.program.program import Program
 from tests.emit import samples
 from tests.emit.variants import on_core_1
 from tests.testdata import model_path

@@ -11,7 +11,7 @@ import pytest
 from codegen.emit import render, write
 from codegen.emit.values.ownership import CONSTANTS_ABI, CONSTANTS_MAGIC
 from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from tests.emit import samples
 from tests.emit.compiling import call, run_main
 from tests.emit.variants import owned

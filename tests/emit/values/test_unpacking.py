@@ -10,7 +10,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render
 from codegen.plan.models.bundle import together
-from codegen.program.program import EntryMode, Interface
+from codegen.program.interface import EntryMode, Interface
 from codegen.toolchain import Optimize
 from tests.testdata import model_path
 

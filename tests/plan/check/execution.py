@@ -16,8 +16,9 @@ from codegen.kernels.contract import Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
+from codegen.program.interface import IoMode
 from codegen.program.problem import MemoryPlan, Problem
-from codegen.program.program import BufferSlice, IoMode, Program
+from codegen.program.program import BufferSlice, Program
 
 Cells = np.ndarray
 """int64[bytes]: one cell stands for one byte."""

@@ -14,8 +14,9 @@ from codegen.plan.check.validate import violations
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place.greedy import greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.program.interface import IoMode
 from codegen.program.problem import Conflict, MemoryPlan, Placement, Pool, Problem
-from codegen.program.program import BufferSlice, IoMode
+from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, buffer, function, live, placed, prim, problem, var
 
 

@@ -19,7 +19,7 @@ from codegen.plan.check.validate import violations
 from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.planners import Planner
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS

@@ -13,8 +13,8 @@ from codegen.plan.constants.assigning import assigned, cost_bound, read_cost, si
 from codegen.plan.constants.linking import link
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.pool_order import end_bytes, ordered
+from codegen.program.constants import ConstantPool
 from codegen.program.problem import Pool
-from codegen.program.program import ConstantPool
 from codegen.program.shortage import DoesNotLink
 
 ITCM = Pool(name="itcm", region="ITCM", limit_bytes=1 << 20, section=".rodata.cg.itcm")

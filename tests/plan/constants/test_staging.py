@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from codegen.plan.check import validate
 from codegen.plan.constants.staging import Candidate, Room, Staging, candidates, choose, with_staged
 from codegen.plan.place.access import access_cost
+from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
 from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
-from codegen.program.program import ConstantMember, ConstantPart, ConstantPool
 
 DTCM = Pool(name="dtcm", region="DTCM", limit_bytes=1000)
 SRAM = Pool(name="sram", region="SRAM", limit_bytes=4000, read_cost=2.0, write_cost=2.0)

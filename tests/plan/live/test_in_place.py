@@ -10,8 +10,9 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place.greedy import greedy_by_size
+from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
-from codegen.program.program import BufferSlice, IoMode
+from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, function, live, placed, prim, var
 from tests.plan.check.execution import Case
 

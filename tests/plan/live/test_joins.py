@@ -7,7 +7,7 @@ import pytest
 from codegen.ir import ConstRef, DType, TensorType, Var
 from codegen.kernels.contract import Sharing, View
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.program import IoMode
+from codegen.program.interface import IoMode
 from tests.plan.build import live, prim, var
 from tests.plan.live.test_liveness import conflict, spans
 

@@ -6,8 +6,9 @@ from codegen.errors import CodegenError
 from codegen.ir import ConstRef, DType, TensorType
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.plan.live.liveness import Liveness, liveness
+from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind, Conflict
-from codegen.program.program import BufferSlice, IoMode
+from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, function, live, prim, var
 
 

@@ -7,9 +7,10 @@ from itertools import combinations, permutations
 import pytest
 
 from codegen.plan.check.validate import violations
-from codegen.plan.models.bundle import based, own_pools, together
+from codegen.plan.models.bundle import based, together
 from codegen.plan.models.joint import Groups, faults, heaviest_group, join, joint_problem, pairs
 from codegen.plan.place import planners
+from codegen.program.bundle import own_pools
 from codegen.program.problem import Buffer, Limits, MemoryPlan, Placement, Pool, Problem
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit

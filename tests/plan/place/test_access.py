@@ -14,8 +14,8 @@ from codegen.plan.place.access import (
     preferred_pools,
     prices,
 )
+from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, MemoryPlan, Placement, Pool, pool_alignment
-from codegen.program.program import IoMode
 from tests.plan.build import buffer, live, prim, problem, var
 
 X, A, B = var("x", 100), var("a", 50), var("b", 50)

@@ -16,8 +16,9 @@ from codegen.ir.rules.places import Place
 from codegen.passes import place_values
 from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound
+from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind, Pool, peak_bytes
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
 from codegen.search.blocks.row_blocks import Segment, apply, row_steps

@@ -10,8 +10,9 @@ from codegen import board as boards
 from codegen.ir import Arg, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.evaluate import evaluate
 from codegen.plan.check.memories import misplaced_program
+from codegen.program.interface import IoMode
 from codegen.program.problem import Limits
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
 from tests.search.chains import random_chain

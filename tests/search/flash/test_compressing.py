@@ -14,8 +14,9 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.constants.merging import merge
+from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes
-from codegen.program.program import ConstantsMode, Interface, PoolOwner, Program
+from codegen.program.program import Program
 from codegen.search.flash.compressible import Option, units
 from tests.testdata import model_path
 

@@ -16,8 +16,9 @@ from codegen.ir import Board
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.assigning import size_bytes
 from codegen.plan.constants.merging import merge
+from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes
-from codegen.program.program import ConstantsMode, Interface, PoolOwner, Program
+from codegen.program.program import Program
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
 from tests.testdata import model_path

@@ -7,8 +7,9 @@ import pytest
 from codegen.driver.build import plan_model
 from codegen.driver.options import Optimize, Options
 from codegen.ir import Board, Region, Runner, Target
+from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from tests.testdata import model_path
 
 KWS = "mlperf_tiny/kws_ref_model"

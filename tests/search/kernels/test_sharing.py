@@ -5,8 +5,9 @@ import pytest
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
+from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from codegen.search.kernels.sharing import SharingMode
 from tests.search.steps.test_recompute import BOARD
 from tests.testdata import model_path

@@ -14,8 +14,9 @@ from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, Stri
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay_program
 from codegen.plan.live.ties import broken
+from codegen.program.interface import IoMode
 from codegen.program.problem import Limits, peak_bytes
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
 from codegen.search.kernels import in_place_kernels, views

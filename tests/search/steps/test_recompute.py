@@ -13,8 +13,9 @@ from codegen.ir import Board, Module, Region, Var
 from codegen.ir.evaluate import evaluate
 from codegen.plan.check import replay, validate
 from codegen.plan.place import planners
+from codegen.program.interface import IoMode
 from codegen.program.problem import Pool, peak_bytes
-from codegen.program.program import IoMode, Program
+from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices
 from codegen.search.blocks.row_blocks import row_steps

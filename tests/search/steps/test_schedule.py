@@ -13,8 +13,8 @@ from codegen.plan.order.order_graph import OrderLimits
 from codegen.plan.order.step_sets import order_peak
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
-from codegen.program.program import IoMode
 from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.program.constants import Packing
+
 PREFIXES = (1, 2, 3, 4)
 """Bits of a class that are tried."""
 
@@ -41,20 +43,6 @@ class Code:
                 codes[symbol], lengths[symbol] = index << width | rank, self.prefix + width
             place += 1 << width
         return codes, lengths
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Packing:
-    """How data are stored and what decoding them takes."""
-
-    stored_bytes: int
-    """Table, streams, padding."""
-    table_bytes: int
-    classes: int
-    piece_bytes: tuple[int, ...]
-    """Bytes of the data that each call of the decoder makes, in order."""
-    taken: int
-    """How often the decoder takes bits from the stream, besides at the start of a piece."""
 
 
 def best_code(data: bytes) -> Code:

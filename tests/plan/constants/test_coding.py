@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from codegen.program import coding
-from codegen.program.coding import PREFIXES, Coder, best_code, unpack
+from codegen.plan.constants import coding
+from codegen.plan.constants.coding import PREFIXES, Coder, best_code, unpack
 
 DATA = st.one_of(
     st.binary(min_size=1, max_size=400),
