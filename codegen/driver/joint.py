@@ -7,10 +7,10 @@ from dataclasses import replace
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.plan.models.joint import Groups, heaviest_group, join
 from codegen.plan.place import planners
-from codegen.plan.place.shortage import shortage
+from codegen.plan.place.excess import shortage
 from codegen.program.bundle import Bundle, bundle_peak
 from codegen.program.problem import Limits, Pool, peak_bytes
 from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage

@@ -26,7 +26,7 @@ from codegen.emit.values.shared import set_view
 from codegen.ir import Runner
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.plan.draw.memory_map import program_map
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.bundle import Bundle
 from codegen.program.program import Program
 from codegen.program.sources import Sources

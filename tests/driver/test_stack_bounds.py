@@ -11,7 +11,7 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, measure, used_pools
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import peak_bytes
 from codegen.program.run import CaseResult, RunResult
 from codegen.program.sources import ElfSizes, Image

@@ -22,7 +22,7 @@ from codegen.driver.run import complaints, execute, measure, request
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program

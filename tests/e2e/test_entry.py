@@ -15,7 +15,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.e2e.models import build_model, golden_cases

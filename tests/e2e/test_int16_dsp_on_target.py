@@ -14,7 +14,7 @@ from codegen.driver import run as driver_run
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.run import Measured, complaints, measure
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.search import Choices, search
 from tests.joining import joined
 from tests.kernels.dsp.conv_layers import module_of

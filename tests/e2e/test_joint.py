@@ -17,7 +17,7 @@ from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.plan.models.joint import faults
 from codegen.program.bundle import own_pools
 from codegen.program.interface import EntryMode, Interface

@@ -15,7 +15,7 @@ from codegen.driver.run import complaints, execute
 from codegen.emit.c.program_names import constant_pool, pool_array
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import BufferKind, peak_bytes
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path

@@ -21,7 +21,7 @@ from codegen.driver.run import measure, reference, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import Placement
 from codegen.program.run import RunResult
 from codegen.search.kernels.binding import Binder

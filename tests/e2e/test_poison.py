@@ -12,7 +12,7 @@ from codegen.board import MemoryFault, run_poisoned
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.run import request
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import Placement
 from codegen.program.program import Program
 from codegen.program.run import RunResult

@@ -16,7 +16,7 @@ from codegen.ir import Board, Module
 from codegen.ir.evaluate import evaluate, steps
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import peak_bytes
 from codegen.program.run import Trace
 from codegen.search import Choices, search

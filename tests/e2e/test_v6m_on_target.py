@@ -23,7 +23,7 @@ from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.kernels import kernels_for
 from codegen.kernels.base.registry import Kernel
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import peak_bytes
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.bundle import together
-from codegen.program.program import ConstantsMode, EntryMode, IoMode, PoolOwner, Program
+from codegen.plan.models.bundling import together
+from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main

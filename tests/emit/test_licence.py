@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen import resources
 from codegen.emit import render
 from codegen.kernels.call import UserSource
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from tests.checkout import ROOT
 from tests.emit import samples

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from codegen.ir import Let, Var, VirtualDevice
-from codegen.program.program import ConstantsMode, EntryMode, Interface, PoolOwner, Program
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
+from codegen.program.program import Program
 
 
 def on_core_1(program: Program, *names: str) -> Program:

@@ -11,7 +11,7 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from tests.checkout import ROOT
 from tests.emit.compiling import call
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from codegen.plan.check.validate import violations
-from codegen.plan.models.bundle import based, together
+from codegen.plan.models.bundling import based, together
 from codegen.plan.place.planners import Planner
 from codegen.program.bundle import Bundle, own_pools
 from codegen.program.conflicts import plain

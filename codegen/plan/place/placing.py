@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from codegen.plan.place.access import least_access_cost, prices
 from codegen.plan.place.bounds import lower_bounds, proved_optimal
-from codegen.plan.place.shortage import shortage
+from codegen.plan.place.excess import shortage
 from codegen.program.problem import MemoryPlan, Placement, Problem
 
 UNPLACED = -1

@@ -25,7 +25,7 @@ from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
-from codegen.search.flash.flash_shortage import smallest_limit
+from codegen.search.flash.smallest_limit import smallest_limit
 
 CompressMode = Literal["off", "auto"]
 """Never; where constants do not fit otherwise."""

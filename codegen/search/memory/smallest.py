@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, smallest_budgets
-from codegen.plan.place.shortage import shortage
+from codegen.plan.place.excess import shortage
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning

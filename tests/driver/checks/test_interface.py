@@ -10,7 +10,7 @@ from codegen.driver.checks.interface import check_interface, check_port, check_r
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.emit import samples

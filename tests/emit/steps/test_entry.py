@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import IoMode
 from codegen.program.sources import Sources
 from tests.emit import samples

@@ -14,7 +14,7 @@ from codegen.emit import render, write
 from codegen.emit.steps.structs import constant_addresses
 from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants.linking import link
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main

@@ -11,7 +11,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.program import Program
 from tests.emit.compiling import compile_all, run_main
 from tests.testdata import model_path

@@ -9,7 +9,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.program.interface import EntryMode, Interface
 from codegen.toolchain import Optimize
 from tests.testdata import model_path

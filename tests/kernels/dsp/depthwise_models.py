@@ -15,7 +15,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.toolchain import Optimize
 from tests.joining import joined
 

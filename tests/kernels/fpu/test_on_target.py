@@ -21,7 +21,7 @@ from codegen.ir import ConstRef, DType, Module, TensorType
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder

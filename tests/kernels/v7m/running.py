@@ -15,7 +15,7 @@ from codegen.driver.run import Measured, complaints, measure
 from codegen.ir import Module
 from codegen.kernels import kernels_for
 from codegen.kernels.base.registry import Kernel
-from codegen.plan.models.bundle import together
+from codegen.plan.models.bundling import together
 from codegen.search import Choices, Segment, search
 from codegen.toolchain import Optimize
 from tests.joining import joined

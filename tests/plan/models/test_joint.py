@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 
 from codegen.plan.check.validate import violations
-from codegen.plan.models.bundle import based, together
+from codegen.plan.models.bundling import based, together
 from codegen.plan.models.joint import Groups, faults, heaviest_group, join, joint_problem, pairs
 from codegen.plan.place import planners
 from codegen.program.bundle import own_pools
