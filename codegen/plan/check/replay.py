@@ -1,9 +1,8 @@
 """Second checker: replays the program over byte arrays in which every byte has an owner.
 
-It starts from the PrimFuncs and the placements alone: it uses neither conflicts nor intervals, so a
-mistake in liveness shows here as bytes overwritten before their last read. Values that the caller owns
-have no bytes here. In each sub-step everything written then is written first, and everything in use
-must be intact after.
+It starts from the PrimFuncs and the placements alone, without conflicts or intervals: a mistake in liveness
+shows here as bytes overwritten before their last read. Values that the caller owns have no bytes here. In
+each sub-step everything written then is written first, and everything in use must be intact after.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
