@@ -12,11 +12,7 @@ import pytest
 from tests.checkout import ROOT
 
 COLUMNS = 120
-PAGES = sorted(
-    path
-    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
-    if path != ROOT / "docs" / "design.md" and path.parent.name != "decisions"
-)
+PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")))
 
 
 @pytest.fixture(scope="module")
