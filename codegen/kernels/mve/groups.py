@@ -5,7 +5,6 @@ before any pixel of its group is written; otherwise all channels but the last ch
 group's image is still read. Distances as in `codegen.kernels.base.overlap`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,48 +66,50 @@ def striped_sharing(let: Let, window: WindowShape, stripe: int, *, chunk: int = 
     """The rule for argument 0 of a depthwise kernel or pool that goes through rows in stripes of `stripe`
     pixels, in these in chunks of `chunk` channels, each read before it is written; either way round, stripes
     counted from the end it begins at."""
-    steps = list(_stripes(window, stripe, chunk, reverse=False))
-    lows = np.array([[(0, step.read), (step.written, NOTHING)] for step in steps], np.int64).reshape(-1, 2)
-    below = safe_distance(lows[:, 0], lows[:, 1])
-    back = list(_stripes(window, stripe, chunk, reverse=True))
-    ends = np.array([step.read_end for step in back], np.int64)
+    steps = _stripes(window, stripe, chunk, reverse=False)
+    zeros, nothing = np.zeros_like(steps.read), np.full_like(steps.read, NOTHING)
+    lows = np.stack([zeros, steps.written], axis=1).ravel(), np.stack([steps.read, nothing], axis=1).ravel()
+    below = safe_distance(*lows)
+    back = _stripes(window, stripe, chunk, reverse=True)
     # From the end on: what is read after a step, at most.
-    later = np.append(np.maximum.accumulate(ends[::-1])[::-1][1:], 0)
-    bounds = (later - np.array([step.write for step in back], np.int64))[later > 0]
+    later = np.append(np.maximum.accumulate(back.read_end[::-1])[::-1][1:], 0)
+    bounds = (later - back.write)[later > 0]
     return sharing_either_way(let, below, int(bounds.max()) if bounds.size else None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Step:
-    """Elements read (from, end; `NOTHING` and 0 if none) and written (from, end)."""
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Steps:
+    """Of every step, in order: elements read (from, end; `NOTHING` and 0 if none) and written (from, end)."""
 
-    read: int
-    read_end: int
-    write: int
-    written: int
+    read: NDArray[np.int64]
+    read_end: NDArray[np.int64]
+    write: NDArray[np.int64]
+    written: NDArray[np.int64]
 
 
-def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> Iterator[_Step]:
-    """What a depthwise kernel reads and writes at a time, in order."""
+def _stripes(window: WindowShape, stripe: int, chunk: int, *, reverse: bool) -> _Steps:
+    """What a depthwise kernel reads and writes at a time: images, rows, stripes, chunks of channels."""
     batch, height, width, channels = window.image
     down, across = window.axes
     spans = [(left, min(left + stripe, across.count)) for left in range(0, across.count, stripe)]
     if reverse:
         spans = [(max(0, stop - stripe), stop) for stop in range(across.count, 0, -stripe)]
-    places = [(image, y) for image in range(batch) for y in range(down.count)]
-    for image, y in reversed(places) if reverse else places:
-        top, bottom = down.span(y, y + 1)
-        for left, right in spans:
-            first, end = across.span(left, right)
-            has_reads = top < bottom and first < end
-            lowest = ((image * height + top) * width + first) * channels
-            last = ((image * height + bottom - 1) * width + end - 1) * channels
-            row = (image * down.count + y) * across.count
-            for start in range(0, channels, chunk):
-                stop = min(start + chunk, channels)
-                yield _Step(
-                    read=lowest + start if has_reads else NOTHING,
-                    read_end=last + stop if has_reads else 0,
-                    write=(row + left) * channels + start,
-                    written=(row + right - 1) * channels + stop,
-                )
+    order = slice(None, None, -1 if reverse else 1)
+    # One axis a level of the loops: image, row, stripe, chunk.
+    image = np.arange(batch, dtype=np.int64)[order].reshape(-1, 1, 1, 1)
+    rows = np.array([(y, *down.span(y, y + 1)) for y in range(down.count)], np.int64)[order]
+    y, top, bottom = (rows[:, index].reshape(1, -1, 1, 1) for index in range(3))
+    columns = np.array([(*span, *across.span(*span)) for span in spans], np.int64)
+    left, right, first, end = (columns[:, index].reshape(1, 1, -1, 1) for index in range(4))
+    start = np.arange(0, channels, chunk, dtype=np.int64).reshape(1, 1, 1, -1)
+    stop = np.minimum(start + chunk, channels)
+    has_reads = (top < bottom) & (first < end) & (image >= 0) & (start >= 0)
+    lowest = ((image * height + top) * width + first) * channels
+    last = ((image * height + bottom - 1) * width + end - 1) * channels
+    row = (image * down.count + y) * across.count
+    return _Steps(
+        read=np.where(has_reads, lowest + start, NOTHING).ravel(),
+        read_end=np.where(has_reads, last + stop, 0).ravel(),
+        write=((row + left) * channels + start).ravel(),
+        written=((row + right - 1) * channels + stop).ravel(),
+    )
