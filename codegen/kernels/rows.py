@@ -60,6 +60,12 @@ class Axis:
         stop = np.minimum(self.window, -((origins - self.extent) // self.dilation))
         return int(np.maximum(stop - first, 0).sum())
 
+    @cached_property
+    def is_inside(self) -> tuple[bool, ...]:
+        """Per result: whether no tap lies in the padding."""
+        span = (self.window - 1) * self.dilation
+        return tuple(origin >= 0 and origin + span < self.extent for origin in self._origins().tolist())
+
     def most_at_once(self, start: int, stop: int) -> int:
         """The most positions from the first to the last one that one of the results [start, stop) reads."""
         return max((self.lasts[result] - self.firsts[result] + 1 for result in range(start, stop)), default=0)

@@ -8,16 +8,29 @@ ARM_PREFIX = "arm-none-eabi-"
 INSTALL_ARM_GCC = "sudo apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 FEATURES = frozenset({"dsp", "fpu", "mve", "mvef", "div"})
 
-V6M = KernelSet(folder="v6m")
+V6M = KernelSet(folder="v6m", wanted="is for cores of ARMv6-M and Cortex-M23")
 """32 bits times 32 bits to 32."""
-V7M = KernelSet(folder="v7m", lacks=frozenset({"dsp"}))
-DSP = KernelSet(folder="dsp", needs=frozenset({"dsp"}))
+V7M = KernelSet(
+    folder="v7m",
+    wanted="is for ARMv7-M cores without the DSP extension",
+    lacks=frozenset({"dsp"}),
+)
+DSP = KernelSet(folder="dsp", wanted="needs a core with the DSP extension", needs=frozenset({"dsp"}))
 """Two products of 16 bits an instruction."""
-MVE = KernelSet(folder="mve", needs=frozenset({"mve"}))
+MVE = KernelSet(folder="mve", wanted="needs a core with Helium (MVE)", needs=frozenset({"mve"}))
 """Helium on integers."""
-FPU = KernelSet(folder="fpu", needs=frozenset({"fpu"}), lacks=frozenset({"mvef"}))
+FPU = KernelSet(
+    folder="fpu",
+    wanted="is for cores without float Helium",
+    needs=frozenset({"fpu"}),
+    lacks=frozenset({"mvef"}),
+)
 """Single precision."""
-FLOAT_MVE = KernelSet(folder="fpu", needs=frozenset({"fpu", "mvef"}))
+FLOAT_MVE = KernelSet(
+    folder="fpu",
+    wanted="is for cores with float Helium",
+    needs=frozenset({"fpu", "mvef"}),
+)
 """Helium on floats: the same C as `FPU` around other loops."""
 
 EXCEPTIONS = {

@@ -11,6 +11,8 @@ class KernelSet:
     """Kernels of one instruction set, in `kernels/<folder>` and `runtime_c/kernels/<folder>`."""
 
     folder: str
+    wanted: str
+    """The core that messages say a kernel is for."""
     needs: frozenset[str] = frozenset()
     """Features that the core must have."""
     lacks: frozenset[str] = frozenset()

@@ -16,6 +16,8 @@ from codegen.kernels.block import RowKernel
 from codegen.kernels.call import CallArg, ConstantArg, CStruct, Reverse, ValueArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.core_family import KernelSet
+from codegen.targets.families import runs
 
 ConstantData = Mapping[str, np.ndarray]
 
@@ -115,6 +117,34 @@ class PortableKernel(Kernel):
             headers=(self.header,),
             rows=parts.rows,
         )
+
+
+class FastKernel(Kernel):
+    """A kernel for cores that run `kernel_set`; it refuses what the portable kernel of the call refuses."""
+
+    kernel_set: KernelSet
+    portable: PortableKernel
+    """The kernel whose conditions hold here too."""
+    takes_constants: bool = False
+    """Whether its first argument may be a constant as far as `other_reason` permits."""
+
+    def refusal(self, let: Let, target: Target) -> str | None:
+        """Another core, a constant image, or numbers the kernel cannot apply."""
+        reason = self.core_reason(target) or self.portable.refusal(let, target)
+        if reason is None and not (self.takes_constants or isinstance(let.call.args[0], Var)):
+            reason = "the image is constant"
+        return self.other_reason(let) if reason is None else reason
+
+    def core_reason(self, target: Target) -> str | None:
+        """Why the core cannot run it, or None."""
+        if runs(target, self.kernel_set):
+            return None
+        return f"the kernel {self.name} {self.kernel_set.wanted}"
+
+    def other_reason(self, let: Let) -> str | None:
+        """What the portable kernel can and this one cannot, or None."""
+        del let
+        return None
 
 
 def reverse_stem(stem: str) -> str:

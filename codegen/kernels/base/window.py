@@ -59,6 +59,11 @@ class WindowShape:
         return min((self.window[0] - 1) * self.dilation[0] + 1, self.image[1])
 
     @property
+    def is_pointwise(self) -> bool:
+        """Every result pixel reads the image pixel in its place."""
+        return self.window == (1, 1) == self.stride and self.image[:3] == self.result[:3]
+
+    @property
     def is_padded(self) -> bool:
         """Some window reaches beyond an edge of the image."""
         ends = (axis.reach + (axis.count - 1) * axis.stride >= axis.extent for axis in self.axes)

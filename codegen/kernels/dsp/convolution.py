@@ -1,47 +1,35 @@
 """CONV_2D and DEPTHWISE_CONV_2D of one channel on cores with the DSP extension."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from codegen.ir import DType, Let, Target, Var
-from codegen.ir.fixed_point import wrap_int32
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, Padding2D
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, conv_multipliers
-from codegen.kernels.base.c_kernel import (
-    ConstantData,
-    PortableKernel,
-    arg_type,
-    arg_types,
-    constant_data,
-    row_kernel,
-)
+from codegen.ir import Let
+from codegen.ir.ops import Padding2D
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
 from codegen.kernels.base.forms import Form, register_form
 from codegen.kernels.base.overlap import forward_sharing
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.tiles import tiled_below
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
 from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.packing import Channels, stream
+from codegen.kernels.dsp.packing import channels_of, stream
 from codegen.kernels.dsp.price import conv_instructions
 from codegen.kernels.dsp.tiles import (
+    dsp_tiling,
     image_offsets,
     patch_offsets,
     reads_words,
     table_reach_bytes,
-    tile_count,
-    tiled_below,
     workspace_bytes,
 )
-from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
-from codegen.targets.families import runs
 
 HEADER = "cg_conv_dsp.h"
 PIXEL_SOURCES = (
@@ -66,91 +54,28 @@ REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Conv:
-    """What convolutions and rows of a fully connected layer have in common."""
+class DspTiled(TiledConv):
+    """Windows are widened to 16 bits first, by words or by tables of offsets."""
 
-    window: WindowShape
-    activation: Activation
-    weights: NDArray[np.int8]
-    """[O, K]: per output channel the weights of a window, in the order in which its values are read."""
-    bias: NDArray[np.int64]
-    multipliers: NDArray[np.int32]
-    shifts: NDArray[np.int32]
+    kernel_set = DSP
 
-    def channels(self, let: Let) -> Channels:
-        """Everything of an output channel, as results of type `let.var.type` want it."""
-        image, result = arg_type(let, 0), let.var.type
-        count = len(self.weights)
-        folded = self.bias - image.zero_point * self.weights.sum(axis=1, dtype=np.int64)
-        return Channels(
-            weights=self.weights,
-            bias=wrap_int32(folded).astype(np.int32),
-            multipliers=np.broadcast_to(self.multipliers, count),
-            shifts=np.broadcast_to(self.shifts, count),
-            is_clamped=activation_range(self.activation, result) != result.dtype.limits,
-        )
-
-
-class DspKernel(Kernel):
-    """Shared by all: a core with the DSP extension, weights in a stream."""
-
-    portable: PortableKernel
-    """The kernel whose conditions hold here too."""
-
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without SMLAD, or numbers the kernel cannot apply."""
-        if not runs(target, DSP):
-            return f"the kernel {self.name} needs a core with the DSP extension"
-        reason = self.portable.refusal(let, target)
-        if reason is None and not isinstance(let.call.args[0], Var):
-            reason = "the image is constant"
-        return self.other_reason(let) if reason is None else reason
-
-    @abstractmethod
     def other_reason(self, let: Let) -> str | None:
-        """What the portable kernel can and this one cannot, or None."""
+        """See `TiledConv.other_reason`; or a window that is too large to be read by bytes."""
+        reason = super().other_reason(let)
+        if reason is not None:
+            return reason
+        window = self.operator.window(let)
+        if not reads_words(window) and table_reach_bytes(window, self.most) > REACH_BYTES:
+            return f"its window reaches over more than {REACH_BYTES} bytes"
+        return None
 
-
-def weight_data(let: Let, constants: ConstantData) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """(weights as the file has them, bias or zeros)."""
-    weights, bias = constant_data(let, 1, constants), constant_data(let, 2, constants)
-    if weights is None:
-        raise ValueError("the weights are missing")
-    if bias is None:
-        return weights, np.zeros(let.var.type.shape[-1], np.int64)
-    return weights, bias.reshape(-1).astype(np.int64)
-
-
-def weight_scales(let: Let) -> tuple[float, ...]:
-    """Scales of the weights; raises ValueError if there are none."""
-    quantization = arg_type(let, 1).quantization
-    if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
-    return quantization.scales
-
-
-class TiledConv(DspKernel):
-    """A convolution in tiles of `most` pixels."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.name = f"{self.stem}_dsp" if most == 4 else f"{self.stem}_dsp_{most}"
-
-    stem: str
-    """Of the name in the registry."""
-
-    @abstractmethod
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """The call as a convolution of one group."""
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
-        conv = self.conv(let, constants)
-        window = conv.window
+    def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
+        """See `TiledConv.bind_layer`."""
+        window = layer.window
+        found = dsp_tiling(window, self.most)
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
-        channels = conv.channels(let)
+        channels = channels_of(layer, let.var.type)
         linked = [
             LinkedConstant(
                 role="stream",
@@ -186,16 +111,15 @@ class TiledConv(DspKernel):
                 )
             )
         roles = {constant.role for constant in linked}
-        turns = tile_count(window, self.most)
         space = Workspace(
             name="pixels",
             size_bytes=workspace_bytes(window, self.most),
-            reads=float(turns * ((len(conv.weights) + 1) // 2)),
-            writes=float(turns),
+            reads=float(found.count * ((len(layer.weights) + 1) // 2)),
+            writes=float(found.count),
         )
         rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
         row_space = replace(space, size_bytes=workspace_bytes(window, self.most, is_row=True))
-        low, high = activation_range(conv.activation, let.var.type)
+        low, high = activation_range(layer.activation, let.var.type)
         numbers = params(
             "cg_conv_params",
             ("window", window.fields),
@@ -228,7 +152,7 @@ class TiledConv(DspKernel):
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=tuple(linked),
-            sharing=forward_sharing(let, 0, tiled_below(window, self.most)),
+            sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers, weights),
             call_args=(
                 StructArg(suffix="params"),
@@ -244,88 +168,9 @@ class TiledConv(DspKernel):
         )
 
 
-def _far(window: WindowShape, most: int) -> str | None:
-    if not reads_words(window) and table_reach_bytes(window, most) > REACH_BYTES:
-        return f"its window reaches over more than {REACH_BYTES} bytes"
-    return None
-
-
-class DspConv2D(TiledConv):
-    """CONV_2D, one group."""
-
-    op, stem = "CONV_2D", "conv2d_s8"
-    portable = Conv2D("conv2d_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Several groups, or a window that is too large to be read by bytes."""
-        if arg_type(let, 1).shape[3] != arg_type(let, 0).shape[3]:
-            return f"the kernel {self.name} is for one group"
-        return _far(self._window(let), self.most)
-
-    def _window(self, let: Let) -> WindowShape:
-        attrs = narrow(let.call.attrs, ConvAttrs)
-        return _window(let, attrs, arg_type(let, 1).shape)
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        weights, bias = weight_data(let, constants)
-        scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
-        multipliers, shifts = conv_multipliers(*scales)
-        return Conv(
-            window=self._window(let),
-            activation=narrow(let.call.attrs, ConvAttrs).activation,
-            weights=weights.reshape(len(weights), -1),
-            bias=bias,
-            multipliers=multipliers,
-            shifts=shifts,
-        )
-
-
-class DspDepthwise(TiledConv):
-    """DEPTHWISE_CONV_2D of an image of one channel: a convolution whose weights are transposed."""
-
-    op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1_s8"
-    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """More than one channel, or a window that is too large to be read by bytes."""
-        if arg_type(let, 0).shape[3] != 1:
-            return f"the kernel {self.name} is for images of one channel"
-        return _far(self._window(let), self.most)
-
-    def _window(self, let: Let) -> WindowShape:
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        return _window(let, attrs, arg_type(let, 1).shape)
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        weights, bias = weight_data(let, constants)
-        scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
-        multipliers, shifts = conv_multipliers(*scales)
-        return Conv(
-            window=self._window(let),
-            activation=narrow(let.call.attrs, DepthwiseConvAttrs).activation,
-            weights=np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T),
-            bias=bias,
-            multipliers=multipliers,
-            shifts=shifts,
-        )
-
-
-def _window(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, weights: tuple[int, ...]) -> WindowShape:
-    return WindowShape(
-        image=nhwc(arg_type(let, 0).shape),
-        result=nhwc(let.var.type.shape),
-        window=(weights[1], weights[2]),
-        stride=attrs.stride,
-        dilation=attrs.dilation,
-        padding=attrs.padding,
-    )
-
-
 for most in (4, 2, 1):
-    register(DspConv2D(most))
-    register(DspDepthwise(most))
+    register(DspTiled(CONVOLUTION, CONV_2D_S8, most))
+    register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most))
 
 for most in (1, 2):
     register_form(

@@ -11,23 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let
+from codegen.ir import Let
 from codegen.ir.fixed_point import reduced_multiplier
-from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
-from codegen.kernels.base.overlap import NOTHING, first_reads, forward_sharing
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, arg_types
+from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.tiles import Tiling, tiled_below
 from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import CONVOLUTION, bias_data, one_row, weight_data
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.convolution import DspKernel, weight_data
 from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
-from codegen.kernels.portable.convolution import Conv2D, FullyConnected, window_of
+from codegen.kernels.portable.convolution import CONV_2D_S16, FULLY_CONNECTED_S16, Conv2D, FullyConnected
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
+from codegen.targets.arm import DSP
 
 HEADER = "cg_conv_s16_dsp.h"
 TILE_SOURCE = "kernels/dsp/tile_s16_dsp.S"
@@ -75,7 +77,7 @@ class Channels:
 
 
 def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected) -> Channels:
-    weights, bias = weight_data(let, constants)
+    weights, bias = weight_data(let, constants), bias_data(let, constants)
     count = let.var.type.shape[-1]
     multipliers, shifts = kernel.multipliers(let)
     reduced = np.broadcast_to(reduced_multiplier(multipliers), count)
@@ -88,9 +90,10 @@ def _channels(let: Let, constants: ConstantData, kernel: Conv2D | FullyConnected
     )
 
 
-class _Int16(DspKernel):
+class _Int16(FastKernel):
     """Shared by both: what types tell, and the layer as a convolution."""
 
+    kernel_set = DSP
     weighted: Conv2D | FullyConnected
     """`portable`, which knows its multipliers."""
 
@@ -105,7 +108,7 @@ class _Int16(DspKernel):
         raise NotImplementedError
 
 
-class TiledConv(_Int16):
+class TiledConvS16(_Int16):
     """A convolution in tiles of four pixels, or of one."""
 
     def window(self, let: Let) -> WindowShape:
@@ -127,13 +130,14 @@ class TiledConv(_Int16):
         layer = Layer(
             channels=len(channels.weights), values=values, is_clamped=(low, high) != (-32768, 32767)
         )
-        turns = window.result[0] * window.result[1] * len(tiles(window.result[2]))
+        row = tiles(window.result[2])
+        found = Tiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
         space = Workspace(
             name="pixels",
-            size_bytes=(16 if max(tiles(window.result[2])) > 1 else 4) * ((values + 1) // 2),
-            reads=float(turns * pairs),
-            writes=float(turns),
+            size_bytes=(16 if max(row) > 1 else 4) * ((values + 1) // 2),
+            reads=float(found.count * pairs),
+            writes=float(found.count),
         )
         numbers = params(
             "cg_conv_params",
@@ -162,7 +166,7 @@ class TiledConv(_Int16):
                     layout="by two channels: biases, weights {a0 b0 a1 b1}, requantization",
                 ),
             ),
-            sharing=forward_sharing(let, 0, tiled_below(window)),
+            sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers,),
             call_args=(
                 StructArg(suffix="params"),
@@ -176,58 +180,33 @@ class TiledConv(_Int16):
         )
 
 
-def tiled_below(window: WindowShape) -> int | None:
-    """Least safe distance in elements from the start of the result up to the start of the image, where the
-    windows of each of the `tiles` of a row are read before its first result is written; None: any is safe."""
-    reads = first_reads(window)
-    rows = window.result[0] * window.result[1]
-    ends = np.cumsum(np.tile(np.array(tiles(window.result[2]), np.int64), rows))
-    later = np.append(np.minimum.accumulate(reads[::-1])[::-1], NOTHING)
-    return safe_distance(ends * window.result[3], np.append(later[ends][:-1], NOTHING))
-
-
-class DspConv2D(TiledConv):
+class DspConvS16(TiledConvS16):
     """CONV_2D, one group."""
 
     op, name = "CONV_2D", "conv2d_s16_dsp"
-    weighted = Conv2D("conv2d_s16", DType.INT16)
-    portable = weighted
+    weighted = portable = CONV_2D_S16
 
     def shape_reason(self, let: Let) -> str | None:
         """Several groups."""
-        if arg_type(let, 1).shape[3] != arg_type(let, 0).shape[3]:
-            return f"the kernel {self.name} is for one group"
-        return None
+        condition = CONVOLUTION.condition(let)
+        return condition and f"the kernel {self.name} is for {condition}"
 
     def window(self, let: Let) -> WindowShape:
-        """See `TiledConv.window`."""
-        found = window_of(let, narrow(let.call.attrs, ConvAttrs))
+        """See `TiledConvS16.window`."""
+        found = CONVOLUTION.window(let)
         batch, height, width, channels = found.image
-        is_pointwise = found.window == found.stride == (1, 1) and found.image[:3] == found.result[:3]
-        return _one_row(batch * height * width, channels, found.result[3]) if is_pointwise else found
+        return one_row(batch * height * width, channels, found.result[3]) if found.is_pointwise else found
 
     def activation(self, let: Let) -> tuple[int, int]:
-        """See `TiledConv.activation`."""
+        """See `TiledConvS16.activation`."""
         return activation_range(narrow(let.call.attrs, ConvAttrs).activation, let.var.type)
 
 
-def _one_row(pixels: int, inputs: int, outputs: int) -> WindowShape:
-    return WindowShape(
-        image=(1, 1, pixels, inputs),
-        result=(1, 1, pixels, outputs),
-        window=(1, 1),
-        stride=(1, 1),
-        dilation=(1, 1),
-        padding=Padding2D(),
-    )
-
-
-class DspRows(TiledConv):
+class DspRowsS16(TiledConvS16):
     """FULLY_CONNECTED of several rows: a convolution of 1x1."""
 
     op, name = "FULLY_CONNECTED", "fully_connected_rows_s16_dsp"
-    weighted = FullyConnected("fully_connected_s16", DType.INT16)
-    portable = weighted
+    weighted = portable = FULLY_CONNECTED_S16
 
     def shape_reason(self, let: Let) -> str | None:
         """Few rows, for which there is another kernel; it needs whole words."""
@@ -237,12 +216,12 @@ class DspRows(TiledConv):
         return None
 
     def window(self, let: Let) -> WindowShape:
-        """See `TiledConv.window`."""
+        """See `TiledConvS16.window`."""
         rows, inputs = _rows_of(let)
-        return _one_row(rows, inputs, let.var.type.shape[-1])
+        return one_row(rows, inputs, let.var.type.shape[-1])
 
     def activation(self, let: Let) -> tuple[int, int]:
-        """See `TiledConv.activation`."""
+        """See `TiledConvS16.activation`."""
         return activation_range(narrow(let.call.attrs, FullyConnectedAttrs).activation, let.var.type)
 
 
@@ -252,12 +231,11 @@ def _rows_of(let: Let) -> tuple[int, int]:
     return arg_type(let, 0).elements // inputs, inputs
 
 
-class DspFullyConnected(_Int16):
+class DspFullyConnectedS16(_Int16):
     """FULLY_CONNECTED, row by row, straight from the image."""
 
     op, name = "FULLY_CONNECTED", "fully_connected_s16_dsp"
-    weighted = FullyConnected("fully_connected_s16", DType.INT16)
-    portable = weighted
+    weighted = portable = FULLY_CONNECTED_S16
 
     def shape_reason(self, let: Let) -> str | None:
         """Inputs that are no whole words."""
@@ -322,6 +300,6 @@ def pairwise_below(rows: int, inputs: int, outputs: int) -> int | None:
     return safe_distance(ends.reshape(-1), np.append(reads[1:], NOTHING))
 
 
-register(DspConv2D())
-register(DspRows())
-register(DspFullyConnected())
+register(DspConvS16())
+register(DspRowsS16())
+register(DspFullyConnectedS16())

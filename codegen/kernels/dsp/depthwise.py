@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.ir import Let, Target
+from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
@@ -17,14 +18,12 @@ from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
-    PORTABLE,
-    PORTABLE_IN_PLACE,
+    DspDepthwise,
     alignment,
     channel_numbers,
-    common_refusal,
     int16_pairs,
-    window_of,
 )
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8
 from codegen.kernels.primfunc import PrimFunc
 
 BAND_ROWS = 4
@@ -86,17 +85,17 @@ def _tile(window: WindowShape, lines: int, missing_lines: int, *, whole: bool = 
         stripes += 1
 
 
-class Depthwise3x3(Kernel):
+class Depthwise3x3(DspDepthwise):
     """3x3, stride 1 or 2, multiplier 1, at least four channels."""
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise3x3_s8_dsp"
+    name = "depthwise3x3_s8_dsp"
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """As `common_refusal`; another window or stride."""
-        reason = common_refusal(let, target)
+    def other_reason(self, let: Let) -> str | None:
+        """As `DspDepthwise`; another window or stride."""
+        reason = super().other_reason(let)
         if reason is not None:
             return reason
-        window = window_of(let)
+        window = DEPTHWISE.window(let)
         if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
             return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
         if window.stride not in ((1, 1), (2, 2)):
@@ -107,8 +106,8 @@ class Depthwise3x3(Kernel):
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
         channels = packed(let, constants)
         if channels is None:
-            return PORTABLE.bind(let, constants, name)
-        window = window_of(let)
+            return self.portable.bind(let, constants, name)
+        window = DEPTHWISE.window(let)
         is_banded = window.stride == (1, 1)
         tile = band_tile(window) if is_banded else row_tile(window)
         rows = BAND_ROWS if is_banded else 1
@@ -136,18 +135,15 @@ class Depthwise3x3InPlace(Depthwise3x3):
     """The same where the result replaces its image: stride 1, same size, no stripes."""
 
     name = "depthwise3x3_s8_dsp_in_place"
+    portable = DEPTHWISE_IN_PLACE_S8
     is_in_place = True
-
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """Besides: a result of another size than the image."""
-        return super().refusal(let, target) or PORTABLE_IN_PLACE.refusal(let, target)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Depthwise3x3.bind`."""
         channels = packed(let, constants)
         if channels is None:
-            return PORTABLE_IN_PLACE.bind(let, constants, name)
-        window = window_of(let)
+            return self.portable.bind(let, constants, name)
+        window = DEPTHWISE.window(let)
         tile = in_place_tile(window)
         return PrimFunc(
             name=name,

@@ -6,52 +6,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let, Target, Var
+from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import arg_type, constant_data
-from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type
+from codegen.kernels.base.weighted import DEPTHWISE, bias_data, weight_data
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.requantize import channel_multipliers, folded_bias, long_reason, right_shifts
-from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace
+from codegen.kernels.portable.convolution import DEPTHWISE_S8
 from codegen.targets.arm import DSP
-from codegen.targets.families import runs
 
 GROUP = 4
 """Channels computed together."""
 HEADER = "cg_depthwise_dsp.h"
-PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-PORTABLE_IN_PLACE = DepthwiseInPlace("s8", DType.INT8)
-"""They run what only the data shows to be out of range."""
 
 
-def window_of(let: Let) -> WindowShape:
-    """The geometry of a DEPTHWISE_CONV_2D."""
-    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-    weights = nhwc(arg_type(let, 1).shape)
-    return WindowShape(
-        image=nhwc(arg_type(let, 0).shape),
-        result=nhwc(let.var.type.shape),
-        window=(weights[1], weights[2]),
-        stride=attrs.stride,
-        dilation=attrs.dilation,
-        padding=attrs.padding,
-    )
+class DspDepthwise(FastKernel):
+    """Shared by all: multiplier 1, at least four channels, scales and a range for which the short
+    requantization is exact."""
 
+    op, kernel_set = "DEPTHWISE_CONV_2D", DSP
+    portable: PortableKernel = DEPTHWISE_S8
+    """It also runs what only the data shows to be out of range."""
 
-def common_refusal(let: Let, target: Target) -> str | None:
-    """A core without SMLAD, several results a channel, few channels, or a scale or range for which the short
-    requantization is not exact."""
-    if not runs(target, DSP):
-        return "the core lacks the DSP extension"
-    reason = PORTABLE.refusal(let, target)
-    if reason is not None:
-        return reason
-    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-    if not isinstance(let.call.args[0], Var):
-        return "the image is constant"
-    if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
-        return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
-    return long_reason(let, attrs.activation)
+    def other_reason(self, let: Let) -> str | None:
+        """Several results a channel, few channels, or a scale or range that takes the long way."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
+            return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
+        return long_reason(let, attrs.activation)
 
 
 def alignment(window: WindowShape) -> int:
@@ -71,13 +54,8 @@ class ChannelNumbers:
 
 def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
     """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
-    data = constant_data(let, 1, constants)
-    if data is None:
-        raise ValueError("the weights are missing")
-    weights = np.asarray(data, np.int64).reshape(-1, data.shape[-1]).T
-    bias = constant_data(let, 2, constants)
-    total = np.zeros(len(weights), np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
-    folded = folded_bias(total, weights, arg_type(let, 0).zero_point)
+    weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
     if folded is None:
         return None
     multipliers, shifts = channel_multipliers(let)

@@ -6,24 +6,23 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let, Target
+from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.depthwise_numbers import (
     GROUP,
     HEADER,
-    PORTABLE,
     ChannelNumbers,
+    DspDepthwise,
     alignment,
     channel_numbers,
-    common_refusal,
     int16_pairs,
-    window_of,
 )
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis
@@ -35,19 +34,19 @@ MOST_TAPS = 49
 """CG_DW_MOST_TAPS."""
 
 
-class DepthwiseTaps(Kernel):
+class DepthwiseTaps(DspDepthwise):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels; int16 weights."""
 
-    op, name = "DEPTHWISE_CONV_2D", "depthwise_taps_s8_dsp"
+    name = "depthwise_taps_s8_dsp"
     sources: tuple[str, ...] = (
         "kernels/dsp/depthwise_taps_parts_dsp.S",
         "kernels/dsp/depthwise_taps_s8_dsp.c",
     )
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """As `common_refusal`; a larger window."""
-        reason = common_refusal(let, target)
-        if reason is None and math.prod(window_of(let).window) > MOST_TAPS:
+    def other_reason(self, let: Let) -> str | None:
+        """As `DspDepthwise`; a larger window."""
+        reason = super().other_reason(let)
+        if reason is None and math.prod(DEPTHWISE.window(let).window) > MOST_TAPS:
             return f"the kernel {self.name} is for windows of at most {MOST_TAPS} taps"
         return reason
 
@@ -55,8 +54,8 @@ class DepthwiseTaps(Kernel):
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
         numbers = channel_numbers(let, constants)
         if numbers is None:
-            return PORTABLE.bind(let, constants, name)
-        window = window_of(let)
+            return self.portable.bind(let, constants, name)
+        window = DEPTHWISE.window(let)
         zero_point = arg_type(let, 0).zero_point
         pad = np.full(window.image[3], zero_point, np.int8)
         below = striped_below(window, rows=1, columns=1, channels=GROUP)
@@ -110,12 +109,12 @@ class DepthwiseNarrow(DepthwiseTaps):
     name = "depthwise_narrow_s8_dsp"
     sources = ("kernels/dsp/depthwise_narrow_parts_dsp.S", "kernels/dsp/depthwise_narrow_s8_dsp.c")
 
-    def refusal(self, let: Let, target: Target) -> str | None:
+    def other_reason(self, let: Let) -> str | None:
         """As `DepthwiseTaps`; other than nine taps, channels that are no multiple of four."""
-        reason = super().refusal(let, target)
-        if reason is None and math.prod(window_of(let).window) != UNROLLED_TAPS:
+        reason = super().other_reason(let)
+        if reason is None and math.prod(DEPTHWISE.window(let).window) != UNROLLED_TAPS:
             return f"the kernel {self.name} is for windows of {UNROLLED_TAPS} taps"
-        if reason is None and window_of(let).image[3] % GROUP:
+        if reason is None and DEPTHWISE.window(let).image[3] % GROUP:
             return f"the kernel {self.name} is for multiples of {GROUP} channels"
         return reason
 

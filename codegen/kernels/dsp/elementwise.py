@@ -4,37 +4,32 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, Var
+from codegen.ir import DType, Let, Var
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, add_params
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
-from codegen.targets.families import runs
 
 HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
 
 
-class Add(Kernel):
+class Add(FastKernel):
     """Two run-time arguments, no broadcasting, results over all of int8."""
 
     op, name = "ADD", "add_s8_dsp"
+    kernel_set, takes_constants = DSP, True
     portable = AddInteger("ADD", DType.INT8)
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without SMMLAR, broadcasting, constants, a narrower range, a scale no shift goes with."""
-        if not runs(target, DSP):
-            return "the core lacks the DSP extension"
-        reason = self.portable.refusal(let, target)
-        if reason is not None:
-            return reason
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting, constants, a narrower range, a scale no shift goes with."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"

@@ -4,30 +4,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from codegen.ir import DType, Let
-from codegen.ir.ops import FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import activation_range, fully_connected_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.ir import Let
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import arg_type, arg_types
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.window import WindowShape
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
 from codegen.kernels.call import ConstantArg, ResultArg, Split, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.convolution import (
-    HEADER,
-    PIXEL_SOURCES,
-    Conv,
-    DspKernel,
-    TiledConv,
-    weight_data,
-    weight_scales,
-)
-from codegen.kernels.dsp.packing import GROUP, groups, stream
+from codegen.kernels.dsp.convolution import HEADER, PIXEL_SOURCES, DspTiled
+from codegen.kernels.dsp.packing import GROUP, channels_of, groups, stream
 from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions
-from codegen.kernels.portable.convolution import FullyConnected
+from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import DSP
 
 _NARROW_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_narrow_s8_dsp.S")
 _SPACE = "inputs"
@@ -36,52 +27,10 @@ _PAIR = 2
 """Outputs that lie side by side in the stream."""
 
 
-def fully_connected(let: Let, constants: ConstantData) -> Conv:
-    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
-    weights, bias = weight_data(let, constants)
-    scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
-    multipliers, shifts = fully_connected_multipliers(*scales)
-    outputs, inputs = weights.shape
-    rows = arg_type(let, 0).elements // inputs
-    return Conv(
-        window=WindowShape(
-            image=(1, 1, rows, inputs),
-            result=(1, 1, rows, outputs),
-            window=(1, 1),
-            stride=(1, 1),
-            dilation=(1, 1),
-            padding=Padding2D(),
-        ),
-        activation=narrow(let.call.attrs, FullyConnectedAttrs).activation,
-        weights=weights,
-        bias=bias,
-        multipliers=multipliers,
-        shifts=shifts,
-    )
-
-
-class DspRows(TiledConv):
-    """FULLY_CONNECTED of several rows."""
-
-    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """A single row."""
-        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for several rows"
-        return None
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        return fully_connected(let, constants)
-
-
-class DspFullyConnected(DspKernel):
+class DspFullyConnected(OneRowKernel):
     """FULLY_CONNECTED of one row, widened to a workspace once, or (`is_narrow`) for each pair of outputs."""
 
-    op = "FULLY_CONNECTED"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
+    kernel_set, portable = DSP, FULLY_CONNECTED_S8
 
     def __init__(self, *, is_narrow: bool) -> None:
         self.is_narrow = is_narrow
@@ -89,19 +38,17 @@ class DspFullyConnected(DspKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Several rows; for the narrow kernel inputs that are no whole words."""
-        inputs = arg_type(let, 1).shape[1]
-        if arg_type(let, 0).elements != inputs:
-            return f"the kernel {self.name} is for one row"
-        if self.is_narrow and inputs % GROUP:
+        reason = super().other_reason(let)
+        if reason is None and self.is_narrow and arg_type(let, 1).shape[1] % GROUP:
             return f"the kernel {self.name} is for inputs by the multiple of {GROUP}"
-        return None
+        return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
-        conv = fully_connected(let, constants)
-        channels = conv.channels(let)
-        outputs, inputs = conv.weights.shape
-        low, high = activation_range(conv.activation, let.var.type)
+        layer = FULLY_CONNECTED.layer(let, constants)
+        channels = channels_of(layer, let.var.type)
+        outputs, inputs = layer.weights.shape
+        low, high = activation_range(layer.activation, let.var.type)
         numbers = params(
             "cg_fc_params",
             ("rows", 1),
@@ -167,6 +114,6 @@ class DspFullyConnected(DspKernel):
 
 
 for most in (4, 2):
-    register(DspRows(most))
+    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most))
 register(DspFullyConnected(is_narrow=False))
 register(DspFullyConnected(is_narrow=True))

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir import TensorType
+from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.weighted import WeightedLayer
+
 GROUP = 4
 """Weights of a channel in one word of the stream."""
 
@@ -29,6 +34,18 @@ class Channels:
     """[O], -31 to 30, positive to the left."""
     is_clamped: bool
     """Results are clamped to less than [-128, 127]."""
+
+
+def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
+    """Everything of an output channel, as results of type `result` want it."""
+    multipliers, shifts = layer.every
+    return Channels(
+        weights=layer.weights,
+        bias=wrap_int32(layer.folded_bias).astype(np.int32),
+        multipliers=multipliers,
+        shifts=shifts,
+        is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
+    )
 
 
 def groups(values: int) -> int:

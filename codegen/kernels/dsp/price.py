@@ -5,12 +5,10 @@ Assembly runs a known number of instructions for each tile, pair of channels and
 single layers measured on QEMU, gcc 12 -O3.
 """
 
-from collections import Counter
-
+from codegen.kernels.base.tiles import TiledPrice, patch_line_bytes
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import Channels, groups, long_channels
-from codegen.kernels.dsp.tiles import is_one_row, patch_line_bytes, reads_words, rows_of, tiles
-from codegen.kernels.rows import Axis
+from codegen.kernels.dsp.tiles import dsp_tiling, reads_words
 
 UNROLL = 4
 """Groups in a turn of an inner loop."""
@@ -26,21 +24,17 @@ LONG_CHANNEL, LONG_RESULT = 25, 22
 
 def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int:
     """Of one inference of a convolution in tiles of `most` pixels."""
-    rows, pixels = rows_of(window)
-    row = list(tiles(pixels, most))
-    total = LAYER + rows * sum(
-        _tile(channels, len(channels.weights), count) * times for count, times in Counter(row).items()
+    length, outputs = groups(window.image[3]), len(channels.weights)
+    price = TiledPrice(
+        layer=LAYER,
+        row=ROW,
+        tile=TILE,
+        products=lambda pixels: _tile(channels, outputs, pixels),
+        pointwise=lambda pixels: POINTWISE_TILE + _widened(pixels, length),
+        inner=lambda pixels: _inner(window, pixels),
+        edge=lambda pixels: _edge(window, pixels, most),
     )
-    if is_one_row(window):
-        length = groups(window.image[3])
-        return total + sum(POINTWISE_TILE + _widened(count, length) for count in row)
-    vertical, horizontal = (_inside(axis) for axis in window.axes)
-    inner_rows = sum(vertical) * window.image[0]
-    for start, count in zip(range(0, pixels, most), row, strict=True):
-        edge = _edge(window, count, most)
-        is_inner = all(horizontal[start : start + count])
-        total += inner_rows * (_inner(window, count) if is_inner else edge) + (rows - inner_rows) * edge
-    return total + rows * (ROW + TILE * len(row))
+    return price.instructions(window, dsp_tiling(window, most))
 
 
 def row_instructions(channels: Channels, *, is_narrow: bool) -> int:
@@ -51,13 +45,6 @@ def row_instructions(channels: Channels, *, is_narrow: bool) -> int:
         return LAYER + _tile(channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
     widening = 8 * length if inputs % 4 == 0 else 12 * 4 * length
     return LAYER + widening + _tile(channels, outputs, 1)
-
-
-def _inside(axis: Axis) -> list[bool]:
-    """Per result whether no tap lies in the padding."""
-    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
-    reach = (axis.window - 1) * axis.dilation
-    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
 
 
 def _tile(channels: Channels, outputs: int, count: int) -> int:

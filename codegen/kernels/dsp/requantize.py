@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops import Activation
-from codegen.ir.ops.base.parameters import activation_range, conv_multipliers
-from codegen.kernels.base.c_kernel import arg_type
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.weighted import DEPTHWISE
 
 ACCUMULATOR_LIMIT = 2**30
 """Accumulators must stay below, for they are doubled."""
@@ -19,10 +19,7 @@ ACCUMULATOR_LIMIT = 2**30
 
 def channel_multipliers(let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """(multipliers, shifts) of every channel of a convolution's result; raises ValueError if out of range."""
-    quantization = arg_type(let, 1).quantization
-    if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
-    multipliers, shifts = conv_multipliers(arg_type(let, 0).scale, quantization.scales, let.var.type.scale)
+    multipliers, shifts = DEPTHWISE.scaling(let)
     channels = let.var.type.shape[-1]
     return np.broadcast_to(multipliers, channels), np.broadcast_to(shifts, channels)
 

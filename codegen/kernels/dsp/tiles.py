@@ -1,12 +1,10 @@
 """Pixels computed together by the DSP convolutions: which, where, and what that means for overlap."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir.ops import Padding2D
-from codegen.kernels.base.overlap import NOTHING, first_reads
+from codegen.kernels.base.tiles import Tiling, patch_line_bytes, tiling
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.packing import GROUP, groups
 
@@ -16,53 +14,13 @@ def reads_words(window: WindowShape) -> bool:
     return window.image[3] % GROUP == 0
 
 
-def is_one_row(window: WindowShape) -> bool:
-    """Whether all pixels of all images are one row: results stand in for image pixels one by one."""
-    is_pointwise = window.window == (1, 1) and window.stride == (1, 1)
-    return is_pointwise and window.image[:3] == window.result[:3] and reads_words(window)
-
-
-def rows_of(window: WindowShape) -> tuple[int, int]:
-    """(rows, pixels in a row) that are divided into tiles."""
-    batch, height, width, _ = window.result
-    return (1, batch * height * width) if is_one_row(window) else (batch * height, width)
-
-
-def tiles(pixels: int, most: int) -> Iterator[int]:
-    """Pixels of each tile of a row of `pixels`."""
-    for start in range(0, pixels, most):
-        yield min(most, pixels - start)
-
-
-def tile_count(window: WindowShape, most: int) -> int:
-    """Tiles of `most` pixels, or what is left of a row, in one inference."""
-    rows, pixels = rows_of(window)
-    return rows * -(-pixels // most)
-
-
-def tiled_below(window: WindowShape, most: int) -> int | None:
-    """Least safe distance in bytes from the start of the result up to the start of the image, where the
-    windows of a tile are read before its first result is written; None: any overlap is safe.
-
-    See `row_major_below`, whose tiles are single pixels, read once more for every channel.
-    """
-    reads = first_reads(window)
-    rows, pixels = rows_of(window)
-    later = np.append(np.minimum.accumulate(reads[::-1])[::-1], NOTHING)
-    ends = np.cumsum(np.tile(np.fromiter(tiles(pixels, most), np.int64), rows))
-    bounds = ends * window.result[3] - later[ends]
-    bounds = bounds[later[ends] != NOTHING]
-    return int(bounds.max()) if bounds.size else None
+def dsp_tiling(window: WindowShape, most: int) -> Tiling:
+    """Tiles of `most` pixels; rows are joined where pixels are read by words."""
+    return tiling(window, most, joins_rows=reads_words(window))
 
 
 def _values(window: WindowShape) -> int:
     return window.window[0] * window.window[1] * window.image[3]
-
-
-def patch_line_bytes(window: WindowShape, pixels: int) -> int:
-    """As `cg_patch_line_dsp`: a line of what the windows of `pixels` cover."""
-    columns = (pixels - 1) * window.stride[1] + (window.window[1] - 1) * window.dilation[1] + 1
-    return columns * window.image[3]
 
 
 def workspace_bytes(window: WindowShape, most: int, *, is_row: bool = False) -> int:

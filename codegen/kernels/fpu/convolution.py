@@ -5,27 +5,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import Let, Target
+from codegen.ir import Let
 from codegen.kernels.base.c_kernel import arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.weighted import FULLY_CONNECTED
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.fpu.layer import (
-    ConvSource,
-    FullyConnectedSource,
-    OneChannelSource,
-    Source,
-    conv_params,
-    limits_of,
-    product_stream,
-    weights_and_bias,
-)
+from codegen.kernels.fpu.layer import FloatKernel, conv_params, limits_of, product_stream, weights_and_bias
 from codegen.kernels.fpu.price import conv_instructions
 from codegen.kernels.fpu.tiles import BLOCK, product_below
+from codegen.kernels.portable.convolution import (
+    CONV_2D_F32,
+    DEPTHWISE_F32,
+    FULLY_CONNECTED_F32,
+    Conv2D,
+    DepthwiseConv2D,
+    FullyConnected,
+)
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import FLOAT_MVE, FPU
+from codegen.targets.core_family import KernelSet
 
 HEADER = "cg_kernels_fpu.h"
 
@@ -41,22 +43,26 @@ def by_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     return None if found is None else replace(found, reads_row_last=True)
 
 
-class FpuProduct(Kernel):
+class FpuProduct(FloatKernel):
     """A convolution of one group: four pixels by four channels at a time, straight from the image."""
 
-    def __init__(self, source: Source, *, is_vector: bool) -> None:
-        self.op, self.source, self.is_vector = source.op, source, is_vector
-        self.name = f"{source.stem}_mve" if is_vector else f"{source.stem}_fpu"
+    def __init__(
+        self, portable: Conv2D | DepthwiseConv2D | FullyConnected, stem: str, kernel_set: KernelSet
+    ) -> None:
+        self.op, self.portable, self.operator = portable.op, portable, portable.operator
+        self.kernel_set = kernel_set
+        self.name = f"{stem}_{self.suffix}"
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """See `Source.refusal`."""
-        return self.source.refusal(let, target, self.name, is_vector=self.is_vector)
+    def other_reason(self, let: Let) -> str | None:
+        """Several groups or channels."""
+        condition = None if self.operator is FULLY_CONNECTED else self.operator.condition(let)
+        return condition and f"the kernel {self.name} is for {condition}"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.source.window(let), self.source.activation(let)
+        window, activation = self.operator.window(let), self.operator.activation(let)
         blocks, rest = divmod(window.result[3], BLOCK)
-        stream = product_stream(*weights_and_bias(self.source, let, constants))
+        stream = product_stream(*weights_and_bias(self.operator, let, constants))
         reads = window.reads(window.image[3] * (blocks + rest))
         return PrimFunc(
             name=name,
@@ -90,6 +96,10 @@ class FpuProduct(Kernel):
         )
 
 
-for _source in (ConvSource(), OneChannelSource(), FullyConnectedSource()):
-    register(FpuProduct(_source, is_vector=False))
-    register(FpuProduct(_source, is_vector=True))
+for _portable, _stem in (
+    (CONV_2D_F32, "conv2d_f32"),
+    (DEPTHWISE_F32, "depthwise_conv2d_1_f32"),
+    (FULLY_CONNECTED_F32, "fully_connected_f32"),
+):
+    register(FpuProduct(_portable, _stem, FPU))
+    register(FpuProduct(_portable, _stem, FLOAT_MVE))

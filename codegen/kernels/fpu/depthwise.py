@@ -5,16 +5,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target
-from codegen.kernels.base.c_kernel import arg_types
+from codegen.ir import DType, Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import arg_type, arg_types
 from codegen.kernels.base.overlap import forward_sharing
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.fpu.convolution import HEADER, by_rows, tile_sources
 from codegen.kernels.fpu.layer import (
-    DepthwiseInPlaceSource,
-    DepthwiseSource,
+    FloatKernel,
     conv_params,
     depthwise_stream,
     limits_of,
@@ -22,27 +24,33 @@ from codegen.kernels.fpu.layer import (
 )
 from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
 from codegen.kernels.fpu.tiles import BLOCK, depthwise_below
+from codegen.kernels.portable.convolution import DEPTHWISE_F32, DEPTHWISE_IN_PLACE_F32
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import FLOAT_MVE, FPU
+from codegen.targets.core_family import KernelSet
 
 
-class FpuDepthwise(Kernel):
+class FpuDepthwise(FloatKernel):
     """Any window, stride, dilation and padding; multiplier 1, at least four channels."""
 
-    op, source = "DEPTHWISE_CONV_2D", DepthwiseSource()
+    op, operator, portable = "DEPTHWISE_CONV_2D", DEPTHWISE, DEPTHWISE_F32
 
-    def __init__(self, *, is_vector: bool) -> None:
-        self.is_vector = is_vector
-        self.name = "depthwise_conv2d_f32_mve" if is_vector else "depthwise_conv2d_f32_fpu"
+    def __init__(self, kernel_set: KernelSet) -> None:
+        self.kernel_set = kernel_set
+        self.name = f"depthwise_conv2d_f32_{self.suffix}"
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """See `Source.refusal`."""
-        return self.source.refusal(let, target, self.name, is_vector=self.is_vector)
+    def other_reason(self, let: Let) -> str | None:
+        """A multiplier, or few channels."""
+        channels = arg_type(let, 0).shape[3]
+        if narrow(let.call.attrs, DepthwiseConvAttrs).multiplier != 1:
+            return "an input channel has several output channels"
+        return None if channels >= BLOCK else f"the image has less than {BLOCK} channels"
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.source.window(let), self.source.activation(let)
+        window, activation = self.operator.window(let), self.operator.activation(let)
         channels = window.result[3]
-        stream = depthwise_stream(*weights_and_bias(self.source, let, constants))
+        stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
         reads = window.reads(-(-channels // BLOCK) * BLOCK)
         return PrimFunc(
             name=name,
@@ -75,24 +83,25 @@ class FpuDepthwise(Kernel):
         )
 
 
-class FpuDepthwiseInPlace(Kernel):
+class FpuDepthwiseInPlace(FloatKernel):
     """The image is replaced, four channels at a time: stride 1, a result as large as the image."""
 
-    op, source = "DEPTHWISE_CONV_2D", DepthwiseInPlaceSource()
+    op, operator, portable = "DEPTHWISE_CONV_2D", DEPTHWISE, DEPTHWISE_IN_PLACE_F32
     is_in_place = True
 
-    def __init__(self, *, is_vector: bool) -> None:
-        self.is_vector = is_vector
-        self.name = f"depthwise_conv2d_f32_in_place_{'mve' if is_vector else 'fpu'}"
+    def __init__(self, kernel_set: KernelSet) -> None:
+        self.kernel_set = kernel_set
+        self.name = f"depthwise_conv2d_f32_in_place_{self.suffix}"
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """See `Source.refusal`."""
-        return self.source.refusal(let, target, self.name, is_vector=self.is_vector)
+    def other_reason(self, let: Let) -> str | None:
+        """Channels that make no blocks of four."""
+        rest = arg_type(let, 0).shape[3] % BLOCK
+        return f"the channels are no multiple of {BLOCK}" if rest else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window, activation = self.source.window(let), self.source.activation(let)
-        stream = depthwise_stream(*weights_and_bias(self.source, let, constants))
+        window, activation = self.operator.window(let), self.operator.activation(let)
+        stream = depthwise_stream(*weights_and_bias(self.operator, let, constants))
         size = window.covered_rows * window.image[2] * BLOCK
         elements = math.prod(window.image)
         ring = Workspace(
@@ -124,7 +133,7 @@ class FpuDepthwiseInPlace(Kernel):
         )
 
 
-register(FpuDepthwise(is_vector=False))
-register(FpuDepthwise(is_vector=True))
-register(FpuDepthwiseInPlace(is_vector=False))
-register(FpuDepthwiseInPlace(is_vector=True))
+for _kernel_set in (FPU, FLOAT_MVE):
+    register(FpuDepthwise(_kernel_set))
+for _kernel_set in (FPU, FLOAT_MVE):
+    register(FpuDepthwiseInPlace(_kernel_set))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.fpu.tiles import BLOCK, TILE, is_pointwise, spans, taps_inside
+from codegen.kernels.fpu.tiles import BLOCK, TILE, spans, taps_inside
 
 LAYER, TILE_CALL, BLOCKS_CALL, SINGLES_CALL = 200, 15, 3, 4
 """In C for each layer, for each tile, for its blocks of four channels and for channels that make no block."""
@@ -113,7 +113,7 @@ def in_place_instructions(window: WindowShape, limits: int, *, is_vector: bool) 
 def _layer(window: WindowShape, tile: TileModel, row: int, edge: int) -> int:
     """All tiles of all rows, and the C around them."""
     found = spans(window)
-    if is_pointwise(window):
+    if window.is_pointwise:
         return LAYER + sum(tile(span.stop - span.start, Taps(rows=1, columns=1)) for span in found)
     inner = [span for span in found if span.columns == window.window[1]]
     edges = len(found) - max(0, len(inner) - 1)

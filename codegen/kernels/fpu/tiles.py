@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir.ops import Padding2D
 from codegen.kernels.base.overlap import NOTHING, first_reads
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.rows import Axis, safe_distance
@@ -29,12 +28,6 @@ class Span:
     columns: int
 
 
-def is_pointwise(window: WindowShape) -> bool:
-    """Whether every result pixel reads the image pixel in its place."""
-    is_one = window.window == (1, 1) and window.stride == (1, 1) and window.padding == Padding2D()
-    return is_one and window.image[:3] == window.result[:3]
-
-
 def taps_inside(axis: Axis) -> list[int]:
     """Per result: taps inside the image."""
     origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
@@ -44,7 +37,7 @@ def taps_inside(axis: Axis) -> list[int]:
 
 def spans(window: WindowShape) -> list[Span]:
     """Of one row, in order; of all pixels where they are one row."""
-    if is_pointwise(window):
+    if window.is_pointwise:
         count = window.result[0] * window.result[1] * window.result[2]
         return list(_fours(0, count, 1))
     axis = window.axes[1]

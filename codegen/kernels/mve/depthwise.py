@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, Var
+from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, constant_data, row_kernel
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
@@ -19,26 +20,19 @@ from codegen.kernels.mve.groups import CHUNK, striped_sharing
 from codegen.kernels.mve.packing import (
     SMALL_COLUMNS,
     SMALL_ROWS,
-    Channels,
+    channels_of,
     depthwise_stream,
     depthwise_struct,
     fits_pairs,
-    folded,
-    rounding_of,
+    rounding_in,
     scaling_of,
     small_stream,
     small_struct,
 )
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
-from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
-from codegen.targets.families import runs
-
-PORTABLE = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-"""Its conditions hold here too; it runs what only the weights show to be out of range."""
-PORTABLE_IN_PLACE = DepthwiseInPlace("s8", DType.INT8)
-"""Its conditions hold for the kernel that replaces its image."""
 
 SMALL_SPAN = 10
 """Columns of the image that a stripe of the kernel for small windows reaches over, at most."""
@@ -61,25 +55,21 @@ class Packed:
     reads_row_last: bool = False
 
 
-class _Depthwise(Kernel):
-    """Shared by both: Helium, multiplier 1, an image computed at run time."""
+class _Depthwise(FastKernel):
+    """Shared by all: Helium, multiplier 1, an image computed at run time."""
 
-    op = "DEPTHWISE_CONV_2D"
+    op, kernel_set = "DEPTHWISE_CONV_2D", MVE
+    portable: PortableKernel = DEPTHWISE_S8
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without Helium, several output channels an input channel, a constant image."""
-        if not runs(target, MVE):
-            return f"the kernel {self.name} needs a core with Helium (MVE)"
-        reason = PORTABLE.refusal(let, target)
-        if reason is None and not isinstance(let.call.args[0], Var):
-            reason = "the image is constant"
-        if reason is None and narrow(let.call.attrs, DepthwiseConvAttrs).multiplier != 1:
-            reason = f"the kernel {self.name} is for one output channel an input channel"
-        return reason
+    def other_reason(self, let: Let) -> str | None:
+        """Several output channels an input channel."""
+        if narrow(let.call.attrs, DepthwiseConvAttrs).multiplier != 1:
+            return f"the kernel {self.name} is for one output channel an input channel"
+        return None
 
     def call(self, let: Let, name: str, stem: str, packed: Packed, space: Workspace) -> PrimFunc:
         """The PrimFunc of function `cg_<stem>_s8_mve`, its row function, and `cg_<stem>_reverse_s8_mve`."""
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        window = DEPTHWISE.window(let)
         prim = PrimFunc(
             name=name,
             let=let,
@@ -116,12 +106,11 @@ class Depthwise(_Depthwise):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where two products of taps do not fit 16 bits, the portable kernel."""
-        channels = _channels(let, constants)
+        layer = DEPTHWISE.layer(let, constants)
+        channels, window = channels_of(layer), layer.window
         if not fits_pairs(channels.weights):
-            return PORTABLE.bind(let, constants, name)
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = window_of(let, attrs)
-        limits = activation_range(attrs.activation, let.var.type)
+            return self.portable.bind(let, constants, name)
+        limits = activation_range(layer.activation, let.var.type)
         taps = window.window[0] * window.window[1]
         size = 4 * taps + (window.image[3] if window.is_padded else 0)
         packed = Packed(
@@ -129,7 +118,7 @@ class Depthwise(_Depthwise):
             stream=depthwise_stream(channels),
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
             sharing=striped_sharing(let, window, 1),
-            instructions=depthwise_instructions(window, _rounding(let)),
+            instructions=depthwise_instructions(window, rounding_in(let, DEPTHWISE)),
             image_reads=window.reads(window.image[3]),
         )
         rows = window.result[0] * window.result[1]
@@ -143,22 +132,21 @@ class DepthwiseSmall(_Depthwise):
 
     name = "depthwise_conv_2d_s8_mve_small"
 
-    def refusal(self, let: Let, target: Target) -> str | None:
+    def other_reason(self, let: Let) -> str | None:
         """Besides: a larger window, a shift that is not to the right."""
-        reason = super().refusal(let, target)
+        reason = super().other_reason(let)
         if reason is not None:
             return reason
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        window = DEPTHWISE.window(let)
         if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
             return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
         return _shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        channels = _channels(let, constants)
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = window_of(let, attrs)
-        limits = activation_range(attrs.activation, let.var.type)
+        layer = DEPTHWISE.layer(let, constants)
+        channels, window = channels_of(layer), layer.window
+        limits = activation_range(layer.activation, let.var.type)
         width, stride = window.result[2], window.stride[1]
         most = (SMALL_SPAN - _span(window)) // stride + 1
         stripe = -(-width // -(-width // most))
@@ -168,7 +156,7 @@ class DepthwiseSmall(_Depthwise):
             stream=small_stream(channels, window.window),
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
             sharing=striped_sharing(let, window, stripe),
-            instructions=small_instructions(window, stripe, _rounding(let)),
+            instructions=small_instructions(window, stripe, rounding_in(let, DEPTHWISE)),
             image_reads=_column_reads(window, stripe),
             pixels_at_once=stripe,
             reads_row_last=True,
@@ -188,25 +176,25 @@ class DepthwiseInPlaceMve(_Depthwise):
     channels hold the rows that windows still need."""
 
     name = "depthwise_conv_2d_s8_mve_in_place"
+    portable = DEPTHWISE_IN_PLACE_S8
     is_in_place = True
 
-    def refusal(self, let: Let, target: Target) -> str | None:
+    def other_reason(self, let: Let) -> str | None:
         """Besides: a result of another size than the image, a larger window, rows of taps apart, a shift
         that is not to the right."""
-        reason = super().refusal(let, target) or PORTABLE_IN_PLACE.refusal(let, target)
+        reason = super().other_reason(let)
         if reason is not None:
             return reason
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        window = DEPTHWISE.window(let)
         if max(window.window) > IN_PLACE_TAPS or window.dilation[0] > 1:
             return f"the kernel {self.name} is for windows of 4 rows and 4 columns at most"
         return _shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        channels = _channels(let, constants)
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = window_of(let, attrs)
-        limits = activation_range(attrs.activation, let.var.type)
+        layer = DEPTHWISE.layer(let, constants)
+        channels, window = channels_of(layer), layer.window
+        limits = activation_range(layer.activation, let.var.type)
         batch, height, width, depth = window.image
         columns = width + _span(window) - 1
         stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
@@ -215,7 +203,7 @@ class DepthwiseInPlaceMve(_Depthwise):
             stream=stream,
             layer=small_struct(channels, let.var.type.zero_point, limits, width),
             sharing=(),
-            instructions=in_place_instructions(window, _rounding(let)),
+            instructions=in_place_instructions(window, rounding_in(let, DEPTHWISE)),
             image_reads=1.0,
             pixels_at_once=width,
         )
@@ -233,7 +221,7 @@ class DepthwiseInPlaceMve(_Depthwise):
 
 
 def _shift_reason(let: Let) -> str | None:
-    _, shifts = scaling_of(PORTABLE.multipliers(let))
+    _, shifts = scaling_of(DEPTHWISE.scaling(let))
     return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
 
 
@@ -244,29 +232,9 @@ def _column_reads(window: WindowShape, stripe: int) -> float:
     return down.taps * sum(stop - start for start, stop in spans) / (down.extent * across.extent)
 
 
-def _rounding(let: Let) -> int:
-    low, _ = activation_range(narrow(let.call.attrs, DepthwiseConvAttrs).activation, let.var.type)
-    return rounding_of(scaling_of(PORTABLE.multipliers(let))[1], let.var.type.zero_point, low)
-
-
 def _span(window: WindowShape) -> int:
     """Columns of the image from the first to the last one of a window."""
     return (window.window[1] - 1) * window.dilation[1] + 1
-
-
-def _channels(let: Let, constants: ConstantData) -> Channels:
-    weights, bias = constant_data(let, 1, constants), constant_data(let, 2, constants)
-    if weights is None:
-        raise ValueError("the weights are missing")
-    rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[3]).T)
-    multipliers, shifts = scaling_of(PORTABLE.multipliers(let))
-    total = None if bias is None else bias.reshape(-1).astype(np.int64)
-    return Channels(
-        weights=rows,
-        bias=folded(total, rows, arg_type(let, 0).zero_point),
-        multipliers=multipliers,
-        shifts=shifts,
-    )
 
 
 register(DepthwiseSmall())

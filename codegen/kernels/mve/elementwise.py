@@ -5,20 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, TensorType, Var
+from codegen.ir import DType, Let, TensorType, Var
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import AddParams, activation_range, add_params, sub_params
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.mve.convolution import HEADER
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
-from codegen.targets.families import runs
 
 HALF = 1 << 30
 """Multiplier of a scale of one half: with shift 0 the argument is only shifted, exactly."""
@@ -53,20 +52,17 @@ class Scaling:
         )
 
 
-class Add(Kernel):
+class Add(FastKernel):
     """ADD or SUB, two run-time arguments, no broadcasting."""
+
+    kernel_set, takes_constants = MVE, True
 
     def __init__(self, op: str) -> None:
         self.op, self.name = op, f"{op.lower()}_s8_mve"
         self.portable = AddInteger(op, DType.INT8)
 
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without Helium, broadcasting, constants, a scale of the result that no shift goes with."""
-        if not runs(target, MVE):
-            return f"the kernel {self.name} needs a core with Helium (MVE)"
-        reason = self.portable.refusal(let, target)
-        if reason is not None:
-            return reason
+    def other_reason(self, let: Let) -> str | None:
+        """Broadcasting, constants, a scale of the result that no shift goes with."""
         args = let.call.args
         if any(not isinstance(arg, Var) or arg.type.shape != let.var.type.shape for arg in args):
             return f"the kernel {self.name} is for two run-time arguments of one shape"

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir import Let
 from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.weighted import Scaling, WeightedLayer, WeightedOperator
 from codegen.kernels.call import ConstantPointer, CStruct
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.mve.groups import CHUNK
@@ -28,15 +31,13 @@ class Channels:
     """One per channel, or one for all."""
     shifts: NDArray[np.int32]
 
-    def every(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def every(self) -> Scaling:
         """(multipliers, shifts) of every channel."""
         count = len(self.weights)
         return np.broadcast_to(self.multipliers, count), np.broadcast_to(self.shifts, count)
 
 
-def scaling_of(
-    numbers: tuple[NDArray[np.int32], NDArray[np.int32]],
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def scaling_of(numbers: Scaling) -> Scaling:
     """(multipliers, shifts) as given; where a multiplier is 0 any shift does, and one is to the right."""
     multipliers, shifts = numbers
     return multipliers, np.where(multipliers == 0, -1, shifts).astype(np.int32)
@@ -52,10 +53,16 @@ def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
     return NARROW if bool((shifts < 0).all()) else WIDE
 
 
-def folded(bias: NDArray[np.int64] | None, weights: NDArray[np.int8], zero_point: int) -> NDArray[np.int64]:
-    """[O] bias (or none) of `weights` [O, K] with the image's zero point folded in."""
-    sums = weights.sum(axis=1, dtype=np.int64)
-    return (0 if bias is None else bias) - zero_point * sums
+def rounding_in(let: Let, operator: WeightedOperator) -> int:
+    """`rounding_of` a call."""
+    low, _ = activation_range(operator.activation(let), let.var.type)
+    return rounding_of(scaling_of(operator.scaling(let))[1], let.var.type.zero_point, low)
+
+
+def channels_of(layer: WeightedLayer) -> Channels:
+    """The numbers of a layer's output channels."""
+    multipliers, shifts = scaling_of(layer.scaling)
+    return Channels(weights=layer.weights, bias=layer.folded_bias, multipliers=multipliers, shifts=shifts)
 
 
 def product_groups(count: int, group: int) -> list[tuple[int, ...]]:

@@ -5,37 +5,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, Var
+from codegen.ir import DType, Let
 from codegen.ir.ops import PoolAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
-from codegen.kernels.base.registry import Kernel, register
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
+from codegen.kernels.base.registry import register
 from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.portable.pooling import Pool
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
-from codegen.targets.families import runs
 
 
-class PoolMve(Kernel):
+class PoolMve(FastKernel):
     """One of the pools: `channels` of a pixel at a time."""
+
+    kernel_set = MVE
 
     def __init__(self, op: str, stem: str, channels: int) -> None:
         self.op, self.name = op, f"{stem}_s8_mve"
         self.symbol, self.channels = f"cg_{stem}_s8_mve", channels
         self.reverse_symbol = f"cg_{stem}_reverse_s8_mve"
         self.portable = Pool(op, f"{stem}_s8", DType.INT8)
-
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """A core without Helium, a constant image, and what the portable kernel refuses."""
-        if not runs(target, MVE):
-            return f"the kernel {self.name} needs a core with Helium (MVE)"
-        reason = self.portable.refusal(let, target)
-        if reason is None and not isinstance(let.call.args[0], Var):
-            reason = "the image is constant"
-        return reason
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""

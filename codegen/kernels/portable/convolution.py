@@ -12,8 +12,6 @@ from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     activation_range,
-    conv_multipliers,
-    fully_connected_multipliers,
     has_wide_accumulator,
 )
 from codegen.kernels.base.c_kernel import (
@@ -31,13 +29,25 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import forward_sharing, row_major_below, window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.base.weighted import (
+    CONVOLUTION,
+    DEPTHWISE,
+    FULLY_CONNECTED,
+    WeightedOperator,
+    bias_data,
+    weight_data,
+    weight_scales,
+    window_of,
+)
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 
 
 class _Weighted(PortableKernel):
     """Shared by all nine: constant weights and bias beside one run-time image."""
+
+    operator: WeightedOperator
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
@@ -49,24 +59,22 @@ class _Weighted(PortableKernel):
 
     def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(multipliers, shifts), one per scale of the weights; raises ValueError if out of range."""
-        return conv_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
+        return self.operator.scaling(let)
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), requantization."""
-        weights = constant_data(let, 1, constants)
-        if weights is None:
-            raise ValueError("the weights are missing")
+        weights = weight_data(let, constants)
         channels = let.var.type.shape[-1]
         bias = constant_data(let, 2, constants)
-        weight_data = np.array(weights).reshape(-1)
+        flat = np.array(weights).reshape(-1)
         layout = f"{'x'.join(map(str, np.shape(weights)))} as in the file, the last axis fastest"
         if self.argument is DType.FLOAT32:
-            bias_data = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
+            biases = np.zeros(channels, np.float32) if bias is None else np.array(bias).reshape(-1)
             return (
-                LinkedConstant(role="weight", data=weight_data, alignment=4, layout=layout),
-                LinkedConstant(role="bias", data=bias_data, alignment=4, layout="one a channel"),
+                LinkedConstant(role="weight", data=flat, alignment=4, layout=layout),
+                LinkedConstant(role="bias", data=biases, alignment=4, layout="one a channel"),
             )
-        total = np.zeros(channels, np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
+        total = bias_data(let, constants)
         if fold:
             total = total - arg_type(let, 0).zero_point * weights.reshape(channels, -1).sum(
                 axis=1, dtype=np.int64
@@ -81,7 +89,7 @@ class _Weighted(PortableKernel):
                 role="bias", data=wrap_int32(total).astype(np.int32), alignment=4, layout="one a channel"
             )
         return (
-            LinkedConstant(role="weight", data=weight_data, alignment=1, layout=layout),
+            LinkedConstant(role="weight", data=flat, alignment=1, layout=layout),
             biases,
             LinkedConstant(
                 role="multiplier", data=multipliers.astype(np.int32), alignment=4, layout="one a channel"
@@ -107,7 +115,7 @@ class _Weighted(PortableKernel):
         c_type = "cg_conv_weights_f32"
         if self.argument is not DType.FLOAT32:
             c_type = "cg_conv_weights"
-            fields = (*fields, ("scale_step", 0 if len(_weight_scales(let)) == 1 else 1))
+            fields = (*fields, ("scale_step", 0 if len(weight_scales(let)) == 1 else 1))
         if self.argument is DType.INT16:
             c_type = "cg_conv_weights_s16"
             fields = (*fields, ("wide", int(has_wide_accumulator(arg_types(let)))))
@@ -122,31 +130,11 @@ class _Weighted(PortableKernel):
         )
 
 
-def _weight_scales(let: Let) -> tuple[float, ...]:
-    quantization = arg_type(let, 1).quantization
-    if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
-    return quantization.scales
-
-
 def _integer_fields(let: Let, activation: tuple[int, int]) -> Fields:
     return (
         ("out_zero", let.var.type.zero_point),
         ("act_min", activation[0]),
         ("act_max", activation[1]),
-    )
-
-
-def window_of(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
-    """The geometry of a convolution."""
-    weights = nhwc(arg_type(let, 1).shape)
-    return WindowShape(
-        image=nhwc(arg_type(let, 0).shape),
-        result=nhwc(let.var.type.shape),
-        window=(weights[1], weights[2]),
-        stride=attrs.stride,
-        dilation=attrs.dilation,
-        padding=attrs.padding,
     )
 
 
@@ -165,7 +153,7 @@ def _conv_params(
 class Conv2D(_Weighted):
     """CONV_2D, any stride, dilation, padding and groups."""
 
-    op = "CONV_2D"
+    op, operator = "CONV_2D", CONVOLUTION
 
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
@@ -190,7 +178,7 @@ class Conv2D(_Weighted):
 class DepthwiseConv2D(_Weighted):
     """DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
 
-    op = "DEPTHWISE_CONV_2D"
+    op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
 
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
@@ -212,7 +200,7 @@ class DepthwiseConv2D(_Weighted):
 class DepthwiseInPlace(_Weighted):
     """DEPTHWISE_CONV_2D that replaces its image: multiplier 1, stride 1, same size."""
 
-    op = "DEPTHWISE_CONV_2D"
+    op, operator = "DEPTHWISE_CONV_2D", DEPTHWISE
     is_in_place = True
 
     def __init__(self, kind: str, dtype: DType) -> None:
@@ -274,15 +262,11 @@ def _float_ring(window: WindowShape) -> Workspace:
 class FullyConnected(_Weighted):
     """FULLY_CONNECTED, any number of rows."""
 
-    op = "FULLY_CONNECTED"
+    op, operator = "FULLY_CONNECTED", FULLY_CONNECTED
 
     def __init__(self, stem: str, dtype: DType) -> None:
         self.stem, self.name = stem, f"{stem}_portable"
         self.argument = self.result = dtype
-
-    def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """As TFLite computes them for this operator."""
-        return fully_connected_multipliers(arg_type(let, 0).scale, _weight_scales(let), let.var.type.scale)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
@@ -302,14 +286,21 @@ class FullyConnected(_Weighted):
         return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))
 
 
-register(Conv2D("conv2d_s8", DType.INT8))
-register(Conv2D("conv2d_s16", DType.INT16))
-register(Conv2D("conv2d_f32", DType.FLOAT32))
-register(DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8))
-register(DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16))
-register(DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32))
-register(DepthwiseInPlace("s8", DType.INT8))
-register(DepthwiseInPlace("f32", DType.FLOAT32))
-register(FullyConnected("fully_connected_s8", DType.INT8))
-register(FullyConnected("fully_connected_s16", DType.INT16))
-register(FullyConnected("fully_connected_f32", DType.FLOAT32))
+CONV_2D_S8 = Conv2D("conv2d_s8", DType.INT8)
+CONV_2D_S16 = Conv2D("conv2d_s16", DType.INT16)
+CONV_2D_F32 = Conv2D("conv2d_f32", DType.FLOAT32)
+DEPTHWISE_S8 = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+DEPTHWISE_S16 = DepthwiseConv2D("depthwise_conv2d_s16", DType.INT16)
+DEPTHWISE_F32 = DepthwiseConv2D("depthwise_conv2d_f32", DType.FLOAT32)
+DEPTHWISE_IN_PLACE_S8 = DepthwiseInPlace("s8", DType.INT8)
+DEPTHWISE_IN_PLACE_F32 = DepthwiseInPlace("f32", DType.FLOAT32)
+FULLY_CONNECTED_S8 = FullyConnected("fully_connected_s8", DType.INT8)
+FULLY_CONNECTED_S16 = FullyConnected("fully_connected_s16", DType.INT16)
+FULLY_CONNECTED_F32 = FullyConnected("fully_connected_f32", DType.FLOAT32)
+
+for _kernel in (
+    *(CONV_2D_S8, CONV_2D_S16, CONV_2D_F32),
+    *(DEPTHWISE_S8, DEPTHWISE_S16, DEPTHWISE_F32, DEPTHWISE_IN_PLACE_S8, DEPTHWISE_IN_PLACE_F32),
+    *(FULLY_CONNECTED_S8, FULLY_CONNECTED_S16, FULLY_CONNECTED_F32),
+):
+    register(_kernel)

@@ -6,23 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from codegen.ir import DType, Let
-from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import conv_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type, arg_types, row_kernel
+from codegen.ir import Let
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import safe_distance
-from codegen.kernels.v6m.convolution import Conv, V6mKernel, weight_data, weight_scales
-from codegen.kernels.v6m.packing import packed, padded, stream
+from codegen.kernels.v6m.packing import channels_of, packed, padded, stream
 from codegen.kernels.v6m.price import depthwise_in_place_instructions, depthwise_instructions
+from codegen.targets.arm import V6M
 
 HEADER = "cg_depthwise_v6m.h"
 SOURCES = (
@@ -38,25 +36,25 @@ BAND_ROWS = 2
 """Result rows computed together."""
 
 
-class V6mDepthwiseLines(V6mKernel):
+class V6mDepthwiseLines(FastKernel):
     """Any window, strides, padding and multiplier; rows may be dilated, columns not."""
 
     op, name, symbol = "DEPTHWISE_CONV_2D", "depthwise_s8_v6m", "cg_depthwise_s8_v6m"
-    portable: PortableKernel = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
+    kernel_set, portable = V6M, DEPTHWISE_S8
 
     def other_reason(self, let: Let) -> str | None:
         """Dilated columns."""
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        window = DEPTHWISE.window(let)
         if window.dilation[1] != 1 and window.window[1] != 1:
             return f"the kernel {self.name} is for columns without dilation"
         return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where two weights of -128 meet, the portable kernel."""
-        conv = depthwise(let, constants)
+        conv = by_column(let, constants)
         if _meets_its_limit(conv):
             return self.portable.bind(let, constants, name)
-        window, described = conv.window, conv.channels(let)
+        window, described = conv.window, channels_of(conv, let.var.type)
         channels = packed(described, lanes=False)
         zero_points = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
         space = workspace(window, window.result[2], 1, let)
@@ -115,12 +113,12 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
     """The result replaces the image: channel by channel, lines keep what is still to be read."""
 
     name, symbol = "depthwise_s8_v6m_in_place", "cg_depthwise_in_place_s8_v6m"
-    portable = DepthwiseInPlace("s8", DType.INT8)
+    portable = DEPTHWISE_IN_PLACE_S8
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:
         """Dilation, or padding above the image whose windows reach back too far."""
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+        window = DEPTHWISE.window(let)
         if window.dilation != (1, 1) and window.window != (1, 1):
             return f"the kernel {self.name} is for windows without dilation"
         if window.padding.top > max(window.window[0] - 2, 0):
@@ -132,8 +130,8 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
         forwards = super().bind(let, constants, name)
         if forwards.in_place is not None:
             return forwards  # the portable kernel
-        conv = depthwise(let, constants)
-        channels = packed(conv.channels(let), lanes=False)
+        conv = by_column(let, constants)
+        channels = packed(channels_of(conv, let.var.type), lanes=False)
         return replace(
             forwards,
             sharing=(),
@@ -144,25 +142,14 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
         )
 
 
-def depthwise(let: Let, constants: ConstantData) -> Conv:
+def by_column(let: Let, constants: ConstantData) -> WeightedLayer:
     """The call with its weights channel by channel: [O, taps], column by column of the window."""
-    attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-    weights, bias = weight_data(let, constants)
-    scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
-    multipliers, shifts = conv_multipliers(*scales)
-    outputs = weights.shape[-1]
-    by_column = weights.reshape(weights.shape[1:]).transpose(2, 1, 0)
-    return Conv(
-        window=window_of(let, attrs),
-        activation=attrs.activation,
-        weights=np.ascontiguousarray(by_column).reshape(outputs, -1),
-        bias=bias,
-        multipliers=multipliers,
-        shifts=shifts,
-    )
+    layer = DEPTHWISE.layer(let, constants)
+    weights = layer.weights.reshape(-1, *layer.window.window).swapaxes(1, 2)
+    return replace(layer, weights=np.ascontiguousarray(weights).reshape(len(weights), -1))
 
 
-def _meets_its_limit(conv: Conv) -> bool:
+def _meets_its_limit(conv: WeightedLayer) -> bool:
     """Two taps of a pixel of -128 and weights of -128 give 32768, one more than half a word holds."""
     outputs, taps = conv.weights.shape
     even = conv.weights[:, : taps // 2 * 2].reshape(outputs, -1, 2)

@@ -4,22 +4,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from codegen.ir import DType, Let
-from codegen.ir.ops import FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import fully_connected_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.ir import Let
+from codegen.kernels.base.c_kernel import arg_types
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.window import WindowShape
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
 from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, Split, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.portable.convolution import FullyConnected
+from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v6m.convolution import HEADER, Conv, TiledConv, V6mKernel, weight_data, weight_scales
-from codegen.kernels.v6m.packing import groups, packed
+from codegen.kernels.v6m.convolution import HEADER, V6mTiled
+from codegen.kernels.v6m.packing import channels_of, groups, packed
 from codegen.kernels.v6m.price import FURTHER_CALL, fully_connected_instructions
+from codegen.targets.arm import V6M
 
 _SYMBOL = "cg_fully_connected_s8_v6m"
 GROUP = 4
@@ -31,65 +29,16 @@ SOURCES = (
 )
 
 
-def fully_connected(let: Let, constants: ConstantData) -> Conv:
-    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
-    weights, bias = weight_data(let, constants)
-    scales = arg_type(let, 0).scale, weight_scales(let), let.var.type.scale
-    multipliers, shifts = fully_connected_multipliers(*scales)
-    outputs, inputs = weights.shape
-    rows = arg_type(let, 0).elements // inputs
-    return Conv(
-        window=WindowShape(
-            image=(1, 1, rows, inputs),
-            result=(1, 1, rows, outputs),
-            window=(1, 1),
-            stride=(1, 1),
-            dilation=(1, 1),
-            padding=Padding2D(),
-        ),
-        activation=narrow(let.call.attrs, FullyConnectedAttrs).activation,
-        weights=weights,
-        bias=bias,
-        multipliers=multipliers,
-        shifts=shifts,
-    )
-
-
-class V6mRows(TiledConv):
-    """FULLY_CONNECTED of several rows."""
-
-    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """A single row."""
-        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for several rows"
-        return None
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        return fully_connected(let, constants)
-
-
-class V6mFullyConnected(V6mKernel):
+class V6mFullyConnected(OneRowKernel):
     """FULLY_CONNECTED of one row, without a workspace."""
 
-    op, name = "FULLY_CONNECTED", "fully_connected_s8_v6m"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Several rows."""
-        if arg_type(let, 0).elements != arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for one row"
-        return None
+    name, kernel_set, portable = "fully_connected_s8_v6m", V6M, FULLY_CONNECTED_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        conv = fully_connected(let, constants)
-        described = conv.channels(let)
+        described = channels_of(FULLY_CONNECTED.layer(let, constants), let.var.type)
         channels = packed(described, lanes=False)
-        outputs, inputs = conv.weights.shape
+        outputs, inputs = described.weights.shape
         numbers = params(
             "cg_fc_params",
             ("rows", 1),
@@ -153,5 +102,5 @@ def grouped_below(outputs: int) -> int | None:
 
 
 for most in (4, 2):
-    register(V6mRows(most))
+    register(V6mTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most))
 register(V6mFullyConnected())

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.ir import TensorType
 from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.weighted import WeightedLayer
 from codegen.kernels.v6m.requantize import LOW, Fit, Integers, Scale, fit
 
 GROUP = 4
@@ -39,6 +42,23 @@ class Channels:
         least = self.bias + np.minimum(*ends).sum(axis=1)
         most = self.bias + np.maximum(*ends).sum(axis=1)
         return fit(self.scale, least, most)
+
+
+def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
+    """Everything of an output channel, as results of type `result` want it."""
+    multipliers, shifts = layer.every
+    low, high = activation_range(layer.activation, result)
+    return Channels(
+        weights=layer.weights,
+        bias=layer.folded_bias,
+        scale=Scale(
+            multipliers=multipliers.astype(np.int64),
+            shifts=shifts.astype(np.int64),
+            zero=result.zero_point,
+            low=low,
+            high=high,
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -5,10 +5,9 @@ Of four results one is assumed to be saturated and half of those that round apar
 
 from itertools import pairwise
 
+from codegen.kernels.base.tiles import TiledPrice, tiling
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.rows import Axis
 from codegen.kernels.v6m.packing import Packed
-from codegen.kernels.v6m.tiles import is_one_row, rows_of, tiles
 
 FURTHER_CALL = 60
 """In C for each call but the first of a fully connected layer by groups of outputs."""
@@ -26,28 +25,19 @@ KINK = 2.4
 
 def conv_instructions(window: WindowShape, channels: Packed, most: int) -> int:
     """Of one inference of a convolution in tiles of `most` pixels."""
-    rows, pixels = rows_of(window)
-    values = window.window[0] * window.window[1] * window.image[3]
-    row = list(tiles(pixels, most))
-    total = LAYER + rows * sum(_tile(channels, values, count) for count in row)
-    if is_one_row(window):
-        return round(total + sum(POINTWISE_TILE + _paired(count, values) for count in row))
-    vertical, horizontal = (_inside(axis) for axis in window.axes)
-    inner_rows = sum(vertical) * window.image[0]
-    for start, count in zip(range(0, pixels, most), row, strict=True):
-        edge = window.window[0] * window.window[1] * (TAP + _paired(count, window.image[3]))
-        runs = window.window[0] * (1 if window.dilation[1] == 1 else window.window[1])
-        inner = runs * (RUN + _paired(count, values // runs))
-        is_inner = all(horizontal[start : start + count])
-        total += inner_rows * (inner if is_inner else edge) + (rows - inner_rows) * edge
-    return round(total + rows * (ROW + TILE * len(row)))
-
-
-def _inside(axis: Axis) -> list[bool]:
-    """Per result whether no tap lies in the padding."""
-    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
-    reach = (axis.window - 1) * axis.dilation
-    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
+    lines, taps = window.window
+    values = lines * taps * window.image[3]
+    runs = lines * (1 if window.dilation[1] == 1 else taps)
+    price = TiledPrice(
+        layer=LAYER,
+        row=ROW,
+        tile=TILE,
+        products=lambda pixels: _tile(channels, values, pixels),
+        pointwise=lambda pixels: POINTWISE_TILE + _paired(pixels, values),
+        inner=lambda pixels: runs * (RUN + _paired(pixels, values // runs)),
+        edge=lambda pixels: lines * taps * (TAP + _paired(pixels, window.image[3])),
+    )
+    return price.instructions(window, tiling(window, most))
 
 
 def _paired(count: int, values: int) -> int:

@@ -1,36 +1,23 @@
 """CONV_2D and DEPTHWISE_CONV_2D of one channel on ARMv7-M cores without the DSP extension."""
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-
-from codegen.ir import DType, Let
-from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import conv_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, row_kernel
+from codegen.ir import Let
+from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
+from codegen.kernels.base.tiles import tiled_below, tiling
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.window import WindowShape
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import Workspace
-from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, window_of
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.layer import (
-    HEADER,
-    Channels,
-    V7mKernel,
-    channels_of,
-    range_fields,
-    weight_data,
-    weight_scales,
-)
+from codegen.kernels.v7m.layer import HEADER, channels_of, range_fields
 from codegen.kernels.v7m.packing import linked, runs_of
 from codegen.kernels.v7m.price import conv_instructions
-from codegen.kernels.v7m.tiles import patch_end, rows_of, tiled_below, workspace_bytes
+from codegen.kernels.v7m.tiles import patch_end, workspace_bytes
+from codegen.targets.arm import V7M
 
 SOURCES = (
     "kernels/v7m/conv2d_s8_v7m.c",
@@ -39,41 +26,21 @@ SOURCES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Conv:
-    """What convolutions and rows of a fully connected layer have in common."""
+class V7mTiled(TiledConv):
+    """Windows are copied in pairs of pixels first."""
 
-    window: WindowShape
-    activation: Activation
-    channels: Channels
+    kernel_set = V7M
 
-
-class TiledConv(V7mKernel):
-    """A convolution of one group in tiles of `most` pixels, 4 or 2."""
-
-    stem: str
-    """Of the name in the registry."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.name = f"{self.stem}_v7m" if most == 4 else f"{self.stem}_v7m_{most}"
-
-    @abstractmethod
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """The call as a convolution of one group."""
-
-    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
-        """See `Kernel.bind`."""
-        conv = self.conv(let, constants)
-        window, channels = conv.window, conv.channels
+    def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
+        """See `TiledConv.bind_layer`."""
+        window, found = layer.window, tiling(layer.window, self.most)
+        channels = channels_of(layer, let.var.type)
         runs = runs_of(channels.weights)
-        rows, pixels = rows_of(window)
-        turns = rows * -(-pixels // self.most)
         space = Workspace(
             name="pixels",
             size_bytes=workspace_bytes(window, self.most),
-            reads=float(turns * len(channels.weights)),
-            writes=float(turns),
+            reads=float(found.count * len(channels.weights)),
+            writes=float(found.count),
         )
         row = row_kernel(let, "cg_conv2d_s8_v7m_row", window)
         numbers = params(
@@ -81,7 +48,7 @@ class TiledConv(V7mKernel):
             ("window", window.fields),
             ("weights", ConstantPointer(role="weights")),
             ("channels", ConstantPointer(role="channels")),
-            ("range", range_fields(let, conv.activation)),
+            ("range", range_fields(let, layer.activation)),
             ("in_zero", arg_type(let, 0).zero_point),
             ("tile", self.most),
             ("patch_end", patch_end(window, self.most)),
@@ -96,7 +63,7 @@ class TiledConv(V7mKernel):
             reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
             workspaces=(space,),
             constants=linked(channels, runs),
-            sharing=forward_sharing(let, 0, tiled_below(window, self.most)),
+            sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers,),
             call_args=(
                 StructArg(suffix="params"),
@@ -111,56 +78,6 @@ class TiledConv(V7mKernel):
         )
 
 
-class V7mConv2D(TiledConv):
-    """CONV_2D, one group."""
-
-    op, stem = "CONV_2D", "conv2d_s8"
-    portable = Conv2D("conv2d_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Several groups."""
-        if arg_type(let, 1).shape[3] != arg_type(let, 0).shape[3]:
-            return f"the kernel {self.name} is for one group"
-        return None
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        attrs = narrow(let.call.attrs, ConvAttrs)
-        weights = weight_data(let, constants)
-        scaling = conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
-        rows = weights.reshape(len(weights), -1)
-        return Conv(
-            window=window_of(let, attrs),
-            activation=attrs.activation,
-            channels=channels_of(let, constants, rows, scaling, attrs.activation),
-        )
-
-
-class V7mDepthwiseOne(TiledConv):
-    """DEPTHWISE_CONV_2D of an image of one channel: a convolution whose weights are transposed."""
-
-    op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1_s8"
-    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """More than one channel."""
-        if arg_type(let, 0).shape[3] != 1:
-            return f"the kernel {self.name} is for images of one channel"
-        return None
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        weights = weight_data(let, constants)
-        scaling = conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
-        rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T)
-        return Conv(
-            window=window_of(let, attrs),
-            activation=attrs.activation,
-            channels=channels_of(let, constants, rows, scaling, attrs.activation),
-        )
-
-
 for most in (4, 2):
-    register(V7mConv2D(most))
-    register(V7mDepthwiseOne(most))
+    register(V7mTiled(CONVOLUTION, CONV_2D_S8, most))
+    register(V7mTiled(DEPTHWISE, DEPTHWISE_S8, most))

@@ -7,31 +7,24 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let
+from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import conv_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.portable.convolution import DepthwiseConv2D, DepthwiseInPlace, window_of
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.layer import (
-    HEADER,
-    Channels,
-    V7mKernel,
-    channels_of,
-    range_fields,
-    weight_data,
-    weight_scales,
-)
+from codegen.kernels.v7m.layer import HEADER, Channels, channels_of, range_fields
 from codegen.kernels.v7m.price import depthwise_instructions, in_place_instructions
 from codegen.kernels.v7m.requantize import LAST, NEXT_INPUT
 from codegen.kernels.v7m.tiles import blocks_below
+from codegen.targets.arm import V7M
 
 SOURCES = (
     "kernels/v7m/depthwise_block_s8_v7m.S",
@@ -42,15 +35,6 @@ ADDRESS_BYTES = 16
 """Of the table of addresses for each tap: four pixels."""
 RING_BYTES = 368
 """Most that the rows kept in place take, if one channel's do not take more."""
-
-
-def channels(let: Let, constants: ConstantData) -> Channels:
-    """Weights [channel, tap] and the rest."""
-    weights = weight_data(let, constants)
-    scaling = conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
-    rows = np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T)
-    activation = narrow(let.call.attrs, DepthwiseConvAttrs).activation
-    return channels_of(let, constants, rows, scaling, activation)
 
 
 def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.int32]:
@@ -65,21 +49,17 @@ def channel_words(found: Channels, multiplier: int, group: int) -> NDArray[np.in
     return np.concatenate((found.bias[:1], words.reshape(-1)))
 
 
-class V7mDepthwise(V7mKernel):
+class V7mDepthwise(FastKernel):
     """Any window, stride, dilation, padding and multiplier."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m"
-    portable = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """None: it can whatever the portable kernel can."""
-        return None
+    kernel_set, portable = V7M, DEPTHWISE_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
-        window = window_of(let, attrs)
-        found = channels(let, constants)
+        layer = DEPTHWISE.layer(let, constants)
+        window, found = layer.window, channels_of(layer, let.var.type)
         count = len(found.bias)
         space = Workspace(name="taps", size_bytes=ADDRESS_BYTES * math.prod(window.window))
         row = row_kernel(let, "cg_depthwise_s8_v7m_row", window)
@@ -107,21 +87,17 @@ class V7mDepthwise(V7mKernel):
         )
 
 
-class V7mDepthwiseInPlace(V7mKernel):
+class V7mDepthwiseInPlace(FastKernel):
     """The same where the result replaces its image: stride 1, same size, multiplier 1."""
 
     op, name = "DEPTHWISE_CONV_2D", "depthwise_s8_v7m_in_place"
-    portable = DepthwiseInPlace("s8", DType.INT8)
+    kernel_set, portable = V7M, DEPTHWISE_IN_PLACE_S8
     is_in_place = True
-
-    def other_reason(self, let: Let) -> str | None:
-        """None: it can whatever the portable kernel can."""
-        return None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        window = window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
-        found = channels(let, constants)
+        layer = DEPTHWISE.layer(let, constants)
+        window, found = layer.window, channels_of(layer, let.var.type)
         group = group_of(window)
         size = ADDRESS_BYTES * math.prod(window.window) + ring_bytes(window) * group
         space = Workspace(
@@ -182,14 +158,13 @@ def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, .
 
 
 def _numbers(let: Let, window: WindowShape, *, group: int) -> CStruct:
-    activation = narrow(let.call.attrs, DepthwiseConvAttrs).activation
     return params(
         "cg_dw_params_v7m",
         ("window", window.fields),
         ("weights", ConstantPointer(role="weights")),
         ("channels", ConstantPointer(role="channels")),
         ("pad", ConstantPointer(role="pad")),
-        ("range", range_fields(let, activation)),
+        ("range", range_fields(let, DEPTHWISE.activation(let))),
         ("group", group),
     )
 

@@ -5,30 +5,20 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import DType, Let
-from codegen.ir.ops import FullyConnectedAttrs, Padding2D
-from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import fully_connected_multipliers
-from codegen.kernels.base.c_kernel import ConstantData, arg_type, arg_types
+from codegen.ir import Let
+from codegen.kernels.base.c_kernel import arg_types
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.window import WindowShape
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.portable.convolution import FullyConnected
+from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.convolution import Conv, TiledConv
-from codegen.kernels.v7m.layer import (
-    HEADER,
-    Channels,
-    V7mKernel,
-    channels_of,
-    range_fields,
-    weight_data,
-    weight_scales,
-)
+from codegen.kernels.v7m.convolution import V7mTiled
+from codegen.kernels.v7m.layer import HEADER, Channels, channels_of, range_fields
 from codegen.kernels.v7m.price import row_instructions
+from codegen.targets.arm import V7M
 
 SOURCES = (
     "kernels/v7m/fully_connected_groups_s8_v7m.S",
@@ -37,60 +27,16 @@ SOURCES = (
 )
 
 
-def fully_connected(let: Let, constants: ConstantData) -> Conv:
-    """FULLY_CONNECTED as a convolution of 1x1 over one line: its rows are the pixels."""
-    activation = narrow(let.call.attrs, FullyConnectedAttrs).activation
-    weights = weight_data(let, constants)
-    scaling = fully_connected_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
-    outputs, inputs = weights.shape
-    rows = arg_type(let, 0).elements // inputs
-    return Conv(
-        window=WindowShape(
-            image=(1, 1, rows, inputs),
-            result=(1, 1, rows, outputs),
-            window=(1, 1),
-            stride=(1, 1),
-            dilation=(1, 1),
-            padding=Padding2D(),
-        ),
-        activation=activation,
-        channels=channels_of(let, constants, weights, scaling, activation),
-    )
-
-
-class V7mRows(TiledConv):
-    """FULLY_CONNECTED of several rows."""
-
-    op, stem = "FULLY_CONNECTED", "fully_connected_rows_s8"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """A single row."""
-        if arg_type(let, 0).elements == arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for several rows"
-        return None
-
-    def conv(self, let: Let, constants: ConstantData) -> Conv:
-        """See `TiledConv.conv`."""
-        return fully_connected(let, constants)
-
-
-class V7mFullyConnected(V7mKernel):
+class V7mFullyConnected(OneRowKernel):
     """FULLY_CONNECTED of one row, eight outputs at a time."""
 
-    op, name = "FULLY_CONNECTED", "fully_connected_s8_v7m"
-    portable = FullyConnected("fully_connected_s8", DType.INT8)
-
-    def other_reason(self, let: Let) -> str | None:
-        """Several rows."""
-        if arg_type(let, 0).elements != arg_type(let, 1).shape[1]:
-            return f"the kernel {self.name} is for one row"
-        return None
+    name, kernel_set, portable = "fully_connected_s8_v7m", V7M, FULLY_CONNECTED_S8
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        conv = fully_connected(let, constants)
-        outputs, inputs = conv.channels.weights.shape
+        layer = FULLY_CONNECTED.layer(let, constants)
+        channels = channels_of(layer, let.var.type)
+        outputs, inputs = channels.weights.shape
         groups = list(output_groups(outputs))
         # Before the last group reads the input, all others are written; with one group it is read first.
         below = groups[-1].start if len(groups) > 1 else None
@@ -98,7 +44,7 @@ class V7mFullyConnected(V7mKernel):
             "cg_fc_params_v7m",
             ("weights", ConstantPointer(role="weights")),
             ("channels", ConstantPointer(role="channels")),
-            ("range", range_fields(let, conv.activation)),
+            ("range", range_fields(let, layer.activation)),
             ("in_len", inputs),
             ("out_len", outputs),
         )
@@ -113,13 +59,13 @@ class V7mFullyConnected(V7mKernel):
             constants=(
                 LinkedConstant(
                     role="weights",
-                    data=interleaved(conv.channels.weights),
+                    data=interleaved(channels.weights),
                     alignment=1,
                     layout="by groups of outputs: input after input, one weight of each output",
                 ),
                 LinkedConstant(
                     role="channels",
-                    data=group_words(conv.channels),
+                    data=group_words(channels),
                     alignment=4,
                     layout="by groups of outputs: biases, then three words of requantization of each",
                 ),
@@ -128,7 +74,7 @@ class V7mFullyConnected(V7mKernel):
             structs=(numbers,),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
             macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
-            instructions=row_instructions(conv.channels, [len(group) for group in groups]),
+            instructions=row_instructions(channels, [len(group) for group in groups]),
         )
 
 
@@ -159,5 +105,5 @@ def group_words(channels: Channels) -> NDArray[np.int32]:
 
 
 for most in (4, 2):
-    register(V7mRows(most))
+    register(V7mTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most))
 register(V7mFullyConnected())

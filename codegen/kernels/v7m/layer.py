@@ -1,21 +1,17 @@
-"""What the ARMv7-M kernels share: when they can run, and the numbers of every output channel."""
+"""What the ARMv7-M kernels share: the numbers of every output channel."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let, Target, Var
+from codegen.ir import Let, TensorType
 from codegen.ir.fixed_point import wrap_int32
 from codegen.ir.ops import Activation
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type, constant_data
-from codegen.kernels.base.registry import Kernel
 from codegen.kernels.base.walk import Fields
+from codegen.kernels.base.weighted import WeightedLayer
 from codegen.kernels.v7m.requantize import Requantization, requantization
-from codegen.targets.arm import V7M
-from codegen.targets.families import runs
 
 HEADER = "cg_kernels_v7m.h"
 
@@ -31,66 +27,19 @@ class Channels:
     requantization: Requantization
 
 
-class V7mKernel(Kernel):
-    """Shared by all: a core without the DSP extension, a run-time image, what the portable kernel demands."""
-
-    portable: PortableKernel
-    """The kernel whose conditions hold here too."""
-
-    def refusal(self, let: Let, target: Target) -> str | None:
-        """Another core, or numbers the kernel cannot apply."""
-        if not runs(target, V7M):
-            return f"the kernel {self.name} is for ARMv7-M cores without the DSP extension"
-        reason = self.portable.refusal(let, target)
-        if reason is None and not isinstance(let.call.args[0], Var):
-            reason = "the image is constant"
-        return self.other_reason(let) if reason is None else reason
-
-    @abstractmethod
-    def other_reason(self, let: Let) -> str | None:
-        """What the portable kernel can and this one cannot, or None."""
-
-
-def weight_data(let: Let, constants: ConstantData) -> NDArray[np.int8]:
-    """The weights as the file has them; raises ValueError if there are none."""
-    weights = constant_data(let, 1, constants)
-    if weights is None:
-        raise ValueError("the weights are missing")
-    return weights
-
-
-def weight_scales(let: Let) -> tuple[float, ...]:
-    """Scales of the weights; raises ValueError if there are none."""
-    quantization = arg_type(let, 1).quantization
-    if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
-    return quantization.scales
-
-
-def channels_of(
-    let: Let,
-    constants: ConstantData,
-    weights: NDArray[np.int8],
-    scaling: tuple[NDArray[np.int32], NDArray[np.int32]],
-    activation: Activation,
-) -> Channels:
-    """Weights [O, K] of `let` with their biases and requantization; `scaling`: (multipliers, shifts), one for
-    each channel or one for all."""
-    bias = constant_data(let, 2, constants)
-    count = len(weights)
-    given = np.zeros(count, np.int64) if bias is None else bias.reshape(-1).astype(np.int64)
-    folded = given - arg_type(let, 0).zero_point * weights.sum(axis=1, dtype=np.int64)
-    result = let.var.type
-    multipliers, shifts = scaling
+def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
+    """Everything of an output channel, as results of type `result` want it."""
+    folded = layer.folded_bias
+    multipliers, shifts = layer.every
     return Channels(
-        weights=weights,
+        weights=layer.weights,
         bias=wrap_int32(folded).astype(np.int32),
         requantization=requantization(
-            np.broadcast_to(multipliers, count),
-            np.broadcast_to(shifts, count),
-            highest=highest_sums(weights, folded),
+            multipliers,
+            shifts,
+            highest=highest_sums(layer.weights, folded),
             zero_point=result.zero_point,
-            is_clamped=activation_range(activation, result) != result.dtype.limits,
+            is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
         ),
     )
 

@@ -6,15 +6,14 @@ layers measured on QEMU, gcc 12 -O3.
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codegen.kernels.base.tiles import TiledPrice, patch_line_bytes, tiling
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.rows import Axis
 from codegen.kernels.v7m.layer import Channels
 from codegen.kernels.v7m.packing import Runs
-from codegen.kernels.v7m.tiles import BLOCK, is_one_row, patch_line_bytes, rows_of, tiles
+from codegen.kernels.v7m.tiles import BLOCK
 
 LAYER, ROW, TILE, POINTWISE_TILE = 95, 95, 120, 41
 """In C for each call, row, tile, and tile where all pixels are one row."""
@@ -38,32 +37,27 @@ SHORT = 5
 
 def conv_instructions(window: WindowShape, channels: Channels, runs: Runs, most: int) -> int:
     """Of one inference of a convolution in tiles of `most` pixels."""
-    rows, pixels = rows_of(window)
-    row = list(tiles(pixels, most))
-    total = LAYER + rows * sum(_tile(channels, runs, count) * times for count, times in Counter(row).items())
-    if is_one_row(window):
-        return total + sum(POINTWISE_TILE + _packed(count, window.image[3]) for count in row)
-    vertical, horizontal = (_inside(axis) for axis in window.axes)
-    inner_rows = sum(vertical) * window.image[0]
-    for start, count in zip(range(0, pixels, most), row, strict=True):
-        packed = _windows(window, count)
-        edge = PATCH + window.window[0] * _copied(patch_line_bytes(window, count))
-        is_inner = all(horizontal[start : start + count])
-        total += rows * packed + (rows - inner_rows if is_inner else rows) * edge
-    return total + rows * (ROW + TILE * len(row))
+
+    def edge(pixels: int) -> int:
+        patch = PATCH + window.window[0] * _copied(patch_line_bytes(window, pixels))
+        return _windows(window, pixels) + patch
+
+    price = TiledPrice(
+        layer=LAYER,
+        row=ROW,
+        tile=TILE,
+        products=lambda pixels: _tile(channels, runs, pixels),
+        pointwise=lambda pixels: POINTWISE_TILE + _packed(pixels, window.image[3]),
+        inner=lambda pixels: _windows(window, pixels),
+        edge=edge,
+    )
+    return price.instructions(window, tiling(window, most))
 
 
 def _copied(line_bytes: int) -> int:
     """One line of a patch."""
     copied = COPY + line_bytes if line_bytes >= COPY_LEAST else PATCH_BYTE * line_bytes
     return PATCH_LINE + copied
-
-
-def _inside(axis: Axis) -> list[bool]:
-    """Per result whether no tap lies in the padding."""
-    origins = range(-axis.pad, axis.count * axis.stride - axis.pad, axis.stride)
-    reach = (axis.window - 1) * axis.dilation
-    return [origin >= 0 and origin + reach < axis.extent for origin in origins]
 
 
 def _tile(channels: Channels, runs: Runs, count: int) -> int:
@@ -109,7 +103,7 @@ def turns(window: WindowShape, pixels: int, *, is_padded: bool) -> Iterator[Turn
     """As `run_pixels` in depthwise_s8_v7m.c takes them for an image's first `pixels` pixels; `is_padded`: the
     image has its padding around it."""
     width = window.result[2]
-    vertical, horizontal = (_inside(axis) for axis in window.axes)
+    vertical, horizontal = (axis.is_inside for axis in window.axes)
     at = 0
     while at < pixels:
         y, x = divmod(at, width)

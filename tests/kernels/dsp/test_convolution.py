@@ -10,21 +10,24 @@ from hypothesis import strategies as st
 from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.tiles import tiled_below
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED, WeightedLayer
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.dsp.convolution import Conv, DspConv2D, DspDepthwise, TiledConv
-from codegen.kernels.dsp.fully_connected import DspFullyConnected, DspRows, fully_connected
-from codegen.kernels.dsp.packing import stream
-from codegen.kernels.dsp.tiles import tiled_below
+from codegen.kernels.dsp.convolution import DspTiled
+from codegen.kernels.dsp.fully_connected import DspFullyConnected
+from codegen.kernels.dsp.packing import channels_of, stream
+from codegen.kernels.dsp.tiles import dsp_tiling
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
 from tests.kernels.layers import Layer
 
 M4 = Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu", "div"}))
-KERNELS: tuple[TiledConv | DspFullyConnected, ...] = (
-    DspConv2D(4),
-    DspConv2D(2),
-    DspDepthwise(4),
-    DspRows(4),
+KERNELS: tuple[DspTiled | DspFullyConnected, ...] = (
+    DspTiled(CONVOLUTION, CONV_2D_S8, 4),
+    DspTiled(CONVOLUTION, CONV_2D_S8, 2),
+    DspTiled(DEPTHWISE, DEPTHWISE_S8, 4),
+    DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4),
     DspFullyConnected(is_narrow=False),
 )
 
@@ -109,7 +112,7 @@ def windows(drawn: Layer, window: WindowShape) -> np.ndarray:
     return found.reshape(batch * window.result[1] * window.result[2], -1)
 
 
-Able = TiledConv | DspFullyConnected
+Able = DspTiled | DspFullyConnected
 
 
 def able(drawn: Layer) -> Able | None:
@@ -120,10 +123,9 @@ def able(drawn: Layer) -> Able | None:
     return None
 
 
-def conv_of(drawn: Layer, kernel: Able) -> Conv:
-    if isinstance(kernel, TiledConv):
-        return kernel.conv(drawn.let, drawn.constants)
-    return fully_connected(drawn.let, drawn.constants)
+def conv_of(drawn: Layer, kernel: Able) -> WeightedLayer:
+    operator = kernel.operator if isinstance(kernel, DspTiled) else FULLY_CONNECTED
+    return operator.layer(drawn.let, drawn.constants)
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -134,7 +136,7 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
         return
     conv = conv_of(drawn, kernel)
     pixels = windows(drawn, conv.window)
-    channels = conv.channels(drawn.let)
+    channels = channels_of(conv, drawn.let.var.type)
     groups = -(-pixels.shape[1] // 4)
     padded = np.zeros((len(pixels), 4 * groups), np.int64)
     padded[:, : pixels.shape[1]] = pixels
@@ -158,9 +160,9 @@ def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
     """Against the order of accesses itself: a tile's windows are read, then its results are written."""
     drawn = conv_layer(3 * seed + 1)
     kernel = able(drawn)
-    if not isinstance(kernel, TiledConv):
+    if not isinstance(kernel, DspTiled):
         return
-    window = kernel.conv(drawn.let, drawn.constants).window
+    window = kernel.operator.window(drawn.let)
     batch, height, width, depth = window.image
     rows, columns, outputs = window.result[1:]
     one_row = window.window == (1, 1) == window.stride and window.result[:3] == window.image[:3]
@@ -182,7 +184,7 @@ def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
             if later:
                 bound = stop * outputs - min(later)
                 worst = bound if worst is None else max(worst, bound)
-    assert tiled_below(window, most) == worst
+    assert tiled_below(window, dsp_tiling(window, most)) == worst
 
 
 def refused(let: Let, target: Target = M4) -> list[str | None]:

@@ -5,8 +5,9 @@ import pytest
 
 from codegen.ir import DType, Target
 from codegen.kernels import kernels_for
+from codegen.kernels.base.tiles import Tiling, tiled_below
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.dsp.convolution_s16 import LEAST_SHIFT, Channels, pairwise_below, tiled_below
+from codegen.kernels.dsp.convolution_s16 import LEAST_SHIFT, Channels, pairwise_below
 from codegen.kernels.dsp.price_s16 import tiles
 from tests.kernels.base.test_overlap import random_window
 from tests.kernels.builders import random_layer
@@ -101,7 +102,7 @@ def test_convolutions_distance_against_a_simulation(seed: int) -> None:
             worst = end - lowest if worst is None else max(worst, end - lowest)
         for element in reads:
             lowest = element if lowest is None else min(lowest, element)
-    assert tiled_below(window) == worst
+    assert tiled_below(window, Tiling(rows=batch * down.count, tiles=tiles(across.count))) == worst
     assert height * width * depth > 0
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.weighted import window_of
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.fpu.tiles import depthwise_below, product_below, spans, taps_inside
-from codegen.kernels.portable.convolution import window_of
 from codegen.kernels.rows import Axis
 from tests.kernels.fpu.layers import float_layer
 

@@ -7,22 +7,28 @@ import pytest
 
 from codegen.ir import ConstRef, DType, Let, Target
 from codegen.kernels import kernels_for
+from codegen.kernels.base.tiles import tiled_below, tiling
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v6m.convolution import V6mConv2D, V6mDepthwise
-from codegen.kernels.v6m.depthwise import V6mDepthwiseLines, banded_below, depthwise
-from codegen.kernels.v6m.fully_connected import V6mFullyConnected, V6mRows, fully_connected, grouped_below
-from codegen.kernels.v6m.packing import LANES, LONG, Packed, groups, packed, stream
-from codegen.kernels.v6m.tiles import tiled_below
+from codegen.kernels.v6m.convolution import V6mTiled
+from codegen.kernels.v6m.depthwise import V6mDepthwiseLines, banded_below, by_column
+from codegen.kernels.v6m.fully_connected import V6mFullyConnected, grouped_below
+from codegen.kernels.v6m.packing import LANES, LONG, Packed, channels_of, groups, packed, stream
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
 from tests.kernels.layers import Layer
 
 M0 = Target(cpu="cortex-m0")
-TILED = (V6mConv2D(4), V6mDepthwise(4), V6mRows(4))
+TILED = (
+    V6mTiled(CONVOLUTION, CONV_2D_S8, 4),
+    V6mTiled(DEPTHWISE, DEPTHWISE_S8, 4),
+    V6mTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4),
+)
 
 
-def tiled(layer: Layer) -> V6mConv2D | V6mDepthwise | V6mRows | None:
+def tiled(layer: Layer) -> V6mTiled | None:
     """The tiled kernel that takes a layer, if one does."""
     for kernel in TILED:
         if kernel.op == layer.let.call.op.name and kernel.refusal(layer.let, M0) is None:
@@ -34,7 +40,8 @@ def packed_of(layer: Layer, *, lanes: bool) -> Packed | None:
     kernel = tiled(layer)
     if kernel is None:
         return None
-    return packed(kernel.conv(layer.let, layer.constants).channels(layer.let), lanes=lanes)
+    described = kernel.operator.layer(layer.let, layer.constants)
+    return packed(channels_of(described, layer.let.var.type), lanes=lanes)
 
 
 def test_biases_take_back_what_tiles_add() -> None:
@@ -61,7 +68,7 @@ def test_the_streams_words() -> None:
     assert found is not None
     words = stream(found)
     assert len(words) == 7 * (1 + 2 + 4)
-    weights = V6mConv2D(4).conv(layer.let, layer.constants).weights
+    weights = CONVOLUTION.layer(layer.let, layer.constants).weights
     for channel, row in enumerate(words.reshape(7, 7)):
         assert row[0] == found.biases[channel]
         read = row[1:3].tobytes()
@@ -77,8 +84,8 @@ def test_groups_interleave_four_outputs() -> None:
         and V6mFullyConnected().refusal(layer.let, M0) is None
         and layer.let.var.type.shape[-1] % 4 == 2
     )
-    conv = fully_connected(layer.let, layer.constants)
-    found = packed(conv.channels(layer.let), lanes=False)
+    conv = FULLY_CONNECTED.layer(layer.let, layer.constants)
+    found = packed(channels_of(conv, layer.let.var.type), lanes=False)
     outputs, inputs = conv.weights.shape
     words = groups(found, inputs, 4).reshape(-(-outputs // 4), 4 + inputs + 16)
     for output in range(outputs):
@@ -133,7 +140,7 @@ def test_tiles_keep_their_distance(seed: int, most: int) -> None:
     kernel = tiled(layer)
     if kernel is None:
         return
-    window = kernel.conv(layer.let, layer.constants).window
+    window = kernel.operator.window(layer.let)
     batch, rows, columns, outputs = window.result
     one_row = window.window == (1, 1) == window.stride and window.result[:3] == window.image[:3]
     length = batch * rows * columns if one_row else columns
@@ -145,7 +152,7 @@ def test_tiles_keep_their_distance(seed: int, most: int) -> None:
             reads = [tap for pixel in pixels[first:stop] for tap in taps_of(window, pixel)]
             events.append((min(reads) * window.image[3] if reads else None, None))
             events.append((None, stop * outputs))
-    assert tiled_below(window, most) == distance(events)
+    assert tiled_below(window, tiling(window, most)) == distance(events)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -154,7 +161,7 @@ def test_bands_keep_their_distance(seed: int) -> None:
     kernel = V6mDepthwiseLines()
     if kernel.refusal(layer.let, M0) is not None:
         return
-    window = depthwise(layer.let, layer.constants).window
+    window = by_column(layer.let, layer.constants).window
     batch, rows, columns, outputs = window.result
     depth = window.image[3]
     events: list[tuple[int | None, int | None]] = []

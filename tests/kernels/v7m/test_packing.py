@@ -13,10 +13,12 @@ from codegen.ir.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops import FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED
+from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.convolution import TiledConv, V7mConv2D, V7mDepthwiseOne
+from codegen.kernels.v7m.convolution import V7mTiled
 from codegen.kernels.v7m.depthwise import V7mDepthwise, V7mDepthwiseInPlace
-from codegen.kernels.v7m.fully_connected import V7mFullyConnected, V7mRows, output_groups
+from codegen.kernels.v7m.fully_connected import V7mFullyConnected, output_groups
 from codegen.kernels.v7m.packing import RUN_PAIRS, runs_of
 from codegen.kernels.v7m.requantize import LAST, LEFT, LONG, requantization
 from tests.kernels.builders import random_layer
@@ -25,7 +27,8 @@ from tests.kernels.dsp.test_convolution import windows
 from tests.kernels.layers import Layer
 
 M3 = Target(cpu="cortex-m3", features=frozenset({"div"}))
-TILED: tuple[TiledConv, ...] = (V7mConv2D(4), V7mDepthwiseOne(4), V7mRows(4))
+CONVS, ROWS = V7mTiled(CONVOLUTION, CONV_2D_S8, 4), V7mTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4)
+TILED = (CONVS, V7mTiled(DEPTHWISE, DEPTHWISE_S8, 4), ROWS)
 EVERY = (*TILED, V7mFullyConnected(), V7mDepthwise(), V7mDepthwiseInPlace())
 
 
@@ -178,7 +181,7 @@ def test_pairs_of_the_lowest_weight_are_runs() -> None:
     assert runs_of(np.full((2, 32), 1, np.int8)).counts.tolist() == [2, 2]
 
 
-def bound(kernel: TiledConv | V7mFullyConnected | V7mDepthwise, drawn: Layer) -> PrimFunc:
+def bound(kernel: V7mTiled | V7mFullyConnected | V7mDepthwise, drawn: Layer) -> PrimFunc:
     assert kernel.refusal(drawn.let, M3) is None
     return kernel.bind(drawn.let, drawn.constants, "f")
 
@@ -191,11 +194,11 @@ def test_packed_convolutions_compute_the_layer(seed: int) -> None:
     )
     if kernel is None:
         return
-    conv = kernel.conv(drawn.let, drawn.constants)
+    conv = kernel.operator.layer(drawn.let, drawn.constants)
     function = bound(kernel, drawn)
     pixels = windows(drawn, conv.window)
     pixels = np.pad(pixels, ((0, len(pixels) % 2), (0, pixels.shape[1] % 2)))[:12]
-    expected = drawn.expected.reshape(-1, len(conv.channels.bias))
+    expected = drawn.expected.reshape(-1, len(conv.bias))
     limits = activation_range(conv.activation, drawn.let.var.type)
     words = function.constant("channels").data.reshape(-1, 5)
     assert [bool(word & LAST) for word in words[:, 4]] == [False] * (len(words) - 1) + [True]
@@ -275,12 +278,12 @@ def test_groups_and_numbers_of_rows_are_refused() -> None:
         assert isinstance(weights, ConstRef)
         is_grouped = image.type.shape[3] != weights.type.shape[3]
         reason = "the kernel conv2d_s8_v7m is for one group"
-        assert V7mConv2D(4).refusal(grouped, M3) == (reason if is_grouped else None)
+        assert CONVS.refusal(grouped, M3) == (reason if is_grouped else None)
         rows = random_layer("FULLY_CONNECTED", DType.INT8, seed).let
         image = rows.call.args[0]
         assert isinstance(image, Var)
         is_one = image.type.shape[0] == 1
         reason = "the kernel fully_connected_rows_s8_v7m is for several rows"
-        assert V7mRows(4).refusal(rows, M3) == (reason if is_one else None)
+        assert ROWS.refusal(rows, M3) == (reason if is_one else None)
         reason = "the kernel fully_connected_s8_v7m is for one row"
         assert V7mFullyConnected().refusal(rows, M3) == (None if is_one else reason)

@@ -1,0 +1,221 @@
+"""Every operator that is a convolution, described once: geometry, weights by channel, scaling.
+
+An instruction set adds its tiles, packing and price: `TiledConv` binds what these describe.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Let
+from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
+from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.primfunc import PrimFunc
+
+Scaling = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""(multipliers, shifts), one a channel or one for all; shifts are positive to the left."""
+
+
+def weight_data(let: Let, constants: ConstantData) -> NDArray[np.int8]:
+    """The weights as the file has them; raises ValueError if there are none."""
+    weights = constant_data(let, 1, constants)
+    if weights is None:
+        raise ValueError("the weights are missing")
+    return weights
+
+
+def bias_data(let: Let, constants: ConstantData) -> NDArray[np.int64]:
+    """The integer bias of every channel, zeros if there is none."""
+    bias = constant_data(let, 2, constants)
+    if bias is None:
+        return np.zeros(let.var.type.shape[-1], np.int64)
+    return bias.reshape(-1).astype(np.int64)
+
+
+def weight_scales(let: Let) -> tuple[float, ...]:
+    """Scales of the weights; raises ValueError if there are none."""
+    quantization = arg_type(let, 1).quantization
+    if quantization is None:
+        raise ValueError("the weights are int8 without a scale")
+    return quantization.scales
+
+
+def one_row(pixels: int, inputs: int, outputs: int) -> WindowShape:
+    """A convolution of 1x1 over one line of pixels."""
+    return WindowShape(
+        image=(1, 1, pixels, inputs),
+        result=(1, 1, pixels, outputs),
+        window=(1, 1),
+        stride=(1, 1),
+        dilation=(1, 1),
+        padding=Padding2D(),
+    )
+
+
+def window_of(let: Let, attrs: ConvAttrs | DepthwiseConvAttrs) -> WindowShape:
+    """The geometry of a convolution."""
+    weights = nhwc(arg_type(let, 1).shape)
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=(weights[1], weights[2]),
+        stride=attrs.stride,
+        dilation=attrs.dilation,
+        padding=attrs.padding,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class WeightedLayer:
+    """A call with its data."""
+
+    window: WindowShape
+    activation: Activation
+    weights: NDArray[np.int8]
+    """[O, K]: per output channel the weights of a window, in the order in which its values are read."""
+    bias: NDArray[np.int64]
+    scaling: Scaling
+    in_zero: int
+
+    @property
+    def folded_bias(self) -> NDArray[np.int64]:
+        """Biases with the image's zero point folded in, as wide as they are before an accumulator wraps."""
+        return self.bias - self.in_zero * self.weights.sum(axis=1, dtype=np.int64)
+
+    @property
+    def every(self) -> Scaling:
+        """(multipliers, shifts) of every channel."""
+        count = len(self.weights)
+        multipliers, shifts = self.scaling
+        return np.broadcast_to(multipliers, count), np.broadcast_to(shifts, count)
+
+
+class WeightedOperator(ABC):
+    """An operator with constant weights: how its calls are convolutions of one group, or depthwise ones."""
+
+    op: str
+    stem: str
+    """In the names of kernels that take it as a convolution of one group."""
+
+    @abstractmethod
+    def window(self, let: Let) -> WindowShape:
+        """The call's geometry."""
+
+    @abstractmethod
+    def activation(self, let: Let) -> Activation:
+        """The activation that is fused to it."""
+
+    @abstractmethod
+    def condition(self, let: Let) -> str | None:
+        """What a kernel for convolutions of one group `is for` where the call is none; or None."""
+
+    def rows(self, weights: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Weights as the file has them, as [O, K] in the order in which a window is read."""
+        return weights.reshape(weights.shape[0], -1)
+
+    def scaling(self, let: Let) -> Scaling:
+        """Of integer results; raises ValueError if out of range."""
+        return conv_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+
+    def layer(self, let: Let, constants: ConstantData) -> WeightedLayer:
+        """The call with its int8 weights."""
+        return WeightedLayer(
+            window=self.window(let),
+            activation=self.activation(let),
+            weights=self.rows(weight_data(let, constants)).astype(np.int8, copy=False),
+            bias=bias_data(let, constants),
+            scaling=self.scaling(let),
+            in_zero=arg_type(let, 0).zero_point,
+        )
+
+
+class _Convolution(WeightedOperator):
+    op, stem = "CONV_2D", "conv2d"
+
+    def window(self, let: Let) -> WindowShape:
+        return window_of(let, narrow(let.call.attrs, ConvAttrs))
+
+    def activation(self, let: Let) -> Activation:
+        return narrow(let.call.attrs, ConvAttrs).activation
+
+    def condition(self, let: Let) -> str | None:
+        return None if arg_type(let, 1).shape[3] == arg_type(let, 0).shape[3] else "one group"
+
+
+class _Depthwise(WeightedOperator):
+    """Of an image of one channel it is a convolution whose weights are transposed."""
+
+    op, stem = "DEPTHWISE_CONV_2D", "depthwise_conv2d_1"
+
+    def window(self, let: Let) -> WindowShape:
+        return window_of(let, narrow(let.call.attrs, DepthwiseConvAttrs))
+
+    def activation(self, let: Let) -> Activation:
+        return narrow(let.call.attrs, DepthwiseConvAttrs).activation
+
+    def condition(self, let: Let) -> str | None:
+        return None if arg_type(let, 0).shape[3] == 1 else "images of one channel"
+
+    def rows(self, weights: NDArray[np.generic]) -> NDArray[np.generic]:
+        return np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]).T)
+
+
+class _FullyConnected(WeightedOperator):
+    """A convolution of 1x1 over one line: its rows are the pixels."""
+
+    op, stem = "FULLY_CONNECTED", "fully_connected_rows"
+
+    def window(self, let: Let) -> WindowShape:
+        outputs, inputs = arg_type(let, 1).shape
+        return one_row(arg_type(let, 0).elements // inputs, inputs, outputs)
+
+    def activation(self, let: Let) -> Activation:
+        return narrow(let.call.attrs, FullyConnectedAttrs).activation
+
+    def condition(self, let: Let) -> str | None:
+        return None if arg_type(let, 0).elements != arg_type(let, 1).shape[1] else "several rows"
+
+    def scaling(self, let: Let) -> Scaling:
+        return fully_connected_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
+
+
+CONVOLUTION, DEPTHWISE, FULLY_CONNECTED = _Convolution(), _Depthwise(), _FullyConnected()
+
+
+class TiledConv(FastKernel):
+    """A convolution of one group on int8 images in tiles of `most` pixels."""
+
+    def __init__(self, operator: WeightedOperator, portable: PortableKernel, most: int) -> None:
+        self.op, self.operator, self.portable, self.most = operator.op, operator, portable, most
+        whole = f"{operator.stem}_s8_{self.kernel_set.folder}"
+        self.name = whole if most == 4 else f"{whole}_{most}"
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several groups or channels; one row."""
+        condition = self.operator.condition(let)
+        return condition and f"the kernel {self.name} is for {condition}"
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        return self.bind_layer(let, self.operator.layer(let, constants), name)
+
+    @abstractmethod
+    def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
+        """As `bind`, of the layer that the call is."""
+
+
+class OneRowKernel(FastKernel):
+    """FULLY_CONNECTED of one row on int8."""
+
+    op = FULLY_CONNECTED.op
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several rows."""
+        several = FULLY_CONNECTED.condition(let) is None
+        return f"the kernel {self.name} is for one row" if several else None
