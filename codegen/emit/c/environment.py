@@ -2,12 +2,12 @@
 
 import re
 from functools import cache
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from codegen import resources
-from codegen.emit.c.c_text import block_comment, comment_lines
+from codegen.emit.c.c_text import assignment, block_comment, call_assignment, comment_lines, wrapped
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -48,7 +48,16 @@ def _environment() -> Environment:
     environment.filters["comment"] = comment
     environment.filters["starred_text"] = starred_text
     environment.filters["comment_line"] = comment_line
+    # How lines are broken: what stands in them is the templates'.
+    known = cast("dict[str, object]", environment.globals)
+    known |= {"assignment": assignment, "call_assignment": call_assignment, "wrapped": wrapped}
     return environment
+
+
+def statement(template: str, kind: str, *values: object) -> str:
+    """The text of one kind of statement: macro `kind` of `template`, without a newline at its end."""
+    text: str = getattr(_environment().get_template(template).module, kind)(*values)
+    return text.removesuffix("\n")
 
 
 def fill(template: str, **views: object) -> str:

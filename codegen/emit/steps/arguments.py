@@ -3,28 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.emit.c.c_text import COLUMNS
+from codegen.emit.c.environment import statement
 from codegen.ir import Var
 from codegen.kernels.call import ArrayArg, ResultArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.cores import core_of
 from codegen.program.program import Program
 
+CALL = "c/steps/call.c.j2"
+"""Template of the statements of one call."""
+
 
 def address_array(name: str, addresses: list[str]) -> str:
     """Declaration of a local array of addresses."""
-    line = f"    const void *const {name}[] = {{{', '.join(addresses)}}};"
-    if len(line) <= COLUMNS:
-        return line
-    rows = [f"        {address}," for address in addresses]
-    return "\n".join(
-        [
-            "    /* clang-format off */",
-            f"    const void *const {name}[] = {{",
-            *rows,
-            "    };",
-            "    /* clang-format on */",
-        ]
-    )
+    return statement(CALL, "addresses", name, addresses, COLUMNS)
 
 
 def used(program: Program) -> Iterator[str]:

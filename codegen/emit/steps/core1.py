@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from codegen.emit.c.c_text import assignment
+from codegen.emit.c.environment import statement
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.cores import second_core_steps
 from codegen.program.program import Program
 
 CORE1_HEADER = "cg_core1.h"
 CORE1_SOURCE = "support/core1.c"
+_TEMPLATE = "c/steps/core1.c.j2"
 CORE1_WORDS = ("call", "given")
 """Names that such functions use themselves."""
 
@@ -33,30 +34,20 @@ def core1_given(model: str, parameters: Iterable[Sequence[str]]) -> str:
     """The struct through which steps with these `parameters` reach what the entry function was called with;
     empty if none has any."""
     found = dict.fromkeys(each for one in parameters for each in one)
-    if not found:
-        return ""
-    return "\n".join(["typedef struct {", *(f"    {each};" for each in found), f"}} {_type(model)};"])
+    return statement(_TEMPLATE, "given", _type(model), list(found)) if found else ""
 
 
 def core1_text(model: str, function: str, parameters: Sequence[str], lines: list[str], call: str) -> str:
     """The definition of such a function: what it is given, declarations, the call."""
-    opening = ["    (void)given;"]
-    if parameters:
-        opening = [f"    const {_type(model)} *const call = given;"]
-        names = [(each, name_of(each)) for each in parameters]
-        opening += [
-            assignment(f"    {each[: -len(name)]}const {name}", f"call->{name}") for each, name in names
-        ]
-    return "\n".join([f"static void {function}(const void *given)", "{", *opening, *lines, call, "}"])
+    names = [name_of(each) for each in parameters]
+    declared = [(each[: -len(name)], name) for each, name in zip(parameters, names, strict=True)]
+    return statement(_TEMPLATE, "function", _type(model), function, declared, lines, call)
 
 
 def core1_post(model: str, function: str, parameters: Sequence[str], local: str) -> str:
     """The statements in the step's place, where core 0 waits; `local` is a free name for what is given."""
-    if not parameters:
-        return f"    cg_core1_run({function}, NULL);"
-    values = ", ".join(f".{name_of(each)} = {name_of(each)}" for each in parameters)
-    given = assignment(f"    const {_type(model)} {local}", f"{{{values}}}")
-    return f"{given}\n    cg_core1_run({function}, &{local});"
+    fields = [name_of(each) for each in parameters]
+    return statement(_TEMPLATE, "post", _type(model), function, fields, local)
 
 
 def _type(model: str) -> str:

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import (
-    assignment,
     block_comment,
     call_assignment,
     comment_text,
     hexadecimal,
     wrapped,
 )
+from codegen.emit.c.environment import statement
 from codegen.emit.c.literals import POOL_TYPES, needs_math, scalar
 from codegen.emit.c.program_names import Taken, c_name, local_names
 from codegen.emit.interface.header import HeaderView
-from codegen.emit.steps.arguments import address_array, named, silent_values, used
+from codegen.emit.steps.arguments import CALL, address_array, named, silent_values, used
 from codegen.emit.steps.blocks import block_text, function_name
 from codegen.emit.steps.core1 import CORE1_WORDS, core1_function, core1_given, core1_post, core1_text, name_of
 from codegen.emit.steps.runtime import kernel_headers
@@ -223,7 +223,7 @@ class _Entry:
             if WorkspaceArg(name=space.name) in prim.call_args:
                 name = self._workspace_name(prim, space.name)
                 address = self.places.byte_address(self.places.workspace(prim.name, space.name))
-                lines.append(assignment(f"    void *const {name}", address))
+                lines.append(statement(CALL, "pointer", "void", name, address))
         call, after, core1 = "", (), ""
         if prim.symbol:
             structs = () if prim.block else self._local_structs(prim)
@@ -232,17 +232,17 @@ class _Entry:
             if prim.block and self.external and self.program.interface.caller_pools:
                 arguments.insert(0, self._base)
             called = function_name(self.program.name, prim) if prim.block else prim.symbol
-            call = wrapped(f"    {inner}{called}(", arguments, ");")
-            if prim.block and prim.block.streamed:
-                call = call_assignment("    const cg_status status", called, ["context", *arguments])
-                after = ("    if (status != CG_OK) {", "        return status;", "    }")
             texts = [
                 struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}")
                 for struct in structs
             ]
             if inner:
-                call = "\n".join(["    {", *texts, call, "    }"])
+                call = statement(CALL, "call_with", texts, called, arguments)
+            elif prim.block and prim.block.streamed:
+                call = statement(CALL, "call_that_may_fail", called, ["context", *arguments])
+                after = (statement(CALL, "leave_if_failed"),)
             else:
+                call = statement(CALL, "call", called, arguments)
                 lines += texts
             call = self._by_groups(prim, call, lines)
         if core_of(prim) == 1:
@@ -319,10 +319,10 @@ class _Entry:
         place, c_type = self.places.value(var.name), POOL_TYPES[var.type.dtype]
         if isinstance(place, PoolBytes):
             pointer = self.places.pointer(place, var.type.dtype)
-            return assignment(f"    {c_type} *const {self.locals[var.name]}", pointer)
+            return statement(CALL, "pointer", c_type, self.locals[var.name], pointer)
         const = "const " if place.struct == "inputs" else ""
         pointer = self.places.caller_pointer(place, var.type.dtype)
-        return assignment(f"    {const}{c_type} *const {self.locals[var.name]}", pointer)
+        return statement(CALL, "pointer", const + c_type, self.locals[var.name], pointer)
 
     def _argument(self, prim: PrimFunc, arg: CallArg, lines: list[str]) -> str:
         """C text of one argument; an array of addresses becomes a local before the call."""

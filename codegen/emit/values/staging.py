@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from codegen.emit.c.c_text import wrapped
+from codegen.emit.c.environment import statement
 from codegen.emit.c.literals import array_type
 from codegen.emit.values.locations import Places, PoolBytes
-from codegen.emit.values.unpacking import is_split, unpack_call
+from codegen.emit.values.unpacking import MEMORY, is_split, unpack_call
 from codegen.program.constants import Staged
 from codegen.program.program import Program
 
@@ -39,13 +39,13 @@ def stagings(
     for pieces, which belong to a call each), wait for copies that it reads, then begin those that the next
     step reads, so that they are made beside the call."""
     if index == 0 and start_function(program):
-        yield _start_if_needed(program)
+        yield statement(MEMORY, "start_if_needed", program.name, start_function(program))
     begun = [copy for copy in program.staged if copy.copied_at == index and not is_split(copy)]
     for copy in begun:
         if copy.used_at == index:
             yield _staging_call(copy, places, linked[copy.user])
     if any(copy.used_at == index and copy.copied_at is not None for copy in program.copied):
-        yield "    CG_STAGE_WAIT();"
+        yield statement(MEMORY, "wait")
     for copy in begun:
         if copy.used_at != index:
             yield _staging_call(copy, places, linked[copy.user])
@@ -56,17 +56,12 @@ def _staging_call(copy: Staged, places: Places, source: str) -> str:
     if copy.unpacking is not None:
         return unpack_call(copy, copy.unpacking, places, source)
     to = places.byte_address(_bytes(copy))
-    return wrapped("    CG_STAGE_COPY(", [to, source, f"{copy.size_bytes}u"], ");")
+    return statement(MEMORY, "copy", to, source, copy.size_bytes)
 
 
 def start_function(program: Program) -> str:
     """Name of the function that makes the copies that last; empty if there are none."""
     return f"{program.name}_start" if any(copy.copied_at is None for copy in program.staged) else ""
-
-
-def _start_if_needed(program: Program) -> str:
-    """What the first step begins with where copies last."""
-    return f"    if ({program.name}_is_started == 0u) {{\n        {start_function(program)}();\n    }}"
 
 
 def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
@@ -75,19 +70,8 @@ def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str]
     if not name:
         return ""
     lasting = [copy for copy in program.staged if copy.copied_at is None]
-    return "\n".join(
-        [
-            "/* Cleared by the start-up code, after which the pools hold nothing yet. */",
-            f"static uint8_t {program.name}_is_started;",
-            "",
-            f"void {name}(void)",
-            "{",
-            *(_staging_call(copy, places, linked[copy.user]) for copy in lasting),
-            "    CG_STAGE_WAIT();",
-            f"    {program.name}_is_started = 1u;",
-            "}",
-        ]
-    )
+    copies = [_staging_call(copy, places, linked[copy.user]) for copy in lasting]
+    return statement(MEMORY, "start", program.name, name, copies)
 
 
 def _bytes(copy: Staged) -> PoolBytes:

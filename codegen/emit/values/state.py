@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import comment_lines, comment_text, wrapped
+from codegen.emit.c.environment import statement
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.emit.values.ownership import Check, pool_checks, pools_type
+from codegen.emit.values.unpacking import MEMORY
 from codegen.program.interface import IoTensor
 from codegen.program.program import Program
 
@@ -41,7 +43,7 @@ def state_view(program: Program, places: Places) -> StateView | None:
         declaration=wrapped(f"CG_CHECK_RESULT {head}" if owned else head, parameters, ");"),
         checks=tuple(pool_checks(program)),
         statements=tuple(
-            wrapped("    memset(", [_address(places, first), _zero(first), f"{first.type.size_bytes}u"], ");")
+            statement(MEMORY, "set_state", _address(places, first), _zero(first), first.type.size_bytes)
             for first, _ in program.state_tensors
         ),
     )
@@ -50,10 +52,8 @@ def state_view(program: Program, places: Places) -> StateView | None:
 def state_copies(program: Program, places: Places) -> list[str]:
     """What the last step ends with: every new state takes the place of the old one."""
     return [
-        wrapped(
-            "    memcpy(",
-            [_address(places, first), _address(places, second), f"{first.type.size_bytes}u"],
-            ");",
+        statement(
+            MEMORY, "copy_state", _address(places, first), _address(places, second), first.type.size_bytes
         )
         for first, second in program.state_tensors
     ]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codegen.emit.c.c_text import call_assignment, wrapped
+from codegen.emit.c.environment import statement
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.kernels.call import Split
 from codegen.kernels.primfunc import PrimFunc
@@ -13,6 +13,9 @@ from codegen.program.program import Program
 UNPACK_HEADER = "cg_unpack.h"
 UNPACK_SOURCE = "kernels/portable/unpack.c"
 """The runtime's header and source for them, which only models with such constants get."""
+
+MEMORY = "c/steps/memory.c.j2"
+"""Template of the statements that copy, decode or set bytes around a call."""
 
 _PLAIN = re.compile(r"[\w.>-]+")
 
@@ -24,8 +27,7 @@ def is_split(copy: Staged) -> bool:
 
 def unpack_call(copy: Staged, unpacking: Unpacking, places: Places, source: str) -> str:
     """The statement that decodes all of a constant that is stored at `source`."""
-    arguments = [*_target(copy, places), source, _stream(unpacking, source)]
-    return wrapped("    (void)cg_unpack(", arguments, ");")
+    return statement(MEMORY, "unpack", *_target(copy, places), source, _stream(unpacking, source))
 
 
 def calls_by_groups(
@@ -44,20 +46,10 @@ def calls_by_groups(
     """
     if copy.unpacking is None:
         raise ValueError(f"{copy.buffer} is stored as it is")
-    pointer, done = names
+    stored = (*_target(copy, places), source, _stream(copy.unpacking, source))
     group = split.outputs // len(copy.unpacking.packing.piece_bytes)
-    arguments = [*_target(copy, places), source, pointer]
-    return "\n".join(
-        [
-            f"    const uint8_t *{pointer} = {_stream(copy.unpacking, source)};",
-            call_assignment(f"    {pointer}", "cg_unpack", arguments),
-            call,
-            f"    for (int32_t {done} = {group}; {done} < {split.outputs}; {done} += {group}) {{",
-            call_assignment(f"        {pointer}", "cg_unpack", arguments),
-            wrapped(f"        {split.next_symbol}(", further, ");"),
-            "    }",
-        ]
-    )
+    loop = (*names, group, split.outputs)
+    return statement(MEMORY, "calls_by_groups", *stored, *loop, call, split.next_symbol, further)
 
 
 def decoded_text(program: Program, prim: PrimFunc) -> str:
@@ -85,9 +77,9 @@ def packed_text(program: Program) -> str:
     )
 
 
-def _target(copy: Staged, places: Places) -> tuple[str, str]:
+def _target(copy: Staged, places: Places) -> tuple[str, int]:
     place = PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer)
-    return places.byte_address(place), f"{copy.size_bytes}u"
+    return places.byte_address(place), copy.size_bytes
 
 
 def _stream(unpacking: Unpacking, source: str) -> str:
