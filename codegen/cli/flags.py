@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from codegen.driver.inputs.model_names import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Messages
 from codegen.ir.sizes import NUMBER, SIZE_WORDS, size_bytes, whole_number
-from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.interface import Interface
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -82,37 +82,23 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
     found = click.get_current_context().obj or Settings()
     pools = values.pop("pool")
     names = GivenNames(words=tuple(values.pop("name")), of_project=_is_of_project("name"))
+    fitting = {row.field: row.value(values.pop(row.name)) for row in COMMON if row.field is not None}
+    interface = Interface(**{each.name: fitting.pop(each.name) for each in fields(Interface)})
+    plain: dict[str, Any] = {str(name): value for name, value in fitting.items()}
     return Options(
         board=board,
-        optimize=values.pop("optimize"),
-        planner=values.pop("planner"),
-        deadline_seconds=values.pop("deadline"),
-        seed=values.pop("seed"),
         pool_limits=MappingProxyType(pool_limits(pools)),
         pools=declared_pools(pools),
         names=names,
-        io=IoMode(values.pop("io")),
-        interface=Interface(
-            entry=EntryMode(values.pop("entry")),
-            pools=PoolOwner(values.pop("pools")),
-            constants=ConstantsMode(values.pop("constants")),
-        ),
-        keep_inputs=values.pop("keep_inputs"),
-        schedule=values.pop("schedule"),
-        stream_input=values.pop("stream_input"),
-        io_types=values.pop("io_types"),
-        blocks=not values.pop("no_blocks"),
-        sharing=values.pop("sharing"),
-        reduce=values.pop("reduce"),
+        interface=interface,
         kernels=found.kernels,
         places=found.places,
         states=found.states,
         constant_rules=found.constant_rules,
         app_elf=values.pop("app_elf"),
-        stage=values.pop("stage"),
-        compress=values.pop("compress"),
         stack_bytes=values.pop("stack", None),
         dump_ir=values.pop("dump_ir"),
+        **plain,
     )
 
 

@@ -11,6 +11,7 @@ import click
 import pytest
 
 from codegen.cli.main import cli
+from codegen.cli.options.option_table import ROWS
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
@@ -134,3 +135,25 @@ def test_every_flag_is_documented() -> None:
     }
     assert len(flags) > 25
     assert {flag for flag in flags if not re.search(rf"{flag}\b(?!-)", page)} == set()
+
+
+def test_the_table_of_options_is_that_of_the_docs() -> None:
+    """Flags, variables, keys and defaults of docs/configuration.md, written there by hand."""
+    lines = (DOCS / "configuration.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+    told: dict[str, set[str]] = {}
+    for flag, variable, key, *_, default in (
+        row for row in rows if len(row) == 5 and row[0].startswith("`--")
+    ):
+        name = re.findall(r"--([a-z-]+)", flag)[0]
+        said = re.findall(r"`(CODEGEN_\w+)`", variable)
+        keys = {name} & set(re.findall(r"[a-z-]+", key))
+        told.setdefault(name, set()).update([*said, *keys, default.strip("`")])
+    settable = {row.key: row for row in ROWS.values() if row.toml is not None}
+    assert told.keys() == settable.keys()
+    for key, row in settable.items():
+        assert {row.variable, key} <= told[key], key
+        default = row.settings.get("default")
+        words = {True: "on", None: "off" if row.settings.get("is_flag") else None}
+        expected = words.get(default, str(default))
+        assert expected is None or expected in told[key], key

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
+from enum import Enum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import click
 
+from codegen.driver.options import CODE, OUTPUT, SEARCH, TARGET, Flag, Options, flag_name, flags_of
 from codegen.ir.sizes import SIZE_WORDS, size_bytes
-from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
+from codegen.program.interface import Interface
 
-TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
-"""Groups of the help, in this order, behind what a verb has for itself."""
 GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
+"""Groups of the help, in this order, behind what a verb has for itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +58,8 @@ SETS = Kind(words="a list of lists of model names", accepts=_are_groups)
 class Row:
     """One option: how it is said, what it may be, which errors are about its value."""
 
+    field: str | None
+    """The field of `Options`, or of its `Interface`, that takes the value as it is."""
     flag: str
     group: str
     toml: Kind | None
@@ -78,6 +81,13 @@ class Row:
         """Its name in Python."""
         return self.key.replace("-", "_")
 
+    def value(self, given: Any) -> Any:
+        """What its field takes for what was given: one of the words of an enumeration, on, off."""
+        hint = _HINTS[self.field or self.name]
+        if isinstance(hint, type) and issubclass(hint, Enum):
+            return hint(given)
+        return not given if self.flag.startswith("--no-") else given
+
     @property
     def variable(self) -> str | None:
         """Its environment variable."""
@@ -94,7 +104,9 @@ def row(
     **settings: Any,
 ) -> Row:
     """A row of the table; `settings` go to click."""
-    return Row(flag=flag, group=group, toml=toml, blamed=blamed, is_path=is_path, settings=settings)
+    return Row(
+        flag=flag, group=group, toml=toml, field=None, blamed=blamed, is_path=is_path, settings=settings
+    )
 
 
 class Size(click.ParamType[int]):
@@ -110,47 +122,71 @@ class Size(click.ParamType[int]):
         return size
 
 
+_INTERFACE = {
+    each: Flag(group=CODE, help=help_)
+    for each, help_ in zip(
+        fields(Interface),
+        (
+            "steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
+            "caller: the application owns the pools and hands them over; several instances may run.",
+            "external: weights in an image of their own (<model>_constants.bin), given at run time.",
+        ),
+        strict=True,
+    )
+}
+"""How firmware calls the model: rows as those of `Options`."""
+_HINTS = {**get_type_hints(Options), **get_type_hints(Interface)}
+
+
+def _row_of(each: "Field[object]", flag: Flag) -> Row:
+    """The row of a field: its type says what may be given."""
+    name = flag_name(each, flag)
+    kind, settings = _by_type(_HINTS[each.name])
+    if name.startswith("--no-") or each.default is False:
+        settings.clear()
+        settings["is_flag"] = True
+    elif each.default is not None:
+        default = each.default.value if isinstance(each.default, Enum) else each.default
+        settings |= {"default": default, "show_default": True}
+    if flag.metavar is not None:
+        settings["metavar"] = flag.metavar
+    settings["help"] = flag.help
+    return Row(
+        flag=name,
+        group=flag.group,
+        toml=kind,
+        field=each.name,
+        blamed=flag.blamed,
+        is_path=False,
+        settings=settings,
+    )
+
+
+def _by_type(hint: Any) -> tuple[Kind, dict[str, Any]]:
+    """What codegen.toml may say for a field of this type, and click's settings."""
+    if get_origin(hint) is Literal:
+        return TEXT, {"type": click.Choice(get_args(hint))}
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return TEXT, {"type": click.Choice([mode.value for mode in hint])}
+    plain: Mapping[Any, tuple[Kind, dict[str, Any]]] = {
+        bool: (SWITCH, {}),
+        str: (TEXT, {}),
+        int: (INTEGER, {"type": int}),
+        float | None: (NUMBER, {"type": _Seconds(min=0, min_open=True)}),
+    }
+    return plain[hint]
+
+
 COMMON = (
+    *(_row_of(each, flag) for each, flag in flags_of(Options).items()),
+    *(_row_of(each, flag) for each, flag in _INTERFACE.items()),
     row(
         "--board",
         TARGET,
         TEXT,
-        blamed=(
-            "E250",
-            "E251",
-            "E252",
-        ),
+        blamed=("E250", "E251", "E252"),
         metavar="BOARD",
         help="Board name or path of a board's TOML file (`codegen boards`).",
-    ),
-    row(
-        "--optimize",
-        SEARCH,
-        TEXT,
-        type=click.Choice(["speed", "balanced", "size"]),
-        default="balanced",
-        show_default=True,
-        help="speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
-        "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
-        "keep a --pool limit each takes what fits.",
-    ),
-    row(
-        "--planner",
-        SEARCH,
-        TEXT,
-        blamed=("E210",),
-        metavar="NAME",
-        default="optimal",
-        show_default=True,
-        help="See `codegen planners`.",
-    ),
-    row(
-        "--deadline",
-        SEARCH,
-        NUMBER,
-        type=_Seconds(min=0, min_open=True),
-        metavar="SECONDS",
-        help="Safety stop for planning; a plan it cuts short is reported as not reproducible.",
     ),
     row(
         "--name",
@@ -166,93 +202,17 @@ COMMON = (
         "--pool",
         TARGET,
         LIMITS,
-        blamed=(
-            "E203",
-            "E215",
-            "E258",
-            "E259",
-            "E275",
-        ),
+        blamed=("E203", "E215", "E258", "E259", "E275"),
         multiple=True,
         metavar="NAME=BYTES[@ADDRESS]",
         help="Hard limit of a pool (32768, 0x8000, 32K, 32KiB: K is 1024); with an address a pool of its "
         "own there. May be given several times, once a pool.",
     ),
     row(
-        "--io",
-        CODE,
-        TEXT,
-        type=click.Choice([mode.value for mode in IoMode]),
-        default="pool",
-        show_default=True,
-        help="Inputs and outputs live in the plan, or belong to the caller.",
-    ),
-    row(
-        "--entry",
-        CODE,
-        TEXT,
-        type=click.Choice([mode.value for mode in EntryMode]),
-        default="run",
-        show_default=True,
-        help="steps: also a function that runs one step (<model>_step), for schedulers and watchdogs.",
-    ),
-    row(
-        "--pools",
-        CODE,
-        TEXT,
-        type=click.Choice([owner.value for owner in PoolOwner]),
-        default="static",
-        show_default=True,
-        help="caller: the application owns the pools and hands them over; several instances may run.",
-    ),
-    row(
-        "--constants",
-        CODE,
-        TEXT,
-        type=click.Choice([mode.value for mode in ConstantsMode]),
-        default="linked",
-        show_default=True,
-        help="external: weights in an image of their own (<model>_constants.bin), given at run time.",
-    ),
-    row(
-        "--keep-inputs", CODE, SWITCH, is_flag=True, help="Inputs keep their bytes until the end of the run."
-    ),
-    row(
-        "--schedule",
-        SEARCH,
-        TEXT,
-        type=click.Choice(["file", "optimal"]),
-        default="optimal",
-        show_default=True,
-        help="Order of the steps: as in the file, or the one that needs the fewest bytes.",
-    ),
-    row(
-        "--stream-input",
-        CODE,
-        SWITCH,
-        is_flag=True,
-        help="The application delivers the input row by row; it never lies in RAM whole.",
-    ),
-    row(
-        "--io-types",
-        CODE,
-        TEXT,
-        type=click.Choice(["file", "int8"]),
-        default="file",
-        show_default=True,
-        help="int8: expose float inputs and outputs at the model's edge as their int8 values.",
-    ),
-    row(
         "--app-elf",
         TARGET,
         TEXT,
-        blamed=(
-            "E270",
-            "E271",
-            "E272",
-            "E273",
-            "E274",
-        ),
+        blamed=("E270", "E271", "E272", "E273", "E274"),
         is_path=True,
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
@@ -262,65 +222,10 @@ COMMON = (
         "--stack",
         TARGET,
         SIZE,
-        blamed=(
-            "E277",
-            "E406",
-        ),
+        blamed=("E277", "E406"),
         type=Size(),
         metavar="BYTES",
         help="What the application has for the model's stack: a build that may need more fails.",
-    ),
-    row(
-        "--no-blocks",
-        SEARCH,
-        SWITCH,
-        is_flag=True,
-        help="Never run layers together row by row: every value whole.",
-    ),
-    row(
-        "--sharing",
-        SEARCH,
-        TEXT,
-        type=click.Choice(["none", "in-place", "overlap"]),
-        default="overlap",
-        show_default=True,
-        help="Bytes a result may share with its argument: none, all of an equally large one, any.",
-    ),
-    row(
-        "--reduce/--no-reduce",
-        SEARCH,
-        SWITCH,
-        default=True,
-        show_default=True,
-        help="Leave out channels that are constant for every input or that nothing reads; exact.",
-    ),
-    row(
-        "--stage",
-        SEARCH,
-        TEXT,
-        blamed=("E247",),
-        type=click.Choice(["off", "use", "auto"]),
-        default="auto",
-        show_default=True,
-        help="Copy constants that are read often to faster memory where the board's costs say it pays.",
-    ),
-    row(
-        "--compress",
-        SEARCH,
-        TEXT,
-        type=click.Choice(["off", "auto"]),
-        default="auto",
-        show_default=True,
-        help="Store constants compressed, decoded before their step, where they do not fit otherwise.",
-    ),
-    row(
-        "--seed",
-        SEARCH,
-        INTEGER,
-        type=int,
-        default=0,
-        show_default=True,
-        help="Seed of searches and of made-up inputs.",
     ),
     row(
         "--dump-ir",
