@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codegen.api import Case, CodegenError, Options, Report, build, plan, run
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Case", "CodegenError", "Options", "Report", "__version__", "build", "plan", "run"]
 
 

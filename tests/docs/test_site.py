@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import codegen
 from tests.checkout import ROOT
 
 COLUMNS = 120
@@ -57,3 +58,24 @@ def _wide(page: Path) -> Iterator[str]:
 def test_no_line_of_prose_is_wider_than_120_columns() -> None:
     """A row of a table is one line in Markdown, whatever its width."""
     assert [line for page in PAGES for line in _wide(page)] == []
+
+
+def test_the_changelog_has_one_line_an_entry() -> None:
+    """Added, Changed and Fixed of each release, the version of the package first."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    releases = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+    assert releases[0] == codegen.__version__
+    assert {line for line in lines if line.startswith("### ")} == {"### Added", "### Changed", "### Fixed"}
+    assert [line for line in lines if line and not line.startswith(("#", "- "))] == []
+
+
+def test_links_of_pages_outside_the_site_lead_somewhere() -> None:
+    """MkDocs checks docs alone."""
+    links = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+    missing = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in ROOT.glob("*.md")
+        for link in links.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert missing == []
