@@ -1,9 +1,9 @@
 """Blocks in C: a function of this model that runs several layers together, row by row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.emit.c.c_text import block_comment, comment_text, wrapped
+from codegen.emit.c.c_text import block_comment, comment_text
 from codegen.emit.c.environment import fill
 from codegen.emit.c.literals import POOL_TYPES, scalar
 from codegen.emit.c.program_names import Taken, local_names, reader_name
@@ -37,15 +37,36 @@ _NAMES = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RowsView:
+    """A `cg_rows`: where the rows of one image lie."""
+
+    name: str
+    base: str
+    row_bytes: int
+    ring_rows: int
+    origin: str
+    """Its first column there."""
+    pixel_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StageView:
     """One layer of a block."""
 
     name: str
-    numbers: str
-    """Initialiser of its `cg_stage`."""
-    rows: tuple[str, ...]
-    """Declarations of the images' rows, in its scope, so that the stack holds one stage's at a time."""
-    call: str
+    producers: tuple[int, int]
+    stride: int
+    reach: int
+    last_row: int
+    structs: tuple[str, ...]
+    """Parameters that hold addresses known at run time only."""
+    images: tuple[RowsView, ...]
+    """Declared in its scope, so that the stack holds one stage's at a time."""
+    function: str
+    """The kernel, or the application's reader."""
+    arguments: tuple[str, ...]
+    is_delivered: bool
+    """The reader is called, and may fail."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,9 +74,10 @@ class BlockView:
     """What block.c.j2 shows."""
 
     comment: str
-    prototype: str
+    function: str
+    parameters: tuple[str, ...]
     stages: tuple[StageView, ...]
-    spans: tuple[str, ...]
+    spans: tuple[tuple[tuple[int, int], ...], ...]
     """Columns per stripe; empty where there is one stripe."""
     indent: str
     is_streamed: bool
@@ -109,24 +131,29 @@ class _Block:
         block = self._block
         return BlockView(
             comment=self._comment(),
-            prototype=self._prototype(),
-            stages=tuple(
-                StageView(
-                    name=stage.name,
-                    numbers=_numbers(stage),
-                    rows=(
-                        *self._structs(stage),
-                        *(self._declare(line) for line in sorted({index, *stage.sources})),
-                    ),
-                    call=self._call(index, stage),
-                )
-                for index, stage in enumerate(block.stages)
-            ),
-            spans=tuple(self._spans()) if self._striped else (),
+            function=function_name(self._model, self._prim),
+            parameters=self._parameters(),
+            stages=tuple(self._stage(index, stage) for index, stage in enumerate(block.stages)),
+            spans=tuple(block.stripes) if self._striped else (),
             indent=self._indent,
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
             height=block.stages[-1].rows,
+        )
+
+    def _stage(self, index: int, stage: BlockStage) -> StageView:
+        first, second = [*stage.producers, -1, -1][:2]
+        return StageView(
+            name=stage.name,
+            producers=(first, second),
+            stride=stage.stride,
+            reach=stage.reach,
+            last_row=stage.last_row,
+            structs=self._structs(stage),
+            images=tuple(self._image(line) for line in sorted({index, *stage.sources})),
+            function=stage.kernel.symbol if stage.kernel else reader_name(self._model),
+            arguments=self._arguments(index, stage),
+            is_delivered=stage.kernel is None,
         )
 
     def _comment(self) -> str:
@@ -143,7 +170,7 @@ class _Block:
         text = f"{self._prim.let.var.name}, row by row{stripes}: {', '.join(steps)}."
         return block_comment(comment_text(text), "")
 
-    def _prototype(self) -> str:
+    def _parameters(self) -> tuple[str, ...]:
         parameters = ["void *context"] if self._block.streamed else []
         parameters += self._given or ()
         for arg in self._prim.call_args:
@@ -153,8 +180,7 @@ class _Block:
             index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
             const = "const " if isinstance(arg, ValueArg) else ""
             parameters.append(f"{const}{POOL_TYPES[self._block.lines[index].dtype]} *{self._names[index]}")
-        result = "CG_CHECK_RESULT static cg_status" if self._block.streamed else "static void"
-        return wrapped(f"{result} {function_name(self._model, self._prim)}(", parameters, ")")
+        return tuple(parameters)
 
     def _structs(self, stage: BlockStage) -> tuple[str, ...]:
         """Parameters that hold constants' addresses, where those are known at run time only."""
@@ -166,24 +192,17 @@ class _Block:
             struct_text(self._prim, struct, self._constants, self._struct_names, indent) for struct in found
         )
 
-    def _spans(self) -> list[str]:
-        return [
-            "{" + ", ".join(f"{{{start}, {stop}}}" for start, stop in spans) + "},"
-            for spans in self._block.stripes
-        ]
-
-    def _declare(self, index: int) -> str:
+    def _image(self, index: int) -> RowsView:
         line = self._block.lines[index]
         through = "" if line.dtype is DType.INT8 else "(const int8_t *)"
-        origin = self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0"
-        fields = [
-            f".base = {through}{self._names[index]}",
-            f".row_bytes = {line.columns * line.pixel_bytes}",
-            f".ring_rows = {line.ring_rows}",
-            f".x_origin = {origin}",
-            f".pixel_bytes = {line.pixel_bytes}",
-        ]
-        return wrapped(f"{self._indent}        const cg_rows {self._rows[index]} = {{", fields, "};")
+        return RowsView(
+            name=self._rows[index],
+            base=f"{through}{self._names[index]}",
+            row_bytes=line.columns * line.pixel_bytes,
+            ring_rows=line.ring_rows,
+            origin=self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0",
+            pixel_bytes=line.pixel_bytes,
+        )
 
     def _columns(self, index: int) -> tuple[str, str]:
         """First and last column, exclusive, that stage `index` computes."""
@@ -196,33 +215,20 @@ class _Block:
         function = _OFFSETS[self._block.lines[line].dtype]
         return f"&{self._names[line]}[{function}(&{self._rows[line]}, y, {column})]"
 
-    def _call(self, index: int, stage: BlockStage) -> str:
+    def _arguments(self, index: int, stage: BlockStage) -> tuple[str, ...]:
         start, stop = self._columns(index)
-        leading = [self._leading(arg) for arg in stage.leading]
         result = self._address(index, start)
         if stage.kernel is None:
-            return self._delivery(result)
+            return "context", result, "(uint32_t)y"
+        leading = [self._leading(arg) for arg in stage.leading]
         if stage.kernel.window is not None:
-            images = [f"&{self._rows[source]}" for source in stage.sources]
-            arguments = [*leading, *images, result, "y", start, stop]
-        else:
-            line = self._block.lines[index]
-            channels = line.pixel_bytes // line.dtype.size_bytes
-            count = (
-                f"({stop} - {start}) * {channels}"
-                if self._striped
-                else str((int(stop) - int(start)) * channels)
-            )
-            images = [self._address(source, start) for source in stage.sources]
-            arguments = [*leading, *images, result, count]
-        return wrapped(f"{self._indent}        {stage.kernel.symbol}(", arguments, ");")
-
-    def _delivery(self, address: str) -> str:
-        indent = f"{self._indent}        "
-        # All of the loop is formatted here already, by a pair of marks around it.
-        call = f"{indent}failed = {reader_name(self._model)}("
-        delivery = wrapped(call, ["context", address, "(uint32_t)y"], ");")
-        return f"{delivery}\n{indent}if (failed != 0) {{\n{indent}    return CG_ERR_INPUT;\n{indent}}}"
+            return *leading, *(f"&{self._rows[source]}" for source in stage.sources), result, "y", start, stop
+        line = self._block.lines[index]
+        channels = line.pixel_bytes // line.dtype.size_bytes
+        images = [self._address(source, start) for source in stage.sources]
+        if self._striped:
+            return *leading, *images, result, f"({stop} - {start}) * {channels}"
+        return *leading, *images, result, str((int(stop) - int(start)) * channels)
 
     def _leading(self, arg: CallArg) -> str:
         match arg:
@@ -236,14 +242,3 @@ class _Block:
                 return _WORKSPACE
             case _:
                 raise ValueError(f"{self._prim.name}: argument {arg!r} has no form in a block")
-
-
-def _numbers(stage: BlockStage) -> str:
-    producers = [*stage.producers, -1, -1][:2]
-    fields: Mapping[str, object] = {
-        "producer": f"{{{producers[0]}, {producers[1]}}}",
-        "stride": stage.stride,
-        "reach": stage.reach,
-        "last_row": stage.last_row,
-    }
-    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "},"
