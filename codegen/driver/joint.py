@@ -26,7 +26,7 @@ _NO_LIMIT = 1 << 31
 _Key = tuple[str, tuple[tuple[str, int], ...]]
 """Name of a model and limits in bytes by pool: what a plan is asked for."""
 
-_Way = Callable[[str, Shortage, int], Planned | None]
+_Replan = Callable[[str, Shortage, int], Planned | None]
 """A smaller plan of the model of a name, given what is short and the bytes that it takes of that; or None."""
 
 
@@ -123,7 +123,7 @@ class _Joiner:
                 return DoesNotFit([replace(short, limit_bytes=given)])
         return None
 
-    def _least(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
+    def _smallest(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
         """A plan within the smallest budgets of `pools` that one is found for; None if there is none."""
         answer = self._without(name, limits, pools)
         if not isinstance(answer, DoesNotFit):
@@ -151,16 +151,16 @@ class _Joiner:
         """All models within limits, beside what the options say. Raises DoesNotFit."""
         found = {name: self._within(name, limits) for name in self._names}
         pools = found[self._names[0]].program.problem.pools
-        ways: tuple[_Way, ...] = (
+        replans: tuple[_Replan, ...] = (
             lambda name, short, needed: self._within_the_rest(name, limits, short, needed),
-            lambda name, short, _: self._least(name, limits, [short.pool]),
+            lambda name, short, _: self._smallest(name, limits, [short.pool]),
         )
-        tried: set[tuple[int, str, str]] = set()
+        asked: set[tuple[int, str, str]] = set()
         while True:
             try:
                 return tuple(found.values()), self._join(found, pools)
             except DoesNotFit as missed:
-                if not self._squeeze(found, missed.shortages[0], tried, ways):
+                if not self._squeeze(found, missed.shortages[0], asked, replans):
                     raise
 
     def _join(self, found: Mapping[str, Planned], pools: Sequence[Pool]) -> Bundle:
@@ -184,18 +184,18 @@ class _Joiner:
         self,
         found: dict[str, Planned],
         short: Shortage,
-        tried: set[tuple[int, str, str]],
-        ways: Sequence[_Way],
+        asked: set[tuple[int, str, str]],
+        replans: Sequence[_Replan],
     ) -> bool:
         """Replace one model of `found` by a plan of it that needs less of the pool that is short; False if
-        none of the set that needs most has one. Each way is tried once with each model."""
+        none of the set that needs most has one. Each is asked for once of each model."""
         needs = _needs(found, short.pool)
-        for index, way in enumerate(ways):
+        for index, replan in enumerate(replans):
             for name in heaviest_group(needs, self._options.concurrent):
-                if (index, name, short.pool) in tried or not needs[name]:
+                if (index, name, short.pool) in asked or not needs[name]:
                     continue
-                tried.add((index, name, short.pool))
-                smaller = way(name, short, needs[name])
+                asked.add((index, name, short.pool))
+                smaller = replan(name, short, needs[name])
                 if smaller is not None and _peak(smaller, short.pool) < needs[name]:
                     found[name] = smaller
                     return True
@@ -204,7 +204,7 @@ class _Joiner:
     def explained(self, missed: DoesNotFit) -> DoesNotFit:
         """The error for models that do not fit: which set it is, and limits that were tried and suffice."""
         limits = self._missed_limits(missed)
-        found = {name: self._least(name, {}, limits) for name in self._names}
+        found = {name: self._smallest(name, {}, limits) for name in self._names}
         small = {name: model for name, model in found.items() if model is not None}
         if len(small) < len(found):
             return missed

@@ -1,7 +1,10 @@
-"""Words that C, C++ and their libraries have taken: the one list for every name that goes into C."""
+"""Names that go into C: the one list of words that C, C++ and their libraries have taken, and names that are
+none of them, from whatever a file calls its tensors."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from typing import Literal
 
 from codegen import resources
 
@@ -35,6 +38,9 @@ WORDS = frozenset(f"{_KEYWORDS} {_LIBRARY} {_OWN}".split())
 _PATTERNS = re.compile(r"cg|cg_.*[^_]|[A-Z][A-Z0-9]*_[A-Z0-9_]*[^_]")
 """Names of the runtime, and such as macros have."""
 
+_LONGEST = 32
+"""Characters of a name that is made of a longer text."""
+
 _STANDARD_HEADERS = """
 assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
 stdatomic stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar
@@ -62,3 +68,33 @@ def headers() -> frozenset[str]:
     standard, of C libraries, and of the runtime."""
     own = (path.stem for path in resources.folder("runtime_c").rglob("*.h"))
     return frozenset([*f"{_STANDARD_HEADERS} {_PLATFORM_HEADERS}".split(), *own])
+
+
+def identifier(text: str, fallback: str, *, keep: Literal["head", "tail"] = "tail") -> str:
+    """A lower-case C identifier close to `text`, never a word that is taken in C or C++.
+
+    Longer text is cut to 32 characters: of a tensor's name (a path of scopes) the end says most, of a
+    file's name (`keep="head"`) the start.
+    """
+    text = re.sub(r"^(serving_default_|StatefulPartitionedCall[/:]?)", "", text)
+    text = re.sub(r":\d+$", "", text)
+    words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    if len(words) > _LONGEST:
+        words = (words[:_LONGEST] if keep == "head" else words[-_LONGEST:]).strip("_")
+    if not words or words[0].isdigit():
+        words = f"{fallback}_{words}".strip("_")
+    return f"{words}_" if is_taken(words) else words
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """The names in order, later duplicates numbered."""
+    taken: set[str] = set()
+    found: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate)
+        found.append(candidate)
+    return found

@@ -7,7 +7,6 @@ from codegen.search.flash.constant_pools import report_unused
 from codegen.search.flash.staging import StageMode
 from codegen.search.kernels.sharing import SharingMode
 from codegen.search.memory.board_pools import board_pools
-from codegen.search.names import identifier
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.states import check_single
 from codegen.search.steps.schedule import ScheduleMode
@@ -24,7 +23,6 @@ __all__ = [
     "check",
     "check_single",
     "curve",
-    "identifier",
     "report_unused",
     "search",
 ]

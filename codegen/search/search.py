@@ -13,10 +13,10 @@ from codegen.plan.place import planners
 from codegen.program.interface import IoMode, State
 from codegen.program.program import OrderCertificate, Program
 from codegen.progress import Progress
-from codegen.search.blocks.row_blocks import Segment, lean_row_steps, row_steps
+from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
-from codegen.search.devices.offers import Owners, chip, reading
+from codegen.search.devices.offers import Owners, board_offer, reading
 from codegen.search.flash.compressing import CompressMode, linked
 from codegen.search.flash.constant_pools import constant_pools, placed
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
@@ -24,13 +24,13 @@ from codegen.search.flash.staging import with_staging
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.direction import directed
-from codegen.search.kernels.selection import select, select_lean
+from codegen.search.kernels.selection import select, select_fewest_bytes
 from codegen.search.kernels.shared_code import used_code_bytes
 from codegen.search.kernels.sharing import permitted
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
-from codegen.search.memory.smallest import Least
+from codegen.search.memory.smallest import SmallestPlan
 from codegen.search.states import check_apart, io_tensors, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
@@ -74,12 +74,12 @@ def _best(
 ) -> "tuple[_Ready, Attempt]":
     """What `--optimize` asks for, of kernels that `binder` has."""
     ready = _Ready(module, board, choices, name, binder)
-    best = best_attempt(ready.planning, choices.optimize, ready.least)
+    best = best_attempt(ready.planning, choices.optimize, ready.smallest)
     limit, used_bytes = code_limit(choices.optimize, len(module.main.body)), used_code_bytes(best.prim_funcs)
     if limit is not None and used_bytes > limit and not choices.clock.late():
         # Kernels that save RAM brought code of their own: the others get what is left.
         tighter = _Ready(module, board, choices, name, binder, spare_bytes=used_bytes - ready.code_bytes)
-        other = best_attempt(tighter.planning, choices.optimize, tighter.least)
+        other = best_attempt(tighter.planning, choices.optimize, tighter.smallest)
         if _is_as_good(other, best) and used_code_bytes(other.prim_funcs) < used_bytes:
             return tighter, other
     return ready, best
@@ -114,7 +114,7 @@ def curve(module: Module, board: Board, choices: Choices, *, name: str, progress
     ready = _Ready(module, board, choices, name, _binder(module, board))
     fast, lean = (
         tuple(ready.program(attempt, within_peaks=True) for attempt in attempts)
-        for attempts in frontier(ready.planning, ready.least(), progress, f"plan {name}, ways weighed:")
+        for attempts in frontier(ready.planning, ready.smallest(), progress, f"plan {name}, ways weighed:")
     )
     return Frontier(fast=fast, lean=lean)
 
@@ -143,14 +143,14 @@ class _Ready:
         self.planning = self._planning(chosen, choices, row_steps)
         check_stream(self.planning, self.planning.variant.function, choices)
 
-    def least(self) -> Least:
+    def smallest(self) -> SmallestPlan:
         """What fits limits, and the least that does. `choices.optimize` decides nothing of either; its
         kernels are taken where they need no more."""
         choices, function = replace(self._choices, optimize="speed"), self._module.main
-        lean = self._planning(select_lean(function, self._binder), choices, lean_row_steps)
+        lean = self._planning(select_fewest_bytes(function, self._binder), choices, fewest_bytes_row_steps)
         fast = self._planning(select(function, self._binder), choices, row_steps)
         chosen = self.planning.ordered.prim_funcs
-        return Least(lean.reaching("least"), fast.reaching("least"), chosen)
+        return SmallestPlan(lean.reaching("least"), fast.reaching("least"), chosen)
 
     def _planning(
         self,
@@ -164,7 +164,7 @@ class _Ready:
         function, prim_funcs = plan_devices(
             function,
             reading(chosen, choices.reads),
-            chip(board, [pool.name for pool in pools]),
+            board_offer(board, [pool.name for pool in pools]),
             _owners(function, choices),
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codegen.search.names import identifier, unique
+from codegen.ir.c_names import identifier, unique
 
 
 @given(st.text())

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from codegen.driver.words import counted
 from codegen.errors import Messages
-from codegen.ir.c_names import headers, is_taken
-from codegen.search import identifier
+from codegen.ir.c_names import headers, identifier, is_taken
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 32

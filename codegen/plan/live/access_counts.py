@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 
-Touches = Mapping[str, tuple[float, float]]
+AccessCounts = Mapping[str, tuple[float, float]]
 """Root variable -> how often each of its bytes is (read, written), on average."""
 
 
-def touches(
+def access_counts(
     prim_funcs: Sequence[PrimFunc], function: Function, anchors: Mapping[str, tuple[str, int]]
-) -> Touches:
+) -> AccessCounts:
     """Touches of every root; `anchors`: variable -> (root whose bytes it lies in, byte offset there)."""
     sizes = {var.name: var.type.size_bytes for var in function.variables()}
     read = dict.fromkeys((root for root, _ in anchors.values()), 0.0)

@@ -2,8 +2,8 @@
 
 Step i takes up `sub_steps` units of the axis, one after the other, so that the planner sees inside
 a kernel as well as between kernels. Values that share bytes (views, results in place of an argument,
-arguments joined in a result) are one buffer, alive as long as any of them; `stays` says which of its bytes
-are in use when.
+arguments joined in a result) are one buffer, alive as long as any of them; `occupancies` says which of its
+bytes are in use when.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.access_counts import touches
+from codegen.plan.live.access_counts import access_counts
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.kept_inputs import Keep, kept_inputs
-from codegen.plan.live.occupancy import Stay, conflicts
+from codegen.plan.live.occupancy import Occupancy, conflicts
 from codegen.plan.live.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
 from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
@@ -101,7 +101,7 @@ def liveness(
     kept = _kept(function, keep_inputs)
     spans = _spans(prim_funcs, function, times, kept)
     planned = [root for root in values.members if root not in owned_by_caller]
-    touched = touches(prim_funcs, function, values.anchors)
+    touched = access_counts(prim_funcs, function, values.anchors)
     buffers = [
         replace(
             _value_buffer(root, values, spans, pool_candidates, minimum_alignment),
@@ -110,13 +110,13 @@ def liveness(
         )
         for root in planned
     ]
-    stays = {root: values.stays(root, spans) for root in planned}
+    occupancies = {root: values.occupancies(root, spans) for root in planned}
     workspaces: dict[tuple[str, str], str] = {}
     for prim, (start, _) in zip(prim_funcs, times, strict=True):
         for buffer, name in _workspace_buffers(prim, start, pool_candidates, minimum_alignment):
             workspaces[prim.name, name] = buffer.id
             buffers.append(buffer)
-            stays[buffer.id] = [_whole(buffer)]
+            occupancies[buffer.id] = [_whole(buffer)]
     permitted = {
         pair: distances
         for prim, interval in zip(prim_funcs, times, strict=True)
@@ -124,7 +124,7 @@ def liveness(
     }
     return Liveness(
         buffers=tuple(buffers),
-        conflicts=tuple(conflicts(buffers, stays, permitted)),
+        conflicts=tuple(conflicts(buffers, occupancies, permitted)),
         slices={
             name: BufferSlice(buffer=root, offset_bytes=offset, size_bytes=values.vars[name].type.size_bytes)
             for name, (root, offset) in values.anchors.items()
@@ -135,8 +135,8 @@ def liveness(
     )
 
 
-def _whole(buffer: Buffer) -> Stay:
-    return Stay(
+def _whole(buffer: Buffer) -> Occupancy:
+    return Occupancy(
         name=buffer.id,
         offset_bytes=0,
         first_byte=0,
@@ -175,19 +175,19 @@ class _Values:
         lives = [spans[name] for name in self._holding(root)]
         return min(start for start, _ in lives), max(stop for _, stop in lives)
 
-    def stays(self, root: str, spans: _Spans) -> list[Stay]:
+    def occupancies(self, root: str, spans: _Spans) -> list[Occupancy]:
         """What lies in a root."""
-        return [self._stay(name, spans[name]) for name in self._holding(root)]
+        return [self._occupancy(name, spans[name]) for name in self._holding(root)]
 
     def _holding(self, root: str) -> list[str]:
         """The members that hold bytes; all of them where none does."""
         members = self.members[root]
         return [m for m in members if self.vars[self._parts.get(m, m)].type.size_bytes] or members
 
-    def _stay(self, name: str, span: tuple[int, int]) -> Stay:
+    def _occupancy(self, name: str, span: tuple[int, int]) -> Occupancy:
         offset, held = self.anchors[name][1], self._parts.get(name, name)
         first, size = self.anchors[held][1], self.vars[held].type.size_bytes
-        return Stay(
+        return Occupancy(
             name=name,
             offset_bytes=offset,
             first_byte=first,

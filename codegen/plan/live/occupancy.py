@@ -1,8 +1,8 @@
-"""Stays: which bytes of a buffer a value holds, and when. Distances between buffers follow from them.
+"""Occupancy: which bytes of a buffer a value holds, and when. Distances between buffers follow from them.
 
 A buffer that holds several values is not full all the time: where arguments lie side by side in the result
 that joins them, the part of an argument that is not computed yet is free. Two buffers are kept apart only
-where stays of both meet in time.
+where what holds their bytes meets in time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Permitted = Mapping[tuple[str, str], tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stay:
+class Occupancy:
     """Value (or workspace) `name` holds bytes [first_byte, end_byte) of its buffer during [start, stop).
 
     It begins at `offset_bytes`; a view holds all the bytes of the value it is a part of.
@@ -29,36 +29,40 @@ class Stay:
     start: int
     stop: int
 
-    def meets(self, other: "Stay") -> bool:
+    def meets(self, other: "Occupancy") -> bool:
         """Whether both hold bytes at some time."""
         return self.start < other.stop and other.start < self.stop
 
 
 def conflicts(
-    buffers: Sequence[Buffer], stays: Mapping[str, Sequence[Stay]], permitted: Permitted
+    buffers: Sequence[Buffer], occupancies: Mapping[str, Sequence[Occupancy]], permitted: Permitted
 ) -> Iterator[Conflict]:
-    """The conflicts of buffers alive together; `stays`: buffer id -> what is in it.
+    """The conflicts of buffers alive together; `occupancies`: buffer id -> what is in it.
 
     At any time of a buffer's life something stays in it, so buffers that are alive together have at least one
-    pair of stays that meet.
+    pair that meets.
     """
     for i, j in intersecting(buffers):
         first, second = buffers[i], buffers[j]
         if any(
-            (after.name, before.name) in permitted for after in stays[second.id] for before in stays[first.id]
+            (after.name, before.name) in permitted
+            for after in occupancies[second.id]
+            for before in occupancies[first.id]
         ):
             first, second = second, first
-        below, above = _distances(stays[first.id], stays[second.id], permitted)
+        below, above = _distances(occupancies[first.id], occupancies[second.id], permitted)
         if (below, above) == (first.size_bytes, second.size_bytes):
             yield plain(first, second)
         else:
             yield Conflict(first=first.id, second=second.id, first_below=below, second_below=above)
 
 
-def _distances(firsts: Sequence[Stay], seconds: Sequence[Stay], permitted: Permitted) -> tuple[int, int]:
-    """(b, a) such that all stays are apart if offset(first) + b <= offset(second), or with a the mirror.
+def _distances(
+    firsts: Sequence[Occupancy], seconds: Sequence[Occupancy], permitted: Permitted
+) -> tuple[int, int]:
+    """(b, a) such that all bytes held are apart if offset(first) + b <= offset(second), or with a the mirror.
 
-    All of one buffer goes to one side of all of the other: what lies between two stays is not used.
+    All of one buffer goes to one side of all of the other: what lies between two of them is not used.
     """
     belows: list[int] = []
     aboves: list[int] = []
@@ -71,7 +75,7 @@ def _distances(firsts: Sequence[Stay], seconds: Sequence[Stay], permitted: Permi
     return max(belows), max(aboves)
 
 
-def _apart(one: Stay, other: Stay, permitted: Permitted) -> tuple[int, int]:
+def _apart(one: Occupancy, other: Occupancy, permitted: Permitted) -> tuple[int, int]:
     if (other.name, one.name) in permitted:
         above, below = _apart(other, one, permitted)
         return below, above

@@ -9,7 +9,7 @@ from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout,
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cost
-from codegen.search.kernels.shared_code import settled
+from codegen.search.kernels.shared_code import with_shared_code
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,16 +28,16 @@ class Segment:
 def row_steps(
     prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
 ) -> tuple[PrimFunc | None, ...]:
-    """Per step the kernel that a block can run, `settled` among all there are, None where there is none."""
+    """Per step the kernel that a block can run, selected among all there are, None where there is none."""
     candidates = [_row_candidates(prim, binder) for prim in prim_funcs]
-    chosen = iter(settled([each for each in candidates if each], flash_worth))
+    chosen = iter(with_shared_code([each for each in candidates if each], flash_worth))
     return tuple(
         replace(next(chosen), let=prim.let) if each else None
         for prim, each in zip(prim_funcs, candidates, strict=True)
     )
 
 
-def lean_row_steps(
+def fewest_bytes_row_steps(
     prim_funcs: Sequence[PrimFunc], binder: Binder, flash_worth: int = 0
 ) -> tuple[PrimFunc | None, ...]:
     """As `row_steps`, each with the kernel that works in the fewest bytes, of those the `cheapest`."""

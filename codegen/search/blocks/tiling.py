@@ -110,14 +110,14 @@ class Tiler:
         needs = [unit.need_bytes for unit in self._plain if not start <= unit.start < stop]
         return max(*needs, self._exact(start, stop, 1).need_bytes)
 
-    def least(self, *, recompute: bool) -> Tiling:
+    def smallest(self, *, recompute: bool) -> Tiling:
         """The tiling with the least largest need; among equals the one with least extra work."""
         if recompute not in self._leasts:
-            self._leasts[recompute] = self._least_tiling(recompute=recompute)
+            self._leasts[recompute] = self._smallest_tiling(recompute=recompute)
         return self._leasts[recompute]
 
-    def _least_tiling(self, *, recompute: bool) -> Tiling:
-        chosen = self._settle(_least, self._units(self._reached_bytes, recompute=recompute))
+    def _smallest_tiling(self, *, recompute: bool) -> Tiling:
+        chosen = self._assigned_units(_smallest_units, self._units(self._reached_bytes, recompute=recompute))
         need = max((unit.need_bytes for unit in chosen), default=0)
         found = self.within(need, recompute=recompute)
         assert found is not None, "the least need is reached by a tiling"
@@ -125,10 +125,10 @@ class Tiler:
 
     def capped(self, most_macs: int) -> Tiling:
         """The tiling with the least largest need (to one part in 256) for at most so much extra work."""
-        best, least = self.least(recompute=False), self.least(recompute=True)
-        if least.extra_macs <= most_macs:
-            return least
-        low = least.need_bytes
+        best, smallest = self.smallest(recompute=False), self.smallest(recompute=True)
+        if smallest.extra_macs <= most_macs:
+            return smallest
+        low = smallest.need_bytes
         while best.need_bytes - low > max(best.need_bytes // 256, 1):
             middle = (low + best.need_bytes) // 2
             found = self.within(middle, recompute=True)
@@ -141,7 +141,9 @@ class Tiler:
     def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
         """Of every step or block, in order, in a tiling with the least largest need; `below_bytes`: floors
         of them will do as soon as that need is known not to be lower."""
-        chosen = self._settle(_least, self._units(self._reached_bytes, recompute=recompute), below_bytes)
+        chosen = self._assigned_units(
+            _smallest_units, self._units(self._reached_bytes, recompute=recompute), below_bytes
+        )
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
     def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
@@ -150,7 +152,7 @@ class Tiler:
         def cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
             return _cheapest([unit for unit in units if unit.need_bytes <= limit_bytes], count)
 
-        chosen = self._settle(cheapest, self._units(limit_bytes, recompute=recompute))
+        chosen = self._assigned_units(cheapest, self._units(limit_bytes, recompute=recompute))
         if not chosen and self._prims:
             return None
         return Tiling(
@@ -159,7 +161,7 @@ class Tiler:
             extra_macs=sum(unit.extra_macs for unit in chosen),
         )
 
-    def _settle(
+    def _assigned_units(
         self,
         solve: Callable[[Iterable[_Unit], int], list[_Unit]],
         units: dict[_Key, _Unit],
@@ -281,7 +283,7 @@ def _by_stop(units: Iterable[_Unit]) -> Mapping[int, list[_Unit]]:
     return found
 
 
-def _least(units: Iterable[_Unit], count: int) -> list[_Unit]:
+def _smallest_units(units: Iterable[_Unit], count: int) -> list[_Unit]:
     """The cover of steps [0, count) whose largest need is least."""
     return _cover(_by_stop(units), count, lambda unit: (unit.need_bytes, 0), _larger)
 
@@ -299,14 +301,14 @@ def _cover(
 ) -> list[_Unit]:
     best: list[tuple[_Price, _Unit | None] | None] = [((0, 0), None)]
     for stop in range(1, count + 1):
-        way: tuple[_Price, _Unit | None] | None = None
+        step: tuple[_Price, _Unit | None] | None = None
         for unit in by_stop.get(stop, ()):
             before = best[unit.start]
             if before is not None:
                 total = join(before[0], price(unit))
-                if way is None or total < way[0]:
-                    way = (total, unit)
-        best.append(way)
+                if step is None or total < step[0]:
+                    step = (total, unit)
+        best.append(step)
     chosen: list[_Unit] = []
     at = count
     while at:

@@ -13,7 +13,7 @@ from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.devices.device_copies import Bare, Placed, bare, filled
 from codegen.search.devices.offers import (
-    Chip,
+    BoardOffer,
     Owners,
     check_known,
     driven,
@@ -27,7 +27,7 @@ from codegen.search.devices.second_core import check_computed
 
 
 def plan_devices(
-    function: Function, prim_funcs: Sequence[PrimFunc], board: Chip, owners: Owners | None = None
+    function: Function, prim_funcs: Sequence[PrimFunc], board: BoardOffer, owners: Owners | None = None
 ) -> tuple[Function, tuple[PrimFunc, ...]]:
     """Function and PrimFuncs (one a step, in order) with devices and copies; parts of a device that are set
     are never changed. The same again gives the same.
@@ -69,7 +69,7 @@ def _scope(home: Scopes, pools: Sequence[str]) -> str | None:
     return next(iter(home))
 
 
-def _placed(copy: Copy, board: Chip) -> Placed:
+def _placed(copy: Copy, board: BoardOffer) -> Placed:
     scope = _scope(copy.scopes, board.pools)
     return Placed(
         content=copy.content,
@@ -82,7 +82,7 @@ def _placed(copy: Copy, board: Chip) -> Placed:
 # ---- constraints ------------------------------------------------------------------------
 
 
-def _scoping(given: Bare, board: Chip, owners: Owners) -> Scoping:
+def _scoping(given: Bare, board: BoardOffer, owners: Owners) -> Scoping:
     return Scoping(
         values=tuple(given.values),
         pools=board.pools,

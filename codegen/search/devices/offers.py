@@ -11,7 +11,7 @@ from codegen.kernels.primfunc import PrimFunc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chip:
+class BoardOffer:
     """What a board offers for values and calls."""
 
     name: str
@@ -29,11 +29,11 @@ class Chip:
     """Those of the board's other core, on which calls run whose results have its device id."""
 
 
-def chip(board: Board, pools: Sequence[str]) -> Chip:
+def board_offer(board: Board, pools: Sequence[str]) -> BoardOffer:
     """`board` with `pools`, of its own, to plan in."""
     by_name = {region.pool_name: region for region in board.regions}
     code = board.region(board.code_region)
-    return Chip(
+    return BoardOffer(
         name=board.name,
         pools=tuple(pools),
         dma_pools=tuple(name for name in pools if by_name[name].dma),
@@ -74,7 +74,7 @@ def reading(prim_funcs: Sequence[PrimFunc], reads: Mapping[str, tuple[str, str]]
     return tuple(found)
 
 
-def resolved(prim: PrimFunc, board: Chip, messages: Messages) -> PrimFunc:
+def resolved(prim: PrimFunc, board: BoardOffer, messages: Messages) -> PrimFunc:
     """`prim` with names of pools for what it demands of run-time values and workspaces."""
     found: list[MemoryDemand] = []
     for demand in prim.memory:
@@ -96,12 +96,12 @@ def resolved(prim: PrimFunc, board: Chip, messages: Messages) -> PrimFunc:
     return replace(prim, memory=tuple(found))
 
 
-def _pools(scopes: Sequence[str], board: Chip) -> Iterator[str]:
+def _pools(scopes: Sequence[str], board: BoardOffer) -> Iterator[str]:
     for scope in scopes:
         yield from board.dma_pools if scope == DMA else (scope,)
 
 
-def _check_constant(prim: PrimFunc, demand: MemoryDemand, board: Chip, messages: Messages) -> None:
+def _check_constant(prim: PrimFunc, demand: MemoryDemand, board: BoardOffer, messages: Messages) -> None:
     """A constant lies in the constant pools, whatever a kernel demands."""
     suits = DMA in demand.scopes and board.dma_constants
     if not suits and not set(board.constants) <= set(demand.scopes):
@@ -138,7 +138,7 @@ def spelled(device: VirtualDevice) -> str:
     return " ".join(part for part in parts if part) or "any device"
 
 
-def driven(prim: PrimFunc, board: Chip, owners: Owners, messages: Messages) -> PrimFunc:
+def driven(prim: PrimFunc, board: BoardOffer, owners: Owners, messages: Messages) -> PrimFunc:
     """`prim`, its result on the device that the kernel drives. Unset parts of a kernel's are the core's."""
     if not prim.is_call:
         return prim
@@ -164,7 +164,7 @@ def driven(prim: PrimFunc, board: Chip, owners: Owners, messages: Messages) -> P
 
 
 def check_known(
-    function: Function, prims: Sequence[PrimFunc], board: Chip, owners: Owners, messages: Messages
+    function: Function, prims: Sequence[PrimFunc], board: BoardOffer, owners: Owners, messages: Messages
 ) -> None:
     """Every call runs on one of the cores or on what its kernel drives; whatever else a value names is not
     there: a message for all values that one place gives to one device."""

@@ -100,7 +100,7 @@ def solve(scoping: Scoping) -> Solution | tuple[Clash, ...]:
     homes: dict[str, Scopes] = {}
     copies: list[Copy] = []
     for group in groups:
-        home, needed = _settle(scoping, group)
+        home, needed = _assigned_scopes(scoping, group)
         homes |= dict.fromkeys(group, home)
         copies += needed
     order = {content: index for index, content in enumerate(scoping.values)}
@@ -185,7 +185,7 @@ def _path(ties: Sequence[Tie], start: str, stop: str) -> list[str]:
 # ---- homes and copies -------------------------------------------------------------------
 
 
-def _settle(scoping: Scoping, group: Sequence[str]) -> tuple[Scopes, list[Copy]]:
+def _assigned_scopes(scoping: Scoping, group: Sequence[str]) -> tuple[Scopes, list[Copy]]:
     """The home that needs the fewest copies, the earliest pool among equals, as many pools as that leaves."""
     members = set(group)
     claims = [claim for claim in scoping.claims if claim.value in members]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from codegen.errors import Messages, listed
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.devices.offers import Chip, Owners, spelled
+from codegen.search.devices.offers import BoardOffer, Owners, spelled
 
 
 def check_computed(
-    function: Function, prims: Sequence[PrimFunc], board: Chip, owners: Owners, messages: Messages
+    function: Function, prims: Sequence[PrimFunc], board: BoardOffer, owners: Owners, messages: Messages
 ) -> None:
     """Record E325 for values on the board's second core that no call computes: one message for all inputs,
     and one for all views, that one place gives to it."""

@@ -37,7 +37,7 @@ class Member:
         self._packed: dict[Packing, np.ndarray] = {}
         whole = self._coder.packing()
         found = [whole, *(self._coder.packing(sizes) for sizes in self._splits())]
-        self.ways = tuple(way for way in found if self.saved_bytes(way) >= _LEAST_SAVED)
+        self.packings = tuple(packing for packing in found if self.saved_bytes(packing) >= _LEAST_SAVED)
 
     def _splits(self) -> Iterator[tuple[int, ...]]:
         """Sizes of pieces that every reader's calls take one by one."""
@@ -55,23 +55,23 @@ class Member:
         """Bytes as they are."""
         return self._piece.size_bytes
 
-    def saved_bytes(self, way: Packing) -> int:
+    def saved_bytes(self, packing: Packing) -> int:
         """By how much smaller it is."""
-        return self._piece.size_bytes - way.stored_bytes
+        return self._piece.size_bytes - packing.stored_bytes
 
-    def stored(self, way: Packing) -> np.ndarray:
+    def stored(self, packing: Packing) -> np.ndarray:
         """What is stored. Raises ValueError if it does not decode to the constant."""
-        if way not in self._packed:
-            self._packed[way] = np.frombuffer(self._coder.packed(way), np.uint8)
-        return self._packed[way]
+        if packing not in self._packed:
+            self._packed[packing] = np.frombuffer(self._coder.packed(packing), np.uint8)
+        return self._packed[packing]
 
-    def staged(self, way: Packing, pool: str) -> Iterator[Staged]:
+    def staged(self, packing: Packing, pool: str) -> Iterator[Staged]:
         """A buffer for each reader, at offset 0 of `pool`."""
         for user, step, prim in zip(self.users, self.steps, self._readers, strict=True):
             constant = prim.constant(user[1])
-            largest, reads = max(way.piece_bytes), 1.0 if constant.reads is None else constant.reads
-            further = (len(way.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
-            decoding = decode_instructions(way, self._target, self._optimize)
+            largest, reads = max(packing.piece_bytes), 1.0 if constant.reads is None else constant.reads
+            further = (len(packing.piece_bytes) - 1) * (prim.split.instructions if prim.split else 0)
+            decoding = decode_instructions(packing, self._target, self._optimize)
             yield Staged(
                 user=user,
                 buffer=".".join((*user, "unpacked")),
@@ -82,7 +82,9 @@ class Member:
                 used_at=step,
                 pool=pool,
                 offset=0,
-                unpacking=Unpacking(packing=way, dtype=constant.data.dtype, instructions=decoding + further),
+                unpacking=Unpacking(
+                    packing=packing, dtype=constant.data.dtype, instructions=decoding + further
+                ),
             )
 
 
@@ -90,7 +92,7 @@ class Member:
 class Option:
     """Some members of a unit in one way each, buffers placed in one pool."""
 
-    ways: tuple[tuple[Member, Packing], ...]
+    packings: tuple[tuple[Member, Packing], ...]
     staged: tuple[Staged, ...]
     pool: str
     end_bytes: int
@@ -131,14 +133,14 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
         reason = _refusal(piece, prims)
         if reason is None:
             member = Member(program, piece, [prims[part.user[0]] for part in piece.readers], optimize)
-            if member.ways:
+            if member.packings:
                 members.append(member)
                 continue
         reason = reason or NO_GAIN
         kept[reason] = kept.get(reason, 0) + piece.size_bytes
     found = tuple(_unit(program, group) for group in _groups(members))
     # By identity: members are as many as they are, however equal.
-    placed = {id(member) for unit in found for option in unit.options for member, _ in option.ways}
+    placed = {id(member) for unit in found for option in unit.options for member, _ in option.packings}
     homeless = sum(member.size_bytes for member in members if id(member) not in placed)
     return Units(units=found, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
 
@@ -173,7 +175,7 @@ def _groups(members: Sequence[Member]) -> list[list[Member]]:
 def _unit(program: Program, members: Sequence[Member]) -> Unit:
     largest = sorted(members, key=lambda member: -member.size_bytes)[:MOST_TOGETHER]
     # Beside others of the same step pieces gain little, and ways would multiply.
-    choices = [(None, *(member.ways if len(largest) == 1 else member.ways[:1])) for member in largest]
+    choices = [(None, *(member.packings if len(largest) == 1 else member.packings[:1])) for member in largest]
     room = Room(
         program.problem,
         program.plan,
@@ -182,14 +184,21 @@ def _unit(program: Program, members: Sequence[Member]) -> Unit:
     )
     options: list[Option] = []
     for combination in product(*choices):
-        ways = [(member, way) for member, way in zip(largest, combination, strict=True) if way is not None]
-        options += filter(None, (_placed(room, ways, pool.name) for pool in program.problem.pools if ways))
+        packings = [
+            (member, packing)
+            for member, packing in zip(largest, combination, strict=True)
+            if packing is not None
+        ]
+        options += filter(
+            None, (_placed(room, packings, pool.name) for pool in program.problem.pools if packings)
+        )
     return Unit(options=tuple(options))
 
 
-def _placed(room: Room, ways: Sequence[tuple[Member, Packing]], pool: str) -> Option | None:
-    """The buffers of `ways`, largest first, each at the lowest free bytes of the pool; None without room."""
-    wanted = [copy for member, way in ways for copy in member.staged(way, pool)]
+def _placed(room: Room, packings: Sequence[tuple[Member, Packing]], pool: str) -> Option | None:
+    """The buffers of `packings`, largest first, each at the lowest free bytes of the pool; None
+    without room."""
+    wanted = [copy for member, packing in packings for copy in member.staged(packing, pool)]
     found: list[Staged] = []
     for copy in sorted(wanted, key=lambda copy: -copy.size_bytes):
         placed = room.placed(copy)
@@ -201,10 +210,10 @@ def _placed(room: Room, ways: Sequence[tuple[Member, Packing]], pool: str) -> Op
     if len(found) < len(wanted):
         return None
     return Option(
-        ways=tuple(ways),
+        packings=tuple(packings),
         staged=tuple(found),
         pool=pool,
         end_bytes=max(copy.offset + copy.size_bytes for copy in found),
-        saved_bytes=sum(member.saved_bytes(way) for member, way in ways),
+        saved_bytes=sum(member.saved_bytes(packing) for member, packing in packings),
         instructions=sum(copy.unpacking.instructions for copy in found if copy.unpacking),
     )

@@ -170,7 +170,7 @@ class Choice:
         stored = {
             user: member.stored(packing)
             for option in options
-            for member, packing in option.ways
+            for member, packing in option.packings
             for user in member.users
         }
         decoded = {copy.user: copy.unpacking for copy in staged if copy.unpacking}

@@ -98,7 +98,7 @@ class _WithinFlash:
 
     def __init__(self, searches: _Searches) -> None:
         self._searches = searches
-        self._leasts: dict[int, SmallestLimit | None] = {}
+        self._smallest_limits: dict[int, SmallestLimit | None] = {}
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
@@ -136,20 +136,22 @@ class _WithinFlash:
         """Of the programs looked at for a limit of `pool` the one that does with the least."""
         trial = _Trial(self._searches, self._limited(pool, limit))
         trial.cheapest()
-        known = [(least, each) for each in trial.tried for least in [self._least_of(each, pool)] if least]
+        known = [
+            (least, each) for each in trial.programs for least in [self._smallest_limit(each, pool)] if least
+        ]
         return min(known, key=lambda each: each[0].limit_bytes, default=None)
 
-    def _least_of(self, found: Found, pool: str) -> SmallestLimit | None:
+    def _smallest_limit(self, found: Found, pool: str) -> SmallestLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
         # By identity: searches keep their programs, and limits of constants change no step.
         key = id(found.program.prim_funcs)
-        if key not in self._leasts:
+        if key not in self._smallest_limits:
             try:
                 found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
-                self._leasts[key] = None
+                self._smallest_limits[key] = None
             except DoesNotLink as missed:
-                self._leasts[key] = missed.shortage.smallest
-        return self._leasts[key]
+                self._smallest_limits[key] = missed.shortage.smallest
+        return self._smallest_limits[key]
 
     def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
         pools = self._searches.first.program.constant_pools
@@ -165,7 +167,7 @@ class _Trial:
         self._smaller = Smaller(self._first.program, searches.binder, self._asked.rules)
         self._need = missing_bytes(pieces_of(self._first.program), pools)
         self.missed: list[DoesNotLink] = []
-        self.tried: list[Found] = [self._first]
+        self.programs: list[Found] = [self._first]
 
     def cheapest(self) -> Program | None:
         """Of the programs that fit the cheapest; None if none does. Then `missed` says what the first one
@@ -174,7 +176,7 @@ class _Trial:
         if self._asked.compress == "auto":
             found += [*self._by_both(), *self._by_rest()]
         if not found:
-            found = [*self._least()]
+            found = [*self._with_smallest_kernels()]
         return min(found, key=self._price).program if found else None
 
     def _price(self, fit: "_Fit") -> int:
@@ -243,7 +245,7 @@ class _Trial:
             except DoesNotLink as missed:
                 need = self._smaller.saved_bytes(taken) + missed.shortage.lacking_bytes
 
-    def _least(self) -> Iterator["_Fit"]:
+    def _with_smallest_kernels(self) -> Iterator["_Fit"]:
         """With the smallest kernels there are, and what compressing them gains; and with those only where
         that leaves fewer bytes than compressing the first program's: whatever it costs."""
         found = self._searched(self._smaller.least())
@@ -267,7 +269,7 @@ class _Trial:
             found = self._searches.within(self._smaller.caps(taken, predicted=predicted))
             if found is not None:
                 found = found.within(self._pools)
-                self.tried.append(found)
+                self.programs.append(found)
                 return found
         return None
 

@@ -150,8 +150,8 @@ class Smaller:
         whose: list[tuple[Step | None, int]] = []
         left = {step.key: step for step in self._steps}
         for unit in options:
-            ways = (way for option in unit for way in option.ways)
-            owners = {self._owners[user] for member, _ in ways for user in member.users}
+            packings = (way for option in unit for way in option.packings)
+            owners = {self._owners[user] for member, _ in packings for user in member.users}
             step = steps.get(next(iter(owners))) if len(owners) == 1 else None
             step = step and left.pop(step.key, None)
             mine = _items(step) if step else []

@@ -26,9 +26,9 @@ def alternatives(
         if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
             continue
         able = (prim, *binder.others(prim))
-        least = leanest(able, slower_percent=slower_percent, flash_worth=flash_worth)
-        if least is not prim:
-            found[step] = least
+        smallest = of_fewest_bytes(able, slower_percent=slower_percent, flash_worth=flash_worth)
+        if smallest is not prim:
+            found[step] = smallest
     return found
 
 
@@ -40,7 +40,9 @@ def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> boo
     return other.instructions * 100 <= prim.instructions * (100 + slower_percent)
 
 
-def leanest(prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash_worth: int) -> PrimFunc:
+def of_fewest_bytes(
+    prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash_worth: int
+) -> PrimFunc:
     """The one that needs the fewest bytes, of those that run at most `slower_percent` more instructions than
     the fastest, as `alternatives` counts both."""
     first = cheapest(prim_funcs)
@@ -51,16 +53,16 @@ def leanest(prim_funcs: Sequence[PrimFunc], *, slower_percent: int | None, flash
 def lowest(
     fast: Sequence[PrimFunc],
     first: P | DoesNotFit,
-    ways: Sequence[Sequence[PrimFunc]],
+    candidates: Sequence[Sequence[PrimFunc]],
     planner: Planner[P],
 ) -> P:
-    """The lowest plan of `ways`, with the kernels of `fast` again wherever that does not raise it; `first`,
-    the plan of `fast`, if none is lower. Raises DoesNotFit if nothing fits."""
+    """The lowest plan of `candidates`, with the kernels of `fast` again wherever that does not raise it;
+    `first`, the plan of `fast`, if none is lower. Raises DoesNotFit if nothing fits."""
     best = first
-    for way in ways:
-        if not isinstance(best, DoesNotFit) and planner.bound_bytes(way) >= best.peak_bytes:
+    for candidate in candidates:
+        if not isinstance(best, DoesNotFit) and planner.bound_bytes(candidate) >= best.peak_bytes:
             continue
-        found = planner.fitting(way)
+        found = planner.fitting(candidate)
         if isinstance(found, DoesNotFit):
             continue
         if isinstance(best, DoesNotFit) or found.peak_bytes < best.peak_bytes:

@@ -129,9 +129,9 @@ def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -
         effort -= len(best.prim_funcs)
         prims = replaced(best.prim_funcs, {step: others[step] for step in group})
         if planner.bound_bytes(prims) <= best.peak_bytes:
-            tried = planner.fitting(prims)
-            if not isinstance(tried, DoesNotFit) and tried.peak_bytes <= best.peak_bytes:
-                best = tried
+            outcome = planner.fitting(prims)
+            if not isinstance(outcome, DoesNotFit) and outcome.peak_bytes <= best.peak_bytes:
+                best = outcome
                 continue
         if len(group) > 1:
             middle = len(group) // 2

@@ -7,8 +7,8 @@ from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
-from codegen.search.kernels.fewest_bytes import leanest
-from codegen.search.kernels.shared_code import settled
+from codegen.search.kernels.fewest_bytes import of_fewest_bytes
+from codegen.search.kernels.shared_code import with_shared_code
 
 
 def select(
@@ -18,7 +18,7 @@ def select(
     *,
     spare_bytes: int = 0,
 ) -> tuple[PrimFunc, ...]:
-    """The PrimFunc of every step, in order: `settled` among all that can run it.
+    """The PrimFunc of every step, in order: `with_shared_code` among all that can run it.
 
     `spare_bytes` of the code that they may take are left.
 
@@ -26,12 +26,15 @@ def select(
     """
     candidates = _candidates(function, binder)
     limit = code_limit(optimize, len(candidates))
-    return settled(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
+    return with_shared_code(candidates, FLASH_WORTH[optimize], None if limit is None else limit - spare_bytes)
 
 
-def select_lean(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:
-    """The PrimFunc of every step, in order: of all that can run it the `leanest`. Raises as `select` does."""
-    return tuple(leanest(each, slower_percent=None, flash_worth=0) for each in _candidates(function, binder))
+def select_fewest_bytes(function: Function, binder: Binder) -> tuple[PrimFunc, ...]:
+    """The PrimFunc of every step, in order: of all that can run it the one that needs the fewest
+    bytes. Raises as `select` does."""
+    return tuple(
+        of_fewest_bytes(each, slower_percent=None, flash_worth=0) for each in _candidates(function, binder)
+    )
 
 
 def _candidates(function: Function, binder: Binder) -> list[list[PrimFunc]]:

@@ -10,7 +10,9 @@ Candidates = Sequence[Sequence[PrimFunc]]
 """Per step the PrimFuncs of all kernels that can run it."""
 
 
-def settled(candidates: Candidates, flash_worth: int, limit_bytes: int | None = None) -> tuple[PrimFunc, ...]:
+def with_shared_code(
+    candidates: Candidates, flash_worth: int, limit_bytes: int | None = None
+) -> tuple[PrimFunc, ...]:
     """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
 
     Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
@@ -19,14 +21,14 @@ def settled(candidates: Candidates, flash_worth: int, limit_bytes: int | None = 
     until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code before that is taken.
     Deterministic; the best sum of all is not promised.
     """
-    chosen = _settled(candidates, flash_worth, flash_worth)
+    chosen = _at_price(candidates, flash_worth, flash_worth)
     if limit_bytes is None or not flash_worth:
         return chosen
     longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
     code_worth = flash_worth
     while used_code_bytes(chosen) > limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
         code_worth *= 2
-        other = _settled(candidates, flash_worth, code_worth)
+        other = _at_price(candidates, flash_worth, code_worth)
         if _instructions(other) > longest:
             break
         chosen = min(chosen, other, key=used_code_bytes)
@@ -39,7 +41,7 @@ SLOWER_PERCENT = 25
 _DOUBLINGS = 8
 
 
-def _settled(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
+def _at_price(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
     left = [list(each) for each in candidates]
     roomy = [_workspace_bytes(cheapest(each, flash_worth)) for each in candidates]
 
@@ -48,23 +50,23 @@ def _settled(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple
         more_bytes = max(_workspace_bytes(prim) - room_bytes, 0)
         return _cost(prim, flash_worth) + flash_worth * more_bytes
 
-    def choice(way: Candidates) -> list[tuple[float, PrimFunc]]:
-        rooms = zip(way, roomy, strict=True)
+    def choice(move: Candidates) -> list[tuple[float, PrimFunc]]:
+        rooms = zip(move, roomy, strict=True)
         return [min(((price(p, room), p) for p in each), key=lambda found: found[0]) for each, room in rooms]
 
-    def total(way: Candidates) -> float:
-        found = choice(way)
+    def total(move: Candidates) -> float:
+        found = choice(move)
         return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
 
     best = total(left)
     while flash_worth:
-        ways = [(total(way), way) for way in _moves(left) if all(way)]
-        if not ways:
+        moves = [(total(move), move) for move in _moves(left) if all(move)]
+        if not moves:
             break
-        least, way = min(ways, key=lambda found: found[0])
-        if least >= best:
+        lowest, move = min(moves, key=lambda found: found[0])
+        if lowest >= best:
             break
-        best, left = least, way
+        best, left = lowest, move
     return tuple(prim for _, prim in choice(left))
 
 

@@ -56,8 +56,8 @@ def replacing(
         prims[step] = replace(prim, sharing=())
         for argument in free:
             taken = replace(prim, sharing=(), in_place=argument)
-            tried = [*prims[:step], taken, *prims[step + 1 :]]
-            if not misfits(ties(function, tried), tried):
+            outcome = [*prims[:step], taken, *prims[step + 1 :]]
+            if not misfits(ties(function, outcome), outcome):
                 prims[step] = taken
                 break
     return tuple(prims)

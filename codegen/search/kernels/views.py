@@ -90,9 +90,9 @@ def _adding(
         prims = replaced(prim_funcs, {**chosen, step: prim})
         if not is_welcome(planner.bound_bytes(prims), best.peak_bytes):
             continue
-        tried = planner.fitting(prims)
-        if not isinstance(tried, DoesNotFit) and is_welcome(tried.peak_bytes, best.peak_bytes):
-            chosen[step], best = prim, tried
+        outcome = planner.fitting(prims)
+        if not isinstance(outcome, DoesNotFit) and is_welcome(outcome.peak_bytes, best.peak_bytes):
+            chosen[step], best = prim, outcome
     return best
 
 
@@ -108,7 +108,7 @@ def _removing(
         prims = replaced(prim_funcs, fewer)
         if planner.bound_bytes(prims) >= best.peak_bytes:
             continue
-        tried = planner.fitting(prims)
-        if not isinstance(tried, DoesNotFit) and tried.peak_bytes < best.peak_bytes:
-            chosen, best = fewer, tried
+        outcome = planner.fitting(prims)
+        if not isinstance(outcome, DoesNotFit) and outcome.peak_bytes < best.peak_bytes:
+            chosen, best = fewer, outcome
     return best

@@ -223,21 +223,21 @@ class Planning:
             others = views.alternatives(function, prims, io=self.choices.io, streamed=self.streamed)
             others = states.apart(function, prims, others, self.choices.state_inputs)
         if below_bytes is not None:
-            ways = self._ways(function, prims, others)
-            if all(self.bound_bytes(function, way) >= below_bytes for way in ways):
+            candidates = self._candidates(function, prims, others)
+            if all(self.bound_bytes(function, candidate) >= below_bytes for candidate in candidates):
                 return None
         return self._lowest(function, prims, others)
 
-    def _ways(
+    def _candidates(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
     ) -> Iterator[Sequence[PrimFunc]]:
         """The steps with and without `others`, and of each what needs less: kernels in place, lean ones."""
         apart = [prims, in_place_kernels.replaced(prims, others)] if others else [prims]
         yield from apart
-        for way in apart:
-            yield in_place_kernels.replaced(way, self._replacing(function, way))
-        for way in apart:
-            yield from self._leanest(function, way)
+        for candidate in apart:
+            yield in_place_kernels.replaced(candidate, self._replacing(function, candidate))
+        for candidate in apart:
+            yield from self._fewest_bytes(function, candidate)
 
     def _lowest(
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
@@ -254,13 +254,13 @@ class Planning:
         try:
             lower = in_place_kernels.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
-            return fewest_bytes.lowest(prims, error, self._leanest(function, prims), planner)
+            return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
             # The peaks' sum is lower because dear pools hold more.
             lower = first
         if self.choices.optimize != "size" and self.reach != "least":
             return lower
-        other = fewest_bytes.lowest(prims, lower, self._leanest(function, prims), planner)
+        other = fewest_bytes.lowest(prims, lower, self._fewest_bytes(function, prims), planner)
         lean_ = other if other.extra_cost <= lower.extra_cost else lower
         if self.reach != "chosen" or isinstance(first, DoesNotFit):
             return lean_
@@ -273,20 +273,20 @@ class Planning:
             clock=self.choices.clock,
         )
 
-    def _leanest(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
+    def _fewest_bytes(self, function: Function, prims: Sequence[PrimFunc]) -> list[tuple[PrimFunc, ...]]:
         """The steps with the kernels that need the fewest bytes, apart and in place; none where speed goes
         before RAM."""
         if self.reach == "replacing" or (self.choices.optimize != "size" and self.reach == "chosen"):
             return []
         slower = fewest_bytes.SLOWER_PERCENT if self.reach == "chosen" else None
 
-        def least(found: Sequence[PrimFunc]) -> PrimFunc:
-            return fewest_bytes.leanest(found, slower_percent=slower, flash_worth=worth)
+        def of_fewest(found: Sequence[PrimFunc]) -> PrimFunc:
+            return fewest_bytes.of_fewest_bytes(found, slower_percent=slower, flash_worth=worth)
 
         worth = FLASH_WORTH[self.choices.optimize]
         others = fewest_bytes.alternatives(prims, self.binder, slower_percent=slower, flash_worth=worth)
         apart = in_place_kernels.replaced(prims, others)
-        replacing = self._replacing(function, apart, least)
+        replacing = self._replacing(function, apart, of_fewest)
         return [apart, in_place_kernels.replaced(apart, replacing)] if others or replacing else []
 
     def _replacing(

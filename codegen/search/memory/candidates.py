@@ -18,7 +18,7 @@ _CURVE_POINTS = 24
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Way:
+class PlanCandidate:
     """Blocks of a function (or of a variant, some of whose steps run twice), and what both cost in
     multiply-accumulates."""
 
@@ -32,33 +32,33 @@ class Way:
         return self.planning.macs - self.planning.extra_macs + self.extra_macs
 
 
-def whole(planning: Planning) -> Iterator[Way]:
+def whole(planning: Planning) -> Iterator[PlanCandidate]:
     """Every value whole; nothing if an input arrives row by row."""
     if planning.streamed is None:
-        yield Way(planning=planning, extra_macs=planning.extra_macs)
+        yield PlanCandidate(planning=planning, extra_macs=planning.extra_macs)
 
 
-def lines(planning: Planning) -> Iterator[Way]:
+def lines(planning: Planning) -> Iterator[PlanCandidate]:
     """Blocks for the least need without recomputing a border."""
-    yield _way(planning, planning.tiler().least(recompute=False))
+    yield _candidate(planning, planning.tiler().smallest(recompute=False))
 
 
-def capped(planning: Planning, most_macs: int) -> Iterator[Way]:
+def capped(planning: Planning, most_macs: int) -> Iterator[PlanCandidate]:
     """Ways of the least need with at most `most_macs` extra multiply-accumulates, and of nearly that."""
     for again in (planning, *_in_blocks(planning)):
         if again.extra_macs <= most_macs:
             tiler = again.tiler()
-            least = tiler.capped(most_macs - again.extra_macs)
-            yield _way(again, least)
-            near = tiler.within(least.need_bytes * (100 + NEAR_PERCENT) // 100, recompute=True)
+            smallest = tiler.capped(most_macs - again.extra_macs)
+            yield _candidate(again, smallest)
+            near = tiler.within(smallest.need_bytes * (100 + NEAR_PERCENT) // 100, recompute=True)
             assert near is not None, "the least need is reached by a tiling"
-            yield _way(again, near)
+            yield _candidate(again, near)
     for again in planning.recomputing("whole"):
         if again.extra_macs <= most_macs:
             yield from whole(again)
 
 
-def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Iterator[Way]:
+def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Iterator[PlanCandidate]:
     """Ways that may fit `limit_bytes` (None: what whole values need), those without extra work first, then
     all others by their extra work. `count`: needs between limit and least that tilings are made for."""
     yield from whole(planning)
@@ -67,27 +67,29 @@ def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Itera
     yield from _targets(planning, tiler, limit_bytes, count, recompute=False)
     others = [
         *_targets(planning, tiler, limit_bytes, count, recompute=True),
-        *(way for again in planning.recomputing("whole") for way in whole(again)),
+        *(candidate for again in planning.recomputing("whole") for candidate in whole(again)),
     ]
     for again in _in_blocks(planning):
         for recompute in (False, True):
             others += _targets(again, again.tiler(), limit_bytes, count, recompute=recompute)
-    yield from sorted(others, key=lambda way: way.extra_macs)
+    yield from sorted(others, key=lambda candidate: candidate.extra_macs)
 
 
-def points(planning: Planning) -> tuple[Way, ...]:
+def points(planning: Planning) -> tuple[PlanCandidate, ...]:
     """Ways from what whole values need down to the least, as `within` has them. No limit decides them, nor
     does how far kernels reach."""
     return tuple(within(planning, None, _CURVE_POINTS))
 
 
-def planned_as(ways: Iterable[Way], change: Callable[[Planning], Planning]) -> Iterator[Way]:
-    """`ways` with their plannings changed, each once."""
+def planned_as(
+    candidates: Iterable[PlanCandidate], change: Callable[[Planning], Planning]
+) -> Iterator[PlanCandidate]:
+    """`candidates` with their plannings changed, each once."""
     changed: dict[Planning, Planning] = {}
-    for way in ways:
-        if way.planning not in changed:
-            changed[way.planning] = change(way.planning)
-        yield replace(way, planning=changed[way.planning])
+    for candidate in candidates:
+        if candidate.planning not in changed:
+            changed[candidate.planning] = change(candidate.planning)
+        yield replace(candidate, planning=changed[candidate.planning])
 
 
 def _in_blocks(planning: Planning) -> Iterator[Planning]:
@@ -98,17 +100,17 @@ def _in_blocks(planning: Planning) -> Iterator[Planning]:
 
 def _targets(
     planning: Planning, tiler: Tiler, limit_bytes: int, count: int, *, recompute: bool
-) -> Iterator[Way]:
+) -> Iterator[PlanCandidate]:
     """Tilings for needs from the limit down to the least, each about as much lower than the one before."""
-    least = tiler.least(recompute=recompute)
-    ratio = least.need_bytes / limit_bytes if limit_bytes else 1.0
+    smallest = tiler.smallest(recompute=recompute)
+    ratio = smallest.need_bytes / limit_bytes if limit_bytes else 1.0
     for index in range(count if ratio < 1 else 0):
         found = tiler.within(int(limit_bytes * ratio ** (index / count)), recompute=recompute)
         if found is not None:
-            yield _way(planning, found)
-    yield _way(planning, least)
+            yield _candidate(planning, found)
+    yield _candidate(planning, smallest)
 
 
-def _way(planning: Planning, tiling: Tiling) -> Way:
+def _candidate(planning: Planning, tiling: Tiling) -> PlanCandidate:
     extra = planning.extra_macs + tiling.extra_macs
-    return Way(planning=planning, segments=tiling.segments, extra_macs=extra)
+    return PlanCandidate(planning=planning, segments=tiling.segments, extra_macs=extra)

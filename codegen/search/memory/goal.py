@@ -4,34 +4,42 @@ from collections.abc import Callable, Iterator, Sequence
 
 from codegen.progress import Progress
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.candidates import NEAR_PERCENT, Way, capped, lines, planned_as, points, whole
-from codegen.search.memory.history import Tried
-from codegen.search.memory.smallest import Least, first_within
+from codegen.search.memory.candidates import (
+    NEAR_PERCENT,
+    PlanCandidate,
+    capped,
+    lines,
+    planned_as,
+    points,
+    whole,
+)
+from codegen.search.memory.history import History
+from codegen.search.memory.smallest import SmallestPlan, first_within
 
 EXTRA_PERCENT = 50
 """The most extra multiply-accumulates of `--optimize size`, in percent of the model's own."""
 
 
-def best_attempt(planning: Planning, optimize: str, least: Callable[[], Least]) -> Attempt:
+def best_attempt(planning: Planning, optimize: str, smallest: Callable[[], SmallestPlan]) -> Attempt:
     """The plan that `optimize` asks for, or, if that misses a limit, the fastest one found that fits.
 
     speed: values in memory whole. balanced: the least peak without an extra multiply-accumulate. size: the
-    least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. `least`:
-    what a missed limit demands last. Raises DoesNotFit as `Least.fitting` does.
+    least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. `smallest`:
+    what a missed limit demands last. Raises DoesNotFit as `SmallestPlan.fitting` does.
     """
-    tried = Tried()
-    for way in _asked_for(planning, optimize):
-        tried.add(way)
-        if tried.found and (optimize == "speed" or planning.choices.clock.late()):
+    history = History()
+    for candidate in _asked_for(planning, optimize):
+        history.add(candidate)
+        if history.found and (optimize == "speed" or planning.choices.clock.late()):
             break
-    if tried.found:
-        return planning.finished(_preferred(tried.found, optimize))
+    if history.found:
+        return planning.finished(_preferred(history.found, optimize))
     # A missed limit may demand any kernel, the fast ones in blocks before those that need least.
     found = first_within(planning.reaching("least"))
-    return planning.finished(found) if isinstance(found, Attempt) else least().fitting()
+    return planning.finished(found) if isinstance(found, Attempt) else smallest().fitting()
 
 
-def _asked_for(planning: Planning, optimize: str) -> Iterator[Way]:
+def _asked_for(planning: Planning, optimize: str) -> Iterator[PlanCandidate]:
     """Blocks come first where they are looked for: what they need often shows by its bound alone that values
     in memory whole are not worth planning."""
     if optimize == "speed":
@@ -49,34 +57,34 @@ def _preferred(found: Sequence[Attempt], optimize: str) -> Attempt:
     if that saves work."""
     cost = min(attempt.extra_cost for attempt in found)
     cheap = [attempt for attempt in found if attempt.extra_cost == cost]
-    least = min(attempt.peak_bytes for attempt in cheap)
+    smallest = min(attempt.peak_bytes for attempt in cheap)
     percent = NEAR_PERCENT if optimize == "size" else 0
-    near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= least * (100 + percent)]
+    near = [attempt for attempt in cheap if attempt.peak_bytes * 100 <= smallest * (100 + percent)]
     return min(near, key=lambda attempt: (attempt.macs, attempt.peak_bytes, attempt.block_steps))
 
 
 def frontier(
-    planning: Planning, least: Least, progress: Progress, stage: str
+    planning: Planning, smallest: SmallestPlan, progress: Progress, stage: str
 ) -> tuple[list[Attempt], list[Attempt]]:
     """Attempts of which none needs fewer bytes and no more multiply-accumulates than another, the least work
     first: with kernels as they are chosen for speed; and, of those with the kernels that need least bytes,
-    however slow, all that need fewer than any of the first for as much work. The last one is the `least`.
+    however slow, all that need fewer than any of the first for as much work. The last one is the `smallest`.
     `progress` hears of the ways, as parts of `stage`.
 
     Raises DoesNotFit if none is within the limits, as `best_attempt` does.
     """
     fast = list(planned_as(points(planning), lambda each: each.reaching("replacing")))
-    freed = least.ways
-    tried, leaner = Tried(), Tried()
-    for index, way in enumerate((*fast, *freed)):
+    freed = smallest.candidates
+    history, low_memory = History(), History()
+    for index, candidate in enumerate((*fast, *freed)):
         progress(stage, index, len(fast) + len(freed))
-        (tried if index < len(fast) else leaner).add(way)
+        (history if index < len(fast) else low_memory).add(candidate)
     progress(stage, len(fast) + len(freed), len(fast) + len(freed))
-    if not tried.found and not leaner.found:
-        return [], [least.fitting()]
-    lowest = least.least(freed)
-    found = _undominated([planning.finished(point) for point in _undominated(tried.found)])
-    others = [least.finished(point) for point in _undominated(leaner.found)]
+    if not history.found and not low_memory.found:
+        return [], [smallest.fitting()]
+    lowest = smallest.best_of(freed)
+    found = _undominated([planning.finished(point) for point in _undominated(history.found)])
+    others = [smallest.finished(point) for point in _undominated(low_memory.found)]
     others = _undominated([*others, *([] if lowest is None else [lowest])])
     return found, [other for other in others if not any(_is_no_worse(point, other) for point in found)]
 

@@ -3,10 +3,10 @@
 from codegen.program.shortage import DoesNotFit
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.candidates import Way
+from codegen.search.memory.candidates import PlanCandidate
 
 
-class Tried:
+class History:
     """Attempts made so far, those that fit and those that do not."""
 
     def __init__(self, *, lowest: bool = False) -> None:
@@ -16,23 +16,23 @@ class Tried:
         self._failed: list[DoesNotFit] = []
         self.found: list[Attempt] = []
 
-    def add(self, way: Way) -> bool:
+    def add(self, candidate: PlanCandidate) -> bool:
         """Try this way, if it is new and may be better than those found; whether it is of use."""
-        if (way.planning, way.segments) in self._seen:
+        if (candidate.planning, candidate.segments) in self._seen:
             return False
-        self._seen.add((way.planning, way.segments))
+        self._seen.add((candidate.planning, candidate.segments))
         # Whoever must use dear pools can be beaten by a plan that is no lower, blocks by one without any.
         useful = [
-            each.peak_bytes + (each.block_steps > 0 and not way.segments)
+            each.peak_bytes + (each.block_steps > 0 and not candidate.segments)
             for each in self.found
-            if self._lowest or (each.macs <= way.macs and not each.extra_cost)
+            if self._lowest or (each.macs <= candidate.macs and not each.extra_cost)
         ]
         if self._failed:
             # One failure is told well enough; what cannot fit need not be planned to see it.
-            useful.append(way.planning.total_bytes + 1)
+            useful.append(candidate.planning.total_bytes + 1)
         below = min(useful, default=None)
         try:
-            attempt = way.planning.attempt_below(way.segments, below)
+            attempt = candidate.planning.attempt_below(candidate.segments, below)
         except DoesNotFit as error:
             self._failed.append(error)
             return False

@@ -13,8 +13,8 @@ from codegen.plan.place.excess import shortage
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.candidates import Way, planned_as, points, within
-from codegen.search.memory.history import Tried
+from codegen.search.memory.candidates import PlanCandidate, planned_as, points, within
+from codegen.search.memory.history import History
 
 _NO_LIMIT = 1 << 40
 """Bytes of a pool whose limit is lifted: more than any board has."""
@@ -28,14 +28,14 @@ _FEWEST_ASKED = 8
 def first_within(planning: Planning) -> Attempt | DoesNotFit:
     """The first plan within the limits, of ways in the order of their extra work; or the failure that came
     nearest to them."""
-    tried = Tried()
-    for way in within(planning, planning.total_bytes):
-        if tried.add(way):
-            return tried.found[-1]
-    return tried.nearest()
+    history = History()
+    for candidate in within(planning, planning.total_bytes):
+        if history.add(candidate):
+            return history.found[-1]
+    return history.nearest()
 
 
-class Least:
+class SmallestPlan:
     """Plans with the kernels that need the fewest bytes."""
 
     def __init__(self, lean: Planning, fast: Planning, chosen: Sequence[PrimFunc]) -> None:
@@ -46,9 +46,9 @@ class Least:
         self._pools = lean.pools
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def candidates(self) -> tuple[PlanCandidate, ...]:
         """All ways among which the least is found."""
-        return tuple(way for planning in self._plannings for way in points(planning))
+        return tuple(candidate for planning in self._plannings for candidate in points(planning))
 
     def fitting(self) -> Attempt:
         """A plan within the limits, of those found the one of least extra work.
@@ -59,18 +59,18 @@ class Least:
         found = self._first({})
         if isinstance(found, Attempt):
             return self.finished(found)
-        attempt, lifted = self._least(self.ways, {item.pool for item in found.shortages})
+        attempt, lifted = self._best_of(self.candidates, {item.pool for item in found.shortages})
         if _over(attempt):
-            attempt, budgets = self._smallest(attempt, lifted)
+            attempt, budgets = self._smallest_budgets(attempt, lifted)
             if _over(attempt):
                 steps = [prim.let.where for prim in attempt.prim_funcs]
                 told = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
                 raise told.with_budgets(budgets)
         return attempt
 
-    def least(self, ways: Iterable[Way]) -> Attempt | None:
-        """The least plan of `ways`; None if it is not within the limits."""
-        attempt, _ = self._least(ways, ())
+    def best_of(self, candidates: Iterable[PlanCandidate]) -> Attempt | None:
+        """The least plan of `candidates`; None if it is not within the limits."""
+        attempt, _ = self._best_of(candidates, ())
         return None if _over(attempt) else attempt
 
     def finished(self, attempt: Attempt) -> Attempt:
@@ -91,25 +91,29 @@ class Least:
         planning = self._plannings[0].limited(limits)
         return planning.finished(planning.restored(planning.finished(attempt), self._chosen))
 
-    def _least(self, ways: Iterable[Way], short: Collection[str]) -> tuple[Attempt, frozenset[str]]:
-        """The least plan of `ways` without the limits of `short`, nor those of other pools without which
-        there is no plan; and the pools whose limits were lifted."""
-        ways, lifted = tuple(ways), frozenset(short)
+    def _best_of(
+        self, candidates: Iterable[PlanCandidate], short: Collection[str]
+    ) -> tuple[Attempt, frozenset[str]]:
+        """The least plan of `candidates` without the limits of `short`, nor those of other pools without
+        which there is no plan; and the pools whose limits were lifted."""
+        candidates, lifted = tuple(candidates), frozenset(short)
         while True:
             limits = dict.fromkeys(lifted, _NO_LIMIT)
-            tried = _lowest_of(ways, limits)
-            if tried.found:
-                lowest = _lowest(self._plannings[0].limited(limits), tried.found)
+            history = _lowest_of(candidates, limits)
+            if history.found:
+                lowest = _lowest(self._plannings[0].limited(limits), history.found)
                 return _within(self._finished(limits, lowest), self._pools), lifted
-            lifted |= {item.pool for item in tried.nearest().shortages}
+            lifted |= {item.pool for item in history.nearest().shortages}
 
-    def _smallest(self, least: Attempt, lifted: Collection[str]) -> tuple[Attempt, Mapping[str, int]]:
+    def _smallest_budgets(
+        self, attempt: Attempt, lifted: Collection[str]
+    ) -> tuple[Attempt, Mapping[str, int]]:
         """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
-        the `least` one where other pools have room for some of its bytes. Of a large function fewer budgets
+        `attempt` where other pools have room for some of its bytes. Of a large function fewer budgets
         are tried."""
         limits = {pool.name: pool.limit_bytes for pool in self._pools}
 
-        left = max(_FEWEST_ASKED, _ASKED_STEPS // len(least.prim_funcs))
+        left = max(_FEWEST_ASKED, _ASKED_STEPS // len(attempt.prim_funcs))
 
         def ask(budgets: Budgets) -> Attempt | None:
             nonlocal left
@@ -123,17 +127,17 @@ class Least:
             return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
 
         if not any(limit for name, limit in limits.items() if name not in lifted) and len(lifted) == 1:
-            return least, taken(least)
+            return attempt, taken(attempt)
         short = {name: limits[name] for name in lifted}
-        return smallest_budgets(ask, taken, least, short, bisect=True) or (least, {})
+        return smallest_budgets(ask, taken, attempt, short, bisect=True) or (attempt, {})
 
 
-def _lowest_of(ways: Iterable[Way], limits: Mapping[str, int]) -> Tried:
-    """What of `ways` may be the lowest within these limits."""
-    tried = Tried(lowest=True)
-    for way in planned_as(ways, lambda each: each.limited(limits)):
-        tried.add(way)
-    return tried
+def _lowest_of(candidates: Iterable[PlanCandidate], limits: Mapping[str, int]) -> History:
+    """What of `candidates` may be the lowest within these limits."""
+    history = History(lowest=True)
+    for candidate in planned_as(candidates, lambda each: each.limited(limits)):
+        history.add(candidate)
+    return history
 
 
 def _lowest(planning: Planning, found: Sequence[Attempt]) -> Attempt:

@@ -75,7 +75,7 @@ class _Case:
 @pytest.mark.parametrize("seed", range(40))
 def test_no_other_grouping_needs_less(seed: int) -> None:
     case = _Case(seed)
-    found = case.tiler.least(recompute=False)
+    found = case.tiler.smallest(recompute=False)
     bounds = [case.bound(grouping) for grouping in case.groupings()]
     # Needs count one overlap per step, as the bound does for a step's own buffers; a bound over several
     # overlapping arguments may be a little lower than the need.
@@ -86,7 +86,7 @@ def test_no_other_grouping_needs_less(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_tiling_within_a_limit_needs_no_more(seed: int) -> None:
     tiler = _Case(seed).tiler
-    least = tiler.least(recompute=True)
+    least = tiler.smallest(recompute=True)
     middle = (least.need_bytes + tiler.plain_bytes) // 2
     for limit in (least.need_bytes, middle, tiler.plain_bytes):
         found = tiler.within(limit, recompute=True)

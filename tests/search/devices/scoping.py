@@ -12,12 +12,12 @@ from codegen.ir.ops import DEVICE_COPY
 from codegen.kernels.contract import MemoryDemand, View
 from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.devices.offers import Chip, Owners
+from codegen.search.devices.offers import BoardOffer, Owners
 from tests.plan.build import function, prim, var
 
 POOLS = ("a", "b", "c")
 OUTSIDE = "outside"
-CHIP = Chip(
+OFFER = BoardOffer(
     name="probe",
     pools=POOLS,
     dma_pools=("b", "c"),

@@ -21,14 +21,14 @@ from codegen.program.interface import IoMode
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners
 from tests.plan.build import function, live, prim, var
-from tests.search.devices.scoping import CHIP, POOLS, Given, fewest_copies, given_functions
+from tests.search.devices.scoping import OFFER, POOLS, Given, fewest_copies, given_functions
 
 Planned = tuple[Function, tuple[PrimFunc, ...]]
 
 
 def _planned(case: Given) -> Planned | None:
     try:
-        return plan_devices(case.function, case.prims, CHIP, case.owners)
+        return plan_devices(case.function, case.prims, OFFER, case.owners)
     except CodegenError as error:
         assert {message.code for message in error.messages} == {"E320"}
         return None
@@ -138,7 +138,7 @@ def test_what_is_computed_stays_and_devices_that_are_set_too(case: Given) -> Non
 def test_planning_devices_again_changes_nothing(case: Given) -> None:
     found = _planned(case)
     if found is not None:
-        again = plan_devices(*found, CHIP, case.owners)
+        again = plan_devices(*found, OFFER, case.owners)
         assert again[0] == found[0]
         assert [p.let for p in again[1]] == [p.let for p in found[1]]
 
@@ -153,7 +153,7 @@ def _kernel_in(scopes: tuple[str, ...], argument: int | None = 0) -> tuple[Memor
 def test_a_demand_flows_back_into_the_value() -> None:
     x, y = var("x", 8), var("y", 8)
     prims = [prim(y, x, memory=_kernel_in(("b",)))]
-    planned, found = plan_devices(function([x], prims, [y]), prims, CHIP)
+    planned, found = plan_devices(function([x], prims, [y]), prims, OFFER)
     assert planned.params[0].device == VirtualDevice(memory_scope="b")
     assert not _copies(found)
 
@@ -165,7 +165,7 @@ def test_one_copy_serves_all_uses_in_a_memory_and_through_views() -> None:
         prim(y, v, memory=_kernel_in(("b", "c"))),
         prim(z, x, y, memory=_kernel_in(("c",))),
     ]
-    planned, found = plan_devices(function([x], prims, [z]), prims, CHIP)
+    planned, found = plan_devices(function([x], prims, [z]), prims, OFFER)
     assert [(p.name, p.let.var.device.memory_scope) for p in found] == [
         ("x_c", "c"),
         ("v_c", "c"),
@@ -179,7 +179,7 @@ def test_round_trips_and_copies_for_nobody_go() -> None:
     x, there, back, idle, y = (var(n, 8, scope=s) for n, s in zip("xtbiy", "abac" + "a", strict=True))
     copies = [_copy(there, x), _copy(back, there), _copy(idle, x)]
     prims = [*copies, prim(y, back)]
-    planned, found = plan_devices(function([x], prims, [y]), prims, CHIP)
+    planned, found = plan_devices(function([x], prims, [y]), prims, OFFER)
     assert [p.name for p in found] == ["y"]
     assert planned.body[0].call.args == (x,)
 
@@ -199,7 +199,7 @@ def test_every_contradiction_is_told_with_its_chain() -> None:
         prim(z, y, memory=_kernel_in(("a",))),
     ]
     with pytest.raises(CodegenError) as caught:
-        plan_devices(function([x], prims, [z]), prims, CHIP, Owners(placed={"x": "codegen.toml, place 2"}))
+        plan_devices(function([x], prims, [z]), prims, OFFER, Owners(placed={"x": "codegen.toml, place 2"}))
     assert [message.text for message in caught.value.messages] == [
         "no memory suits w: x is given to a by codegen.toml, place 2; v is a view of x; w is a view of v; "
         "w is given to b by its device in the model",
@@ -215,7 +215,7 @@ def test_memories_and_devices_that_the_board_lacks() -> None:
     npu, dsp = VirtualDevice(target="npu", device_id=0), VirtualDevice(target="dsp")
     prims = [prim(c, x, memory=_kernel_in(("ccm",))), prim(y, c, device=npu)]
     with pytest.raises(CodegenError) as caught:
-        plan_devices(function([x], prims, [y]), prims, CHIP)
+        plan_devices(function([x], prims, [y]), prims, OFFER)
     assert [str(message) for message in caught.value.messages] == [
         'error[E323] PROBE "c": kernel probe wants argument 0 in ccm, which probe has not\n'
         "help: its pools are a, b, c; DMA reaches b, c",
@@ -229,13 +229,13 @@ def test_memories_and_devices_that_the_board_lacks() -> None:
         (1, "its cores, core device 0 and core device 1"),
     ):
         both = (
-            CHIP if second is None else replace(CHIP, second_core=VirtualDevice(target="core", device_id=1))
+            OFFER if second is None else replace(OFFER, second_core=VirtualDevice(target="core", device_id=1))
         )
         with pytest.raises(
             CodegenError, match=f"y is given to npu device 1 .* but probe has only {words}, and"
         ):
             plan_devices(function([x], [prim(npu_2, x)], [npu_2]), [prim(npu_2, x)], both)
-    both = replace(CHIP, second_core=VirtualDevice(target="core", device_id=1))
+    both = replace(OFFER, second_core=VirtualDevice(target="core", device_id=1))
     planned, found = plan_devices(function([x], [prim(c, x)], [c]), [prim(c, x)], both)
     assert (planned.body[0].var.device, core_of(found[0])) == (c.device, 1)
     assert core_of(prim(replace(c, device=ANYWHERE), x)) == core_of(prim(c, x, device=c.device)) == 0
@@ -243,7 +243,7 @@ def test_memories_and_devices_that_the_board_lacks() -> None:
     with pytest.raises(
         CodegenError, match=r"E321.*y is given to npu .* kernel probe drives dsp: target is npu"
     ):
-        plan_devices(function([x], prims, [y]), prims, CHIP)
+        plan_devices(function([x], prims, [y]), prims, OFFER)
     prims[1] = prim(y, replace(c, device=ANYWHERE), device=npu)
-    planned, _ = plan_devices(function([x], prims, [y]), prims, CHIP)
+    planned, _ = plan_devices(function([x], prims, [y]), prims, OFFER)
     assert planned.body[1].var.device == npu, "flows out of the PrimFunc"

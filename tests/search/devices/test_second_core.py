@@ -16,12 +16,12 @@ from codegen.search.devices.offers import Owners
 from codegen.search.memory.attempt import Choices
 from codegen.search.search import search
 from tests.plan.build import function, prim, var
-from tests.search.devices.scoping import CHIP
+from tests.search.devices.scoping import OFFER
 from tests.search.kernels.test_in_place_kernels import BOARD
 from tests.search.rows import Net
 
 CORE_1 = VirtualDevice(device_id=1)
-TWO_CORES = replace(CHIP, second_core=VirtualDevice(target="core", device_id=1))
+TWO_CORES = replace(OFFER, second_core=VirtualDevice(target="core", device_id=1))
 
 
 def _on_core_1(name: str) -> Var:
@@ -81,7 +81,7 @@ def test_one_message_for_all_steps_of_a_place_on_a_device_that_is_not_there() ->
     prims = [prim(after, before) for before, after in pairwise(chain)]
     placed = {value.name: "codegen.toml, place 3" for value in values}
     with pytest.raises(CodegenError) as caught:
-        plan_devices(function([x], prims, [lone]), prims, CHIP, Owners(placed=placed))
+        plan_devices(function([x], prims, [lone]), prims, OFFER, Owners(placed=placed))
     names = ", ".join(f"v{index}" for index in range(20))
     has = "but probe has only its core, core device 0, and no kernel of"
     help_ = "help: leave target and device_id out, or declare a [[kernel]] that has them"

@@ -87,11 +87,11 @@ def test_no_choice_of_constants_is_cheaper() -> None:
     plain = planned(1 << 20)
     owned = ((prim.name, constant) for prim in plain.prim_funcs for constant in prim.constants)
     pieces = merge(owned, plain.constant_pools)
-    ways = [
+    packings = [
         [each for each in unit.options if each.pool == "sram" and each.end_bytes <= PEAK_BYTES]
         for unit in units(plain, pieces, "balanced").units
     ]
-    kept = [unbeaten(options) for options in ways]
+    kept = [unbeaten(options) for options in packings]
     need = PLAIN_BYTES - limit
     costs = [
         sum(each.instructions for each in choice if each)

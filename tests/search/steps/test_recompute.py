@@ -100,7 +100,7 @@ def test_any_variant_computes_the_same(seed: int) -> None:
     first = first_variant(module)
     for variant in dice_variants(first, seed)[-3:]:
         check(module, planning(variant, module).attempt(()))
-        tiling = planning(variant, module).tiler().least(recompute=True)
+        tiling = planning(variant, module).tiler().smallest(recompute=True)
         check(module, planning(variant, module).attempt(tiling.segments))
         macs = sum(prim.macs for prim in variant.prim_funcs)
         assert macs - sum(prim.macs for prim in first.prim_funcs) == variant.extra_macs
@@ -196,7 +196,7 @@ def test_a_streamed_input_is_read_once() -> None:
             continue
         readers = len(module.main.uses()["image"])
         for again in first.recomputing("blocks"):
-            attempt = again.attempt(again.tiler().least(recompute=False).segments)
+            attempt = again.attempt(again.tiler().smallest(recompute=False).segments)
             streams = [prim for prim in attempt.prim_funcs if prim.block and prim.block.streamed]
             assert len(streams) == 1
             inner = streams[0].let.call.attrs.function  # pyright: ignore
