@@ -16,24 +16,15 @@ from codegen.plan.constants.merging import merge
 from codegen.program.program import Program
 from codegen.search.flash.compressible import Option
 from codegen.search.kernels.binding import Binder, Cap, Caps, step_key
-
-PER_MAC, PER_VALUE = 10, 100
-"""Instructions that kernels without a prediction are taken to run for a multiply-accumulate and for a value
-of the result, rather too many than too few: `codegen run kws_ref_model.tflite --board mps2-an386 --pool
-flash=26748`, all portable, prints 10.27 per multiply-accumulate."""
-
-
-def cost(prim: PrimFunc) -> int:
-    """Instructions of a step."""
-    if prim.instructions is not None:
-        return prim.instructions
-    return PER_MAC * prim.macs + PER_VALUE * prim.let.var.type.elements
+from codegen.search.kernels.costs import assumed_instructions
 
 
 def program_cost(program: Program, binder: Binder) -> int:
     """Instructions of an inference of `program`, whose constants are not linked yet."""
     return sum(
-        sum(cost(inner) for inner in _inner(prim, binder)) if prim.instructions is None else prim.instructions
+        sum(assumed_instructions(each) for each in _inner(prim, binder))
+        if prim.instructions is None
+        else prim.instructions
         for prim in program.prim_funcs
     )
 
@@ -58,7 +49,7 @@ class Step:
 
     def more(self, other: PrimFunc) -> int:
         """Instructions that `other` takes more."""
-        return max(cost(other) - cost(self.prims[0]), 0)
+        return max(assumed_instructions(other) - assumed_instructions(self.prims[0]), 0)
 
 
 Taken = Mapping[str, PrimFunc]
@@ -233,7 +224,7 @@ def _row_kernels(let: Let, binder: Binder) -> list[PrimFunc]:
 def _unbeaten(prim: PrimFunc, others: Sequence[PrimFunc]) -> tuple[PrimFunc, ...]:
     """Of `others` those with fewer constant bytes than `prim` that none beats in bytes and instructions."""
     found: list[PrimFunc] = []
-    for other in sorted(others, key=lambda each: (cost(each), each.constant_bytes)):
+    for other in sorted(others, key=lambda each: (assumed_instructions(each), each.constant_bytes)):
         if other.constant_bytes < (found[-1] if found else prim).constant_bytes:
             found.append(other)
     return tuple(found)

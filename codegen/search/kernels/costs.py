@@ -1,4 +1,8 @@
-"""What a kernel costs: predicted instructions, and constants at the price that `--optimize` puts on flash."""
+"""What a kernel costs: predicted instructions, and constants at the price that `--optimize` puts on flash.
+
+A kernel without a prediction costs by the question asked: `cost` where one of two is taken, `cost_in_sum`
+where choices for all steps are compared, `assumed_instructions` where an inference is estimated.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,6 +29,15 @@ def code_limit(optimize: str, steps: int) -> int | None:
     return None if limit is None else max(limit - STEP_BYTES * steps - BLOCKS_BYTES, 0)
 
 
+_UNKNOWN = 1e12
+"""A step without a prediction, in a sum: no byte is worth losing a prediction."""
+
+PER_MAC, PER_VALUE = 10, 100
+"""Instructions that kernels without a prediction are taken to run for a multiply-accumulate and for a value
+of the result, rather too many than too few: `codegen run kws_ref_model.tflite --board mps2-an386 --pool
+flash=26748`, all portable, prints 10.27 per multiply-accumulate."""
+
+
 def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
     """The one with the least `cost`, the first one wins ties."""
     return min(prim_funcs, key=lambda prim: cost(prim, flash_worth))
@@ -33,3 +46,15 @@ def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
 def cost(prim: PrimFunc, flash_worth: int) -> float:
     """Predicted instructions and `flash_worth` for every byte of constants; any prediction beats none."""
     return math.inf if prim.instructions is None else prim.instructions + flash_worth * prim.constant_bytes
+
+
+def cost_in_sum(prim: PrimFunc, flash_worth: int) -> float:
+    """As `cost`, finite: of two sums the one with fewer kernels that lack a prediction is the lower one."""
+    return _UNKNOWN if prim.instructions is None else cost(prim, flash_worth)
+
+
+def assumed_instructions(prim: PrimFunc) -> int:
+    """Instructions of a step; without a prediction by the work it does."""
+    if prim.instructions is not None:
+        return prim.instructions
+    return PER_MAC * prim.macs + PER_VALUE * prim.let.var.type.elements

@@ -33,11 +33,7 @@ def alternatives(
 
 
 def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> bool:
-    if slower_percent is None or prim.instructions is None:
-        return True
-    if other.instructions is None:
-        return False
-    return other.instructions * 100 <= prim.instructions * (100 + slower_percent)
+    return slower_percent is None or cost(other, 0) * 100 <= cost(prim, 0) * (100 + slower_percent)
 
 
 def of_fewest_bytes(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from codegen.kernels.base.code_sizes import code_bytes
 from codegen.kernels.primfunc import PrimFunc
-from codegen.search.kernels.costs import cheapest, cost
+from codegen.search.kernels.costs import cheapest, cost_in_sum
 
 Candidates = Sequence[Sequence[PrimFunc]]
 """Per step the PrimFuncs of all kernels that can run it."""
@@ -48,7 +48,7 @@ def _at_price(candidates: Candidates, flash_worth: int, code_worth: int) -> tupl
     def price(prim: PrimFunc, room_bytes: int) -> float:
         # A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
         more_bytes = max(_workspace_bytes(prim) - room_bytes, 0)
-        return _cost(prim, flash_worth) + flash_worth * more_bytes
+        return cost_in_sum(prim, flash_worth) + flash_worth * more_bytes
 
     def choice(move: Candidates) -> list[tuple[float, PrimFunc]]:
         rooms = zip(move, roomy, strict=True)
@@ -80,12 +80,8 @@ def _moves(left: Candidates) -> Iterator[list[list[PrimFunc]]]:
         yield [[prim for prim in each if prim.kernel == kernel] or list(each) for each in left]
 
 
-def _cost(prim: PrimFunc, flash_worth: int) -> float:
-    return _UNKNOWN if prim.instructions is None else cost(prim, flash_worth)
-
-
 def _instructions(chosen: Sequence[PrimFunc]) -> float:
-    return sum(_cost(prim, 0) for prim in chosen)
+    return sum(cost_in_sum(prim, 0) for prim in chosen)
 
 
 def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
@@ -99,7 +95,3 @@ def _symbols(prim: PrimFunc) -> Iterator[str]:
         yield from (stage.kernel.symbol for stage in prim.block.stages if stage.kernel)
     else:
         yield prim.symbol
-
-
-_UNKNOWN = 1e12
-"""A step without a prediction: no byte is worth losing one."""
