@@ -47,6 +47,13 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     assert (site / "search" / "search_index.js").is_file()
 
 
+def test_lists_and_tables_are_shown_as_such(site: Path) -> None:
+    """Without an empty line in front MkDocs takes a list or a table for words of the paragraph above."""
+    swallowed = re.compile(r"<p>(?:(?!</p>).)*\n(?:- |\d+\. |\|)|<p>(?:\||```)", re.DOTALL)
+    pages = {path: swallowed.findall(path.read_text(encoding="utf-8")) for path in site.glob("**/*.html")}
+    assert {str(path.relative_to(site)): found for path, found in pages.items() if found} == {}
+
+
 def _wide(page: Path) -> Iterator[str]:
     fenced = False
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
