@@ -9,27 +9,7 @@
  * is that of cg_conv2d_f32 and cg_depthwise_conv2d_f32 bit by bit. (VFMA would round once; it also
  * takes three cycles on a Cortex-M4, VMUL and VADD two.)
  */
-    .syntax unified
-    .thumb
-
-/* cg_tile_fpu */
-    .equ BLOCKS, 0
-    .equ ROWS, 4
-    .equ RUNS, 8
-    .equ RUN_LEN, 12
-    .equ X_GAP, 16
-    .equ X_ROW_GAP, 20
-    .equ W_LEAD, 24
-    .equ W_ROW_GAP, 28
-    .equ W_TAIL, 32
-    .equ PX_STEP, 36
-    .equ OUT_STEP, 40
-    .equ CLAMP, 44
-    .equ LOW, 48
-    .equ HIGH, 52
-    .equ SINGLES, 56
-    .equ WRAPPED, 60
-    .equ RING_STEP, 64
+#include "cg_tile_f32.inc"
 
 /* Bytes of r4-r11, lr and s16-s31; cg_frame_<function> tells the linker's stack bound. */
     .equ FRAME, 36 + 64
@@ -125,40 +105,6 @@
     add     r5, r4, lr
     add     r6, r5, lr
     add     r7, r6, lr
-    .endm
-
-    .macro step4 by
-    add     r4, r4, \by
-    add     r5, r5, \by
-    add     r6, r6, \by
-    add     r7, r7, \by
-    .endm
-
-/*
- * ROWS counts twice the rows in front of the ring's end, from below: at 0 the window is over, at 1
- * the next row is the ring's first, and WRAPPED counts the rest.
- */
-    .macro next_row
-    adds    r10, r10, #2
-    bmi     2b
-    bne     91f
-    .endm
-
-/* Pixels four or one, from the ring's end to its begin. */
-    .macro wrap4 by
-91:
-    ldr     r10, [r0, #WRAPPED]
-    ldr     \by, [r0, #RING_STEP]
-    step4   \by
-    b       2b
-    .endm
-
-    .macro wrap1 by
-91:
-    ldr     r10, [r0, #WRAPPED]
-    ldr     \by, [r0, #RING_STEP]
-    add     r4, r4, \by
-    b       2b
     .endm
 
 /* Of sixteen sums: bias, activation, store. */

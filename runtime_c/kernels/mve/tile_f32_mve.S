@@ -8,26 +8,7 @@
  * loops without a counter of its own; gcc 12 does neither. Products are rounded before they are
  * added, in order.
  */
-    .syntax unified
-    .thumb
-
-/* cg_tile_fpu */
-    .equ BLOCKS, 0
-    .equ ROWS, 4
-    .equ RUNS, 8
-    .equ RUN_LEN, 12
-    .equ X_GAP, 16
-    .equ X_ROW_GAP, 20
-    .equ W_LEAD, 24
-    .equ W_ROW_GAP, 28
-    .equ W_TAIL, 32
-    .equ PX_STEP, 36
-    .equ OUT_STEP, 40
-    .equ CLAMP, 44
-    .equ LOW, 48
-    .equ HIGH, 52
-    .equ WRAPPED, 60
-    .equ RING_STEP, 64
+#include "cg_tile_f32.inc"
 
 /* r4-r11, lr, q4-q7, and a word for the runs left; cg_frame_<function> tells the stack bound. */
     .equ LOCALS, 4
@@ -64,36 +45,6 @@
     add     r5, r4, r11
     add     r6, r5, r11
     add     r7, r6, r11
-    .endm
-
-    .macro step4 by
-    add     r4, r4, \by
-    add     r5, r5, \by
-    add     r6, r6, \by
-    add     r7, r7, \by
-    .endm
-
-/* As in tile_f32_fpu.S. */
-    .macro next_row
-    adds    r10, r10, #2
-    bmi     2b
-    bne     91f
-    .endm
-
-    .macro wrap4 by
-91:
-    ldr     r10, [r0, #WRAPPED]
-    ldr     \by, [r0, #RING_STEP]
-    step4   \by
-    b       2b
-    .endm
-
-    .macro wrap1 by
-91:
-    ldr     r10, [r0, #WRAPPED]
-    ldr     \by, [r0, #RING_STEP]
-    add     r4, r4, \by
-    b       2b
     .endm
 
     .macro clear4
