@@ -195,9 +195,8 @@ class _Entry:
         whole = [tensor for tensor in self.program.inputs if tensor.value != self.program.streamed]
         pointers = ["inputs", *(f"inputs->{c_name(tensor.field)}" for tensor in whole)]
         pointers += ["outputs", *(f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)]
-        nulls = [f"({pointer} == NULL)" for pointer in pointers]
-        condition = wrapped("    if (", nulls, ") {", separator=" || ")
-        missing = Check(condition=condition, status="CG_ERR_NULL_POINTER")
+        nulls = tuple(f"{pointer} == NULL" for pointer in pointers)
+        missing = Check(conditions=nulls, status="CG_ERR_NULL_POINTER")
         callers = [missing] if self.program.io is IoMode.CALLER else []
         return (*pool_checks(self.program), *callers, *constant_checks(self.program))
 

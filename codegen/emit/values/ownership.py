@@ -3,7 +3,7 @@
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import macros, members, wrapped
@@ -25,10 +25,15 @@ CHECK_SOURCE = "support/check_constants.c"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """One condition under which a call is refused, as the `if` of it, and the status it returns."""
+    """Conditions under each of which a call is refused, and the status it returns then."""
 
-    condition: str
+    conditions: tuple[str, ...]
     status: str
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """As they stand in an `if`: in parentheses where there are several."""
+        return tuple(f"({each})" for each in self.conditions) if len(self.conditions) > 1 else self.conditions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,13 +99,15 @@ def pool_checks(program: Program) -> list[Check]:
     if not program.interface.caller_pools:
         return []
     fields = [(pool.name, f"pools->{c_name(pool.name)}") for pool in own_pools(program)]
-    missing = ["(pools == NULL)", *(f"({field} == NULL)" for _, field in fields)]
-    short = [f"({field}_size_bytes < {pool_macro(program.name, pool)})" for pool, field in fields]
-    skewed = [f"((uintptr_t){field} % {alignment_macro(program.name, pool)} != 0u)" for pool, field in fields]
+    missing = ("pools == NULL", *(f"{field} == NULL" for _, field in fields))
+    short = tuple(f"{field}_size_bytes < {pool_macro(program.name, pool)}" for pool, field in fields)
+    skewed = tuple(
+        f"(uintptr_t){field} % {alignment_macro(program.name, pool)} != 0u" for pool, field in fields
+    )
     return [
-        Check(condition=_if(missing), status="CG_ERR_NULL_POINTER"),
-        Check(condition=_if(short), status="CG_ERR_POOL_SIZE"),
-        Check(condition=_if(skewed), status="CG_ERR_POOL_ALIGNMENT"),
+        Check(conditions=missing, status="CG_ERR_NULL_POINTER"),
+        Check(conditions=short, status="CG_ERR_POOL_SIZE"),
+        Check(conditions=skewed, status="CG_ERR_POOL_ALIGNMENT"),
     ]
 
 
@@ -108,14 +115,8 @@ def constant_checks(program: Program) -> list[Check]:
     """Whether constants have been handed over; nothing if they are linked."""
     if not program.interface.external:
         return []
-    return [
-        Check(condition=f"    if ({constants_base(program)} == NULL) {{", status="CG_ERR_CONSTANTS_MISSING")
-    ]
-
-
-def _if(conditions: Sequence[str]) -> str:
-    text = conditions if len(conditions) > 1 else [conditions[0][1:-1]]
-    return wrapped("    if (", text, ") {", separator=" || ")
+    missing = (f"{constants_base(program)} == NULL",)
+    return [Check(conditions=missing, status="CG_ERR_CONSTANTS_MISSING")]
 
 
 def constants_base(program: Program) -> str:
