@@ -179,7 +179,7 @@ def test_a_place_that_a_kernel_contradicts(tmp_path: Path) -> None:
     [message] = caught.value.messages
     assert str(message) == (
         'error[E320] op 1 CUSTOM "g": no memory suits user1: user1 is given to dtcm by codegen.toml, '
-        "place 1; kernel group_max of user1 wants its result in bram or ddr or sram\n"
+        "line 7, place 1; kernel group_max of user1 wants its result in bram or ddr or sram\n"
         "help: change one of these; values that share bytes need one memory, uses may have their own"
     )
 
@@ -190,7 +190,7 @@ def test_another_core_and_an_accelerator(tmp_path: Path) -> None:
     place = '[[place]]\nop = "{}"\ntarget = "npu"\n'
     path, options = _options(tmp_path, BOARD, place.format("RELU"), 'result = "sram"')
     with pytest.raises(
-        CodegenError, match=r"E322\] codegen.toml, place 1: relu0, relu2 are given to npu, but mps3-an547"
+        CodegenError, match=r"E322\] codegen.toml, line 7, place 1: relu0, relu2 are given to npu, but mps3"
     ):
         plan_model(path, board, options)
     path, options = _options(tmp_path, BOARD, place.format("Group Max"), 'result = "sram"')
