@@ -1,5 +1,6 @@
 """The worked examples of CONTRIBUTING.md, done to a copy of the checkout, where they must work."""
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 from tests.checkout import ROOT
 
 OPERATOR = ROOT / "docs" / "examples" / "new_operator.patch"
+FLAG = ROOT / "docs" / "examples" / "new_flag.patch"
 COPIED = ("codegen", "runtime_c", "templates", "boards", "benchmarks", "tests", "pyproject.toml", "LICENSE")
 
 CHECK = """
@@ -48,7 +50,7 @@ def _call(*words: str, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the checkout with the new operator in it."""
+    """A copy of the checkout with the new operator and the new flag in it."""
     if shutil.which("git") is None:
         pytest.skip("git applies the patch, and is not installed")
     copy = tmp_path_factory.mktemp("contributing")
@@ -57,7 +59,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_data"))
         else:
             shutil.copy(ROOT / name, copy / name)
-    _call("git", "apply", str(OPERATOR), folder=copy)
+    _call("git", "apply", str(OPERATOR), str(FLAG), folder=copy)
     return copy
 
 
@@ -89,3 +91,51 @@ def test_the_suite_finds_the_new_operator_by_the_registries(checkout: Path) -> N
     assert "test_result_equals_the_reference[NEG-" in told
     assert "test_every_operator_has_a_kernel" in told
     assert "test_every_source_is_recorded" in told
+
+
+WRITE = """
+from codegen.importers.tflite.writing.writer import ModelBuilder
+
+model, shape = ModelBuilder(), (1, 4)
+x, total, y = (model.tensor(name, shape, "float32") for name in ("x", "total", "y"))
+model.op("ADD", [x, x], [total])
+model.op("RELU", [total], [y])
+model.inputs(x)
+model.outputs(y)
+open("two.tflite", "wb").write(model.build())
+"""
+
+
+def test_a_new_flag_is_one_row_and_one_use() -> None:
+    """The row is the field of `Options`; the other change is where the value is read."""
+    text = FLAG.read_text(encoding="utf-8")
+    added = re.findall(r"^\+(?!\+\+ )", text, re.MULTILINE)
+    assert re.findall(r"^\+\+\+ b/(\S+)", text, re.MULTILINE) == [
+        "codegen/driver/options.py",
+        "codegen/driver/build.py",
+    ]
+    assert len(added) == 2
+
+
+def test_the_new_flag_works_wherever_flags_are_said(checkout: Path) -> None:
+    """On the command line, in the environment, in codegen.toml, and in the provenance of what is emitted."""
+    folder = checkout / "flag"
+    folder.mkdir()
+    _call(sys.executable, "-c", WRITE, folder=checkout)
+    shutil.move(checkout / "two.tflite", folder / "two.tflite")
+
+    def built(*flags: str, **variables: str) -> tuple[int, bool]:
+        """Steps, and whether the header says the flag."""
+        words = ("-m", "codegen", "build", "two.tflite", "--board", "host", "-o", "out", "-q", *flags)
+        environment = {**os.environ, "PYTHONPATH": str(checkout), **variables}
+        subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, timeout=300)
+        report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+        return len(report["steps"]), " --no-fuse" in (folder / "out" / "two.h").read_text(encoding="utf-8")
+
+    assert built() == (1, False)
+    assert built("--no-fuse") == (2, True)
+    assert built(CODEGEN_FUSE="false") == (2, True)
+    (folder / "codegen.toml").write_text("fuse = false\n", encoding="utf-8")
+    assert built() == (2, True)
+    assert built("--fuse") == (1, False)
+    assert "--fuse / --no-fuse" in _call(sys.executable, "-m", "codegen", "build", "--help", folder=checkout)
