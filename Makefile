@@ -74,7 +74,7 @@ tools-test:
 	$(QUIETLY) apt-get install -y -qq --no-install-recommends ccache; } || \
 	echo "ccache did not install: the suite runs without it, and takes longer"
 
-$(VENV)/bin/pip:
+$(VENV)/bin/pip: | tools-demo
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml $(LOCK) | $(VENV)/bin/pip tools-demo
