@@ -19,8 +19,8 @@ class _Cost:
 
 
 _THUMB_2: Mapping[str, _Cost] = {
-    "speed": _Cost(call=40, group=12, byte=15, taking=6),
-    "balanced": _Cost(call=40, group=12, byte=15, taking=6),
+    "speed": _Cost(call=40, group=12, byte=16, taking=5),
+    "balanced": _Cost(call=40, group=12, byte=16, taking=5),
     "size": _Cost(call=45, group=12, byte=17, taking=5),
 }
 _ARMV6M: Mapping[str, _Cost] = {

@@ -41,9 +41,9 @@ const uint8_t *cg_unpack(void *to, size_t bytes, const uint8_t *packed, const ui
         bits <<= length;
         spare -= (int32_t)length;
         if (spare < 0) {
+#if defined(__OPTIMIZE_SIZE__)
             /* Nothing: but it keeps this a branch. gcc 14 -Os made all of it conditional
                instructions, 8 more for each byte that takes nothing. */
-#if defined(__GNUC__)
             __asm__ volatile("");
 #endif
             bits |= (((uint32_t)from[0] << 8) | from[1]) << (uint32_t)(-spare);
