@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from codegen.ir.function import Function, Module
+from codegen.ir.operator import Arrays
 from codegen.ir.values import Arg, ConstRef, Let, Var
 
 
@@ -16,7 +17,7 @@ def _value(module: Module, values: dict[str, np.ndarray], arg: Arg | None) -> np
     return values[arg.name]
 
 
-def evaluate_let(let: Let, values: Sequence[np.ndarray | None]) -> np.ndarray:
+def evaluate_let(let: Let, values: Arrays) -> np.ndarray:
     """The reference result of one step for the given argument values.
 
     Floats overflow to infinity and NaN without a word, as they do in C.

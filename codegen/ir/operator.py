@@ -9,6 +9,12 @@ import numpy as np
 
 from codegen.ir.types import TensorType
 
+Arrays = Sequence[np.ndarray | None]
+"""The arrays of a call's arguments; None where an optional one is absent."""
+
+Types = Sequence[TensorType | None]
+"""Their types."""
+
 
 class Activation(Enum):
     """Activation fused into an operator, applied to its result."""
@@ -51,29 +57,23 @@ class Op(ABC):
     attrs_type: type[Attrs] = Attrs
 
     @abstractmethod
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """Shape of the result; raises ValueError with the reason when the arguments do not fit."""
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Raise ValueError with the reason unless dtypes, quantisation and shapes obey the rule."""
         expected = self.result_shape(attrs, args)
         if result.shape != expected:
             raise ValueError(f"result shape is {list(result.shape)}, the operator gives {list(expected)}")
 
     @abstractmethod
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The reference result: integer-exact to TFLite's reference kernels, float32 within 1e-5 relative.
 
         `values` have the shapes and dtypes of `args`; returns an array of `result.shape`, `result.dtype`.
         """
 
-    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Multiply-accumulates of one evaluation, taps in the padding included; 0 if it has none."""
         del attrs, args, result
         return 0

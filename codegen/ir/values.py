@@ -1,14 +1,11 @@
 """Values of a function: variables, references to constants, calls, bindings."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.ir.operator import Attrs, Op
 from codegen.ir.types import ANYWHERE, TensorType, VirtualDevice
-
-if TYPE_CHECKING:
-    from codegen.ir.operator import Attrs, Op
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,9 +88,9 @@ class Source:
 class Call:
     """An operator applied to atomic arguments (None: an optional argument left out)."""
 
-    op: "Op"
+    op: Op
     args: tuple[Arg | None, ...]
-    attrs: "Attrs"
+    attrs: Attrs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

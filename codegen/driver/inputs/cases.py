@@ -11,6 +11,7 @@ import numpy as np
 from codegen.driver.words import counted
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import DType, TensorType
+from codegen.ir.operator import Arrays
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,11 +149,7 @@ def fitting(
 
 
 def _all_fitted(
-    arrays: Sequence[np.ndarray | None],
-    types: Sequence[TensorType],
-    what: str,
-    where: str,
-    messages: Messages,
+    arrays: Arrays, types: Sequence[TensorType], what: str, where: str, messages: Messages
 ) -> tuple[np.ndarray | None, ...]:
     """Arrays in the shapes of `types`; None stays None."""
     if len(arrays) != len(types):

@@ -1,11 +1,9 @@
 """Evaluation of ADD, SUB and MUL."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from codegen.ir.fixed_point import Integers, multiply_by_quantized_multiplier
-from codegen.ir.operator import Activation
+from codegen.ir.operator import Activation, Arrays, Types
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import (
@@ -19,12 +17,7 @@ from codegen.ir.ops.base.parameters import (
 from codegen.ir.types import DType, TensorType
 
 
-def add(
-    attrs: BinaryAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def add(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """ADD, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
@@ -33,12 +26,7 @@ def add(
     return _rescaled_sum(add_params(*types, result), (first, second), types, attrs.activation, result)
 
 
-def sub(
-    attrs: BinaryAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def sub(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """SUB, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
@@ -47,12 +35,7 @@ def sub(
     return _rescaled_sum(sub_params(*types, result), (first, second), types, attrs.activation, result)
 
 
-def mul(
-    attrs: BinaryAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def mul(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """MUL, broadcasting."""
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:

@@ -1,11 +1,10 @@
 """Operators that multiply by weights: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.operator import Activation, Attrs, Op
+from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
 from codegen.ir.ops import matmul
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import (
@@ -31,11 +30,7 @@ from codegen.ir.types import DType, TensorType
 
 
 def _check_weighted(
-    args: Sequence[TensorType | None],
-    result: TensorType,
-    axis: int,
-    activation: Activation,
-    multipliers: matmul.Multipliers,
+    args: Types, result: TensorType, axis: int, activation: Activation, multipliers: matmul.Multipliers
 ) -> None:
     """Types of image, weights, bias and result; `axis` is the weights' axis of result channels."""
     image, weights, bias = operand(args, 0, "image"), operand(args, 1, "weights"), optional(args, 2)
@@ -86,7 +81,7 @@ class Conv2D(Op):
     short = "conv"
     attrs_type = ConvAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, O]."""
         conv = narrow(attrs, ConvAttrs)
         image, weights = _image_and_weights(args)
@@ -100,22 +95,16 @@ class Conv2D(Op):
         )
         return (batch, *extents, outputs)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 0, narrow(attrs, ConvAttrs).activation, conv_multipliers)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::ConvPerChannel, reference_ops::Conv."""
         return matmul.conv(narrow(attrs, ConvAttrs), values, args, result)
 
-    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times taps times input channels of a group."""
         del attrs
         return result.elements * math.prod(operand(args, 1, "weights").shape[1:])
@@ -128,7 +117,7 @@ class DepthwiseConv2D(Op):
     short = "dw"
     attrs_type = DepthwiseConvAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, C * multiplier]."""
         conv = narrow(attrs, DepthwiseConvAttrs)
         image, weights = _image_and_weights(args)
@@ -144,7 +133,7 @@ class DepthwiseConv2D(Op):
         )
         return (batch, *extents, outputs)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs).activation, conv_multipliers)
@@ -152,17 +141,11 @@ class DepthwiseConv2D(Op):
         if result.dtype is DType.INT16 and bias is not None:
             need_dtype(bias, "bias", DType.INT64)  # TFLite has no other form of this operator
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::DepthwiseConvPerChannel, reference_ops::DepthwiseConv."""
         return matmul.depthwise_conv(narrow(attrs, DepthwiseConvAttrs), values, args, result)
 
-    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times taps."""
         del attrs
         return result.elements * math.prod(operand(args, 1, "weights").shape[1:3])
@@ -175,7 +158,7 @@ class FullyConnected(Op):
     short = "fc"
     attrs_type = FullyConnectedAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[rows, O]; with `keep_num_dims` the image's shape with its last extent replaced by O."""
         connected = narrow(attrs, FullyConnectedAttrs)
         need_count(args, 2, 3)
@@ -194,7 +177,7 @@ class FullyConnected(Op):
             )
         return (*image.shape[:-1], outputs)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
         super().check(attrs, args, result)
         activation = narrow(attrs, FullyConnectedAttrs).activation
@@ -202,7 +185,7 @@ class FullyConnected(Op):
         if result.dtype is not DType.FLOAT32:
             self._check_bias_scale(args, result)
 
-    def _check_bias_scale(self, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def _check_bias_scale(self, args: Types, result: TensorType) -> None:
         weights, bias = operand(args, 1, "weights"), optional(args, 2)
         if bias is None or weights.quantization is None or len(weights.quantization.scales) > 1:
             return
@@ -210,13 +193,7 @@ class FullyConnected(Op):
         bias_scale = bias.scale if single else 0.0
         need_matching_bias(operand(args, 0, "image").scale, weights.scale, bias_scale, result.scale)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::FullyConnected, reference_ops::FullyConnected.
 
         Per channel with `keep_num_dims` and more than 2 dimensions as tflite-micro has it: TFLite 2.14 takes
@@ -224,13 +201,13 @@ class FullyConnected(Op):
         """
         return matmul.fully_connected(narrow(attrs, FullyConnectedAttrs), values, args, result)
 
-    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Result elements times I."""
         del attrs
         return result.elements * operand(args, 1, "weights").shape[1]
 
 
-def _image_and_weights(args: Sequence[TensorType | None]) -> tuple[TensorType, TensorType]:
+def _image_and_weights(args: Types) -> tuple[TensorType, TensorType]:
     need_count(args, 2, 3)
     image, weights = operand(args, 0, "image"), operand(args, 1, "weights")
     need_rank(image, 4, "image")

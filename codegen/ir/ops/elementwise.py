@@ -1,11 +1,10 @@
 """Operators on two arguments, element by element with broadcasting: ADD, SUB, MUL."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops import arithmetic
 from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.operands import (
@@ -25,13 +24,13 @@ class _Binary(Op):
 
     attrs_type = BinaryAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The broadcast shape of both arguments."""
         narrow(attrs, BinaryAttrs)
         need_count(args, 2, 2)
         return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16 or float32 throughout."""
         super().check(attrs, args, result)
         need_elements(result)
@@ -55,13 +54,7 @@ class Add(_Binary):
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         add_params(first, second, result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::Add."""
         return arithmetic.add(narrow(attrs, BinaryAttrs), values, args, result)
 
@@ -75,13 +68,7 @@ class Sub(_Binary):
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         sub_params(first, second, result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::SubWithActivation, BroadcastQuantSubSlow."""
         return arithmetic.sub(narrow(attrs, BinaryAttrs), values, args, result)
 
@@ -95,13 +82,7 @@ class Mul(_Binary):
     def _check_scales(self, first: TensorType, second: TensorType, result: TensorType) -> None:
         mul_multiplier(first, second, result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::Mul."""
         return arithmetic.mul(narrow(attrs, BinaryAttrs), values, args, result)
 

@@ -1,12 +1,12 @@
 """FUSED: several steps as one, so that a kernel may run them together. Only the search makes it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from codegen.ir.function import Function
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.types import TensorType
 from codegen.ir.values import Arg, ConstRef, Let
@@ -39,7 +39,7 @@ class Fused(Op):
     short = "fused"
     attrs_type = FusedAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The last step's."""
         function = narrow(attrs, FusedAttrs).function
         wanted = [param.type for param in function.params] + [ref.type for ref in constants_of(function)]
@@ -47,13 +47,7 @@ class Fused(Op):
             raise ValueError("the arguments are not the function's parameters and constants")
         return function.body[-1].var.type.shape
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The steps' references, one after the other."""
         del args, result
         function = narrow(attrs, FusedAttrs).function
@@ -64,7 +58,7 @@ class Fused(Op):
             known[let.var.name] = let.call.op.evaluate(let.call.attrs, step_values, types, let.var.type)
         return known[function.body[-1].var.name]
 
-    def macs(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """Of all steps, each run once in whole."""
         del args, result
         total = 0

@@ -1,11 +1,10 @@
 """Operators that move elements and compute nothing: CONCATENATION, PAD, RESHAPE, TRANSPOSE, STRIDED_SLICE."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
 from codegen.ir.ops.base.operands import narrow, need_count, need_elements, operand, present
 from codegen.ir.types import TensorType
@@ -14,7 +13,7 @@ from codegen.ir.types import TensorType
 class _Layout(Op):
     """One argument; the result has its element type."""
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Any element type, the same on both sides."""
         super().check(attrs, args, result)
         need_elements(result)
@@ -31,7 +30,7 @@ class Concatenation(_Layout):
     short = "concat"
     attrs_type = ConcatAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The arguments' common shape, extents along `axis` summed."""
         axis = narrow(attrs, ConcatAttrs).axis
         shapes = [operand(args, index, f"input {index}").shape for index in range(len(args))]
@@ -44,7 +43,7 @@ class Concatenation(_Layout):
         first = shapes[0]
         return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Any element type; integers must all have the result's quantisation, as TFLite demands of int8."""
         super().check(attrs, args, result)
         if not result.dtype.is_integer:
@@ -57,13 +56,7 @@ class Concatenation(_Layout):
                     "CONCATENATION of integers is not supported"
                 )
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Copies the arguments side by side."""
         del args, result
         parts = [present(values, index, f"input {index}") for index in range(len(values))]
@@ -77,7 +70,7 @@ class Pad(_Layout):
     short = "pad"
     attrs_type = PadAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """Each extent plus what is added before and after."""
         pad = narrow(attrs, PadAttrs)
         need_count(args, 1, 1)
@@ -90,7 +83,7 @@ class Pad(_Layout):
             before + extent + after for extent, (before, after) in zip(shape, pad.paddings, strict=True)
         )
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """Any element type that can hold the value."""
         super().check(attrs, args, result)
         value = narrow(attrs, PadAttrs).value
@@ -99,13 +92,7 @@ class Pad(_Layout):
             if value != int(value) or not low <= value <= high:
                 raise ValueError(f"pad value {value:g} is no {result.dtype.value}")
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The argument inside a frame of `value`."""
         del args
         pad = narrow(attrs, PadAttrs)
@@ -120,7 +107,7 @@ class Reshape(_Layout):
     short = "reshape"
     attrs_type = ReshapeAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if it has as many elements."""
         shape = narrow(attrs, ReshapeAttrs).shape
         need_count(args, 1, 1)
@@ -129,13 +116,7 @@ class Reshape(_Layout):
             raise ValueError(f"shape {list(argument.shape)} cannot become {list(shape)}")
         return shape
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The argument's elements."""
         del attrs, args
         return present(values, 0, "argument").reshape(result.shape)
@@ -148,7 +129,7 @@ class Transpose(_Layout):
     short = "transpose"
     attrs_type = TransposeAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's extents, permuted."""
         permutation = narrow(attrs, TransposeAttrs).permutation
         need_count(args, 1, 1)
@@ -157,13 +138,7 @@ class Transpose(_Layout):
             raise ValueError(f"{list(permutation)} is no permutation of the axes of {list(shape)}")
         return tuple(shape[axis] for axis in permutation)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The argument with its axes permuted, dense."""
         del args, result
         return np.ascontiguousarray(
@@ -178,7 +153,7 @@ class StridedSlice(_Layout):
     short = "slice"
     attrs_type = StridedSliceAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The attribute's shape, if indices stay inside and the elements agree."""
         part = narrow(attrs, StridedSliceAttrs)
         need_count(args, 1, 1)
@@ -193,13 +168,7 @@ class StridedSlice(_Layout):
             raise ValueError(f"slice of {list(part.counts)} elements cannot have shape {list(part.shape)}")
         return part.shape
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The chosen elements, dense."""
         del args
         part = narrow(attrs, StridedSliceAttrs)

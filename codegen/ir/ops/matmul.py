@@ -17,7 +17,7 @@ from codegen.ir.fixed_point import (
     multiply_wide_by_quantized_multiplier,
     wrap_int32,
 )
-from codegen.ir.operator import Activation
+from codegen.ir.operator import Activation, Arrays, Types
 from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import (
@@ -34,12 +34,7 @@ Reals = NDArray[np.floating]
 Multipliers = Callable[[float, Sequence[float], float], tuple[NDArray[np.int32], NDArray[np.int32]]]
 
 
-def conv(
-    attrs: ConvAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def conv(attrs: ConvAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """CONV_2D: image NHWC, weights OHWI, grouped when I divides the image's C."""
     image, weights = _operands(values, args)
     total = conv_sums(attrs, image, weights, result)
@@ -60,12 +55,7 @@ def conv_sums(attrs: ConvAttrs, image: Reals, weights: Reals, result: TensorType
     return total
 
 
-def depthwise_conv(
-    attrs: DepthwiseConvAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def depthwise_conv(attrs: DepthwiseConvAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """DEPTHWISE_CONV_2D: image NHWC, weights 1HWO."""
     image, weights = _operands(values, args)
     total = depthwise_sums(attrs, image, weights, result)
@@ -82,10 +72,7 @@ def depthwise_sums(attrs: DepthwiseConvAttrs, image: Reals, weights: Reals, resu
 
 
 def fully_connected(
-    attrs: FullyConnectedAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
+    attrs: FullyConnectedAttrs, values: Arrays, args: Types, result: TensorType
 ) -> np.ndarray:
     """FULLY_CONNECTED: rows of I elements, weights [O, I]."""
     image, weights = _operands(values, args)
@@ -102,7 +89,7 @@ def fully_connected_sums(image: Reals, weights: Reals) -> Reals:
     return total
 
 
-def _operands(values: Sequence[np.ndarray | None], args: Sequence[TensorType | None]) -> tuple[Reals, Reals]:
+def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
     """Image less its zero point (so that padding with 0 is padding with the zero point), and weights.
 
     Both float64 if they are integers, so that sums are exact, else float32.
@@ -134,8 +121,8 @@ def _taps(attrs: ConvAttrs | DepthwiseConvAttrs, image: Reals, window: tuple[int
 def _finish(
     total: Reals,
     activation: Activation,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
+    values: Arrays,
+    args: Types,
     result: TensorType,
     multipliers: Multipliers,
 ) -> np.ndarray:
@@ -151,11 +138,7 @@ def _finish(
 
 
 def requantized(
-    sums: Integers,
-    activation: Activation,
-    args: Sequence[TensorType | None],
-    result: TensorType,
-    multipliers: Multipliers,
+    sums: Integers, activation: Activation, args: Types, result: TensorType, multipliers: Multipliers
 ) -> np.ndarray:
     """Integer results of `sums` [..., O], bias included; they wrap to 32 bits first, as in C, or are 64 bits
     wide (`has_wide_accumulator`)."""

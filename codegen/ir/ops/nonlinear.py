@@ -1,10 +1,8 @@
 """Operators on one argument, element by element or row by row: activations and changes of quantisation."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from codegen.ir.operator import Activation, Attrs, Op
+from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
 from codegen.ir.ops import pointwise
 from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import (
@@ -35,13 +33,13 @@ class _Unary(Op):
     floats: bool = True
     """Whether it works on float32 on both sides."""
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's shape."""
         narrow(attrs, self.attrs_type)
         need_count(args, 1, 1)
         return operand(args, 0, "argument").shape
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """One of its integer types or float32 on both sides."""
         super().check(attrs, args, result)
         need_elements(result)
@@ -62,7 +60,7 @@ class Softmax(_Unary):
     short = "softmax"
     attrs_type = SoftmaxAttrs
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """At least one axis, a positive beta; an int8 result has scale 1/256, zero point -128."""
         super().check(attrs, args, result)
         if not result.shape:
@@ -73,13 +71,7 @@ class Softmax(_Unary):
             need_fixed_quantization(result, 1 / 256, -128)
             softmax_params(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Softmax (int8: gemmlowp's fixed-point exponential)."""
         return pointwise.softmax(narrow(attrs, SoftmaxAttrs), values, args, result)
 
@@ -90,19 +82,13 @@ class Logistic(Pointwise):
     name = "LOGISTIC"
     short = "logistic"
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """An int8 result has scale 1/256, zero point -128."""
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             need_fixed_quantization(result, 1 / 256, -128)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: see `pointwise.logistic`."""
         del attrs
         return pointwise.logistic(values, args, result)
@@ -114,19 +100,13 @@ class Tanh(Pointwise):
     name = "TANH"
     short = "tanh"
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """An int8 result has scale 1/128, zero point 0."""
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             need_fixed_quantization(result, 1 / 128, 0)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: see `pointwise.tanh`."""
         del attrs
         return pointwise.tanh(values, args, result)
@@ -138,20 +118,14 @@ class _Clamp(Pointwise):
     activation: Activation
     integers = (DType.INT8, DType.INT16)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16 or float32, scales within what integer kernels can apply."""
         super().check(attrs, args, result)
         if result.dtype is not DType.FLOAT32:
             relu_multiplier(operand(args, 0, "argument"), result)
             activation_range(self.activation, result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::ReluX."""
         del attrs
         return pointwise.relu(self.activation, values, args, result)
@@ -181,19 +155,13 @@ class LeakyRelu(Pointwise):
     attrs_type = LeakyReluAttrs
     integers = (DType.INT8, DType.INT16)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16 or float32, scales and alpha within what integer kernels can apply."""
         super().check(attrs, args, result)
         if result.dtype is not DType.FLOAT32:
             leaky_relu_params(narrow(attrs, LeakyReluAttrs).alpha, operand(args, 0, "argument"), result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::QuantizeLeakyRelu, LeakyRelu."""
         return pointwise.leaky_relu(narrow(attrs, LeakyReluAttrs), values, args, result)
 
@@ -206,7 +174,7 @@ class Quantize(Pointwise):
     integers = (DType.INT8, DType.INT16)
     floats = False
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """float32, int8, int16 or int32 in, int8 or int16 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
@@ -218,13 +186,7 @@ class Quantize(Pointwise):
             need_quantized(argument, "argument")
             rescale_multiplier(argument, result)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::AffineQuantize, Requantize."""
         del attrs
         return pointwise.quantize(values, args, result)
@@ -238,7 +200,7 @@ class Dequantize(Pointwise):
     integers = ()
     floats = False
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 in, float32 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
@@ -247,13 +209,7 @@ class Dequantize(Pointwise):
         need_dtype(result, "result", DType.FLOAT32)
         need_quantized(argument, "argument")
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Dequantize."""
         del attrs, result
         return pointwise.dequantize(values, args)

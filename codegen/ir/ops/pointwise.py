@@ -1,7 +1,6 @@
 """Evaluation of the operators on one argument: activations, softmax, changes of quantisation."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from codegen.ir.fixed_point import (
     round_half_away_array,
     rounding_divide_by_power,
 )
-from codegen.ir.operator import Activation
+from codegen.ir.operator import Activation, Arrays, Types
 from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import (
@@ -32,12 +31,7 @@ from codegen.ir.ops.base.parameters import (
 from codegen.ir.types import DType, TensorType
 
 
-def softmax(
-    attrs: SoftmaxAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def softmax(attrs: SoftmaxAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """SOFTMAX over the last axis."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
@@ -64,9 +58,7 @@ def _softmax_int8(attrs: SoftmaxAttrs, value: Integers, argument: TensorType) ->
     return np.where(counts, np.clip(scaled, -128, 127), -128).astype(np.int8)
 
 
-def logistic(
-    values: Sequence[np.ndarray | None], args: Sequence[TensorType | None], result: TensorType
-) -> np.ndarray:
+def logistic(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """LOGISTIC. int8: a table of 256 results. Source: kernels/activations.cc, SigmoidPrepare."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
@@ -74,9 +66,7 @@ def logistic(
     return logistic_table(operand(args, 0, "argument"), result)[value.view(np.uint8)]
 
 
-def tanh(
-    values: Sequence[np.ndarray | None], args: Sequence[TensorType | None], result: TensorType
-) -> np.ndarray:
+def tanh(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """TANH. int8: a table of 256 results. Source: kernels/activations.cc, TanhPrepare."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
@@ -84,12 +74,7 @@ def tanh(
     return tanh_table(operand(args, 0, "argument"), result)[value.view(np.uint8)]
 
 
-def relu(
-    activation: Activation,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def relu(activation: Activation, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """RELU (activation RELU) and RELU6; integers are rescaled to the result's quantisation."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
@@ -100,12 +85,7 @@ def relu(
     return np.clip(scaled, *activation_range(activation, result)).astype(result.dtype.numpy)
 
 
-def leaky_relu(
-    attrs: LeakyReluAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def leaky_relu(attrs: LeakyReluAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """LEAKY_RELU."""
     value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     if result.dtype is DType.FLOAT32:
@@ -120,9 +100,7 @@ def leaky_relu(
     return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(result.dtype.numpy)
 
 
-def quantize(
-    values: Sequence[np.ndarray | None], args: Sequence[TensorType | None], result: TensorType
-) -> np.ndarray:
+def quantize(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """QUANTIZE: float32 to an integer (rounded half away, saturated), or integer to integer."""
     value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     if argument.dtype is DType.FLOAT32:
@@ -135,7 +113,7 @@ def quantize(
     return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(result.dtype.numpy)
 
 
-def dequantize(values: Sequence[np.ndarray | None], args: Sequence[TensorType | None]) -> np.ndarray:
+def dequantize(values: Arrays, args: Types) -> np.ndarray:
     """DEQUANTIZE: scale * (stored - zero point), in double, rounded to float32."""
     value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     return (argument.scale * (value.astype(np.float64) - argument.zero_point)).astype(np.float32)

@@ -1,10 +1,8 @@
 """Operators that reduce: AVERAGE_POOL_2D, MAX_POOL_2D, MEAN."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops import reduce
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs
 from codegen.ir.ops.base.operands import (
@@ -26,7 +24,7 @@ class _Pool(Op):
 
     attrs_type = PoolAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """[N, rows, columns, C]; every window must hold at least one element of the image."""
         pool = narrow(attrs, PoolAttrs)
         need_count(args, 1, 1)
@@ -41,7 +39,7 @@ class _Pool(Op):
             raise ValueError(f"padding {pool.padding} leaves a window of {pool.window} without any element")
         return (batch, rows, columns, channels)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8 or int16 with the argument's quantisation, or float32."""
         super().check(attrs, args, result)
         image = operand(args, 0, "image")
@@ -58,13 +56,7 @@ class AveragePool2D(_Pool):
     name = "AVERAGE_POOL_2D"
     short = "avgpool"
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Integers round half away from zero. Source: reference_integer_ops::AveragePool."""
         del args
         return reduce.average_pool(narrow(attrs, PoolAttrs), values, result)
@@ -76,13 +68,7 @@ class MaxPool2D(_Pool):
     name = "MAX_POOL_2D"
     short = "maxpool"
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_integer_ops::MaxPool."""
         del args
         return reduce.max_pool(narrow(attrs, PoolAttrs), values, result)
@@ -95,7 +81,7 @@ class Mean(Op):
     short = "mean"
     attrs_type = MeanAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """The argument's shape without `axes`, or with 1 in their place if `keep_dims`."""
         mean = narrow(attrs, MeanAttrs)
         need_count(args, 1, 1)
@@ -106,7 +92,7 @@ class Mean(Op):
             return tuple(1 if axis in mean.axes else extent for axis, extent in enumerate(shape))
         return tuple(extent for axis, extent in enumerate(shape) if axis not in mean.axes)
 
-    def check(self, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> None:
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
         """int8, int16 or float32, at least one element in each mean."""
         super().check(attrs, args, result)
         argument = operand(args, 0, "argument")
@@ -115,13 +101,7 @@ class Mean(Op):
         if argument.dtype is not DType.FLOAT32:
             mean_multiplier(argument, result, argument.elements // result.elements)
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::QuantizedMeanOrSum and reference_integer_ops::Mean, see `reduce.mean`."""
         return reduce.mean(narrow(attrs, MeanAttrs), values, args, result)
 

@@ -1,11 +1,11 @@
 """Evaluation of the operators that reduce: pools and means."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from codegen.ir.fixed_point import multiply_by_quantized_multiplier
-from codegen.ir.operator import Activation
+from codegen.ir.operator import Activation, Arrays, Types
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import activation_range, float_activation_range, mean_multiplier
@@ -13,7 +13,7 @@ from codegen.ir.ops.base.taps import Meeting, axes_of, meetings
 from codegen.ir.types import DType, TensorType
 
 
-def average_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: TensorType) -> np.ndarray:
+def average_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray:
     """AVERAGE_POOL_2D: elements inside the image, summed and counted; integers round half away from zero."""
     image = present(values, 0, "image")
     wide = np.int64 if result.dtype.is_integer else np.float32
@@ -28,7 +28,7 @@ def average_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: 
     return _activate(np.sign(total) * magnitude, attrs.activation, result)
 
 
-def max_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: TensorType) -> np.ndarray:
+def max_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray:
     """MAX_POOL_2D: padding never wins."""
     image = present(values, 0, "image")
     lowest = result.dtype.numpy.type(result.dtype.limits[0] if result.dtype.is_integer else -np.inf)
@@ -38,12 +38,7 @@ def max_pool(attrs: PoolAttrs, values: Sequence[np.ndarray | None], result: Tens
     return _activate(largest, attrs.activation, result)
 
 
-def mean(
-    attrs: MeanAttrs,
-    values: Sequence[np.ndarray | None],
-    args: Sequence[TensorType | None],
-    result: TensorType,
-) -> np.ndarray:
+def mean(attrs: MeanAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """MEAN. int8: the sum less the zero points, times one multiplier that holds both scales and 1 / count.
 
     Equal quantisations on both sides, and 4-D images over axes 1 and 2, are no special cases for int8.

@@ -1,12 +1,11 @@
 """USER: an operator computed by a C function of the user's, declared in codegen.toml."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.types import TensorType
 from codegen.ir.values import Call
@@ -93,18 +92,12 @@ class User(Op):
     short = "user"
     attrs_type = UserAttrs
 
-    def result_shape(self, attrs: Attrs, args: Sequence[TensorType | None]) -> tuple[int, ...]:
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
         """What the file declares: there is no rule to hold it against."""
         del args
         return narrow(attrs, UserAttrs).shape
 
-    def evaluate(
-        self,
-        attrs: Attrs,
-        values: Sequence[np.ndarray | None],
-        args: Sequence[TensorType | None],
-        result: TensorType,
-    ) -> np.ndarray:
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Raises ValueError: there is no reference, and none is made up."""
         del values, args, result
         raise ValueError(f"{narrow(attrs, UserAttrs).kernel.op} is computed by the user's kernel alone")

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from codegen.ir.function import Function, Module
 from codegen.ir.operator import Attrs, Padding2D
-from codegen.ir.ops.user import UserKernel
+from codegen.ir.ops import UserKernel
 from codegen.ir.types import Quantization, TensorType, VirtualDevice
 from codegen.ir.values import Arg, Constant, ConstRef, Let, Var
 

@@ -1,9 +1,8 @@
 """What evaluating a step in NumPy costs, known from shapes alone: what is bounded before it is begun."""
 
 import math
-from collections.abc import Sequence
 
-from codegen.ir.operator import Attrs, Op
+from codegen.ir.operator import Attrs, Op, Types
 from codegen.ir.ops.base.attrs import ConvAttrs, FullyConnectedAttrs, PoolAttrs
 from codegen.ir.types import DType, TensorType
 
@@ -11,7 +10,7 @@ _ROUND = 1 << 12
 """Elements that NumPy handles in the time of one round of a loop in Python."""
 
 
-def effort(op: Op, attrs: Attrs, args: Sequence[TensorType | None], result: TensorType) -> int:
+def effort(op: Op, attrs: Attrs, args: Types, result: TensorType) -> int:
     """Elements read, computed and multiplied; rounds of loops over a window or over input channels (of
     floats) count as the elements that would take as long. Memory goes with it: some 100 bytes each."""
     elements = result.elements + sum(each.elements for each in args if each is not None)

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from codegen.ir.fixed_point import INT32_MAX
-from codegen.ir.operator import Attrs, Padding2D
+from codegen.ir.operator import Arrays, Attrs, Padding2D, Types
 from codegen.ir.ops.base.taps import axes_of
 from codegen.ir.types import DType, TensorType
 
@@ -23,7 +23,7 @@ def narrow(attrs: Attrs, kind: type[_A]) -> _A:
     return attrs
 
 
-def operand(args: Sequence[TensorType | None], index: int, what: str) -> TensorType:
+def operand(args: Types, index: int, what: str) -> TensorType:
     """Argument `index`; raises ValueError if it was left out."""
     found = args[index] if index < len(args) else None
     if found is None:
@@ -31,12 +31,12 @@ def operand(args: Sequence[TensorType | None], index: int, what: str) -> TensorT
     return found
 
 
-def optional(args: Sequence[TensorType | None], index: int) -> TensorType | None:
+def optional(args: Types, index: int) -> TensorType | None:
     """Argument `index`, None if it was left out."""
     return args[index] if index < len(args) else None
 
 
-def present(values: Sequence[np.ndarray | None], index: int, what: str) -> np.ndarray:
+def present(values: Arrays, index: int, what: str) -> np.ndarray:
     """Data of argument `index`; raises ValueError if it was left out."""
     found = values[index] if index < len(values) else None
     if found is None:
@@ -44,7 +44,7 @@ def present(values: Sequence[np.ndarray | None], index: int, what: str) -> np.nd
     return found
 
 
-def need_count(args: Sequence[TensorType | None], low: int, high: int) -> None:
+def need_count(args: Types, low: int, high: int) -> None:
     """Raise ValueError unless there are `low` to `high` arguments."""
     if not low <= len(args) <= high:
         wanted = str(low) if low == high else f"{low} to {high}"

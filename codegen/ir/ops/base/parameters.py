@@ -22,7 +22,7 @@ from codegen.ir.fixed_point import (
     round_half_away,
     round_half_away_array,
 )
-from codegen.ir.operator import Activation
+from codegen.ir.operator import Activation, Types
 from codegen.ir.types import DType, TensorType
 
 _LIMITS: dict[Activation, tuple[float | None, float | None]] = {
@@ -98,7 +98,7 @@ def fully_connected_multipliers(
     return np.array([multiplier], np.int32), np.array([shift], np.int32)
 
 
-def has_wide_accumulator(args: Sequence[TensorType | None]) -> bool:
+def has_wide_accumulator(args: Types) -> bool:
     """Whether (image, weights, bias) sum in 64 bits: int16 images do, unless the bias is int32.
 
     Then the sum is requantized with 15 bits of the multiplier, else as that of an int8 image. Without a bias
