@@ -29,8 +29,8 @@ from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
 from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
-from codegen.ir.rules.places import Place
-from codegen.ir.text.printer import print_module
+from codegen.ir.rules import Place
+from codegen.ir.text import print_module
 from codegen.program.bundle import Bundle
 from codegen.program.problem import Limits
 from codegen.program.sources import Image

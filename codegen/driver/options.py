@@ -14,8 +14,7 @@ from typing import Any, Literal
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.model_names import GivenNames
 from codegen.ir.ops import UserKernel
-from codegen.ir.rules.places import Place
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import Place, StateRule
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.program.interface import Interface, IoMode
 from codegen.search import CompressMode, ScheduleMode, SharingMode, StageMode

@@ -19,7 +19,7 @@ MAX_PIXELS = 1 << 18
 """Rows times columns of all images of a batch: kernels are chosen and blocks laid out by row and by tile."""
 
 MAX_FOLDED_EFFORT = 16 << 20
-"""Effort (`codegen.ir.ops.base.effort`: about elements and multiply-accumulates) of all steps on constants
+"""Effort (`codegen.ir.ops.base.operands`: about elements and multiply-accumulates) of all steps on constants
 alone: they are evaluated before any C is written."""
 
 MAX_RANK = 8

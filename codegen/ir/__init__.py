@@ -1,13 +1,14 @@
 """Intermediate representation: typed values in A-normal form, with a virtual device on each."""
 
-from codegen.ir.function import Function, Module
-from codegen.ir.hardware.flash import FlashCache, MemoryModel
-from codegen.ir.hardware.target import (
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
+from codegen.ir.hardware import (
     Board,
     Cache,
     CacheKind,
     Counter,
+    FlashCache,
     MemoryHole,
+    MemoryModel,
     Region,
     RegisterWrite,
     Runner,
@@ -16,7 +17,6 @@ from codegen.ir.hardware.target import (
     Uart,
 )
 from codegen.ir.types import ANYWHERE, DeviceConflict, DType, Quantization, TensorType, VirtualDevice
-from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
 
 __all__ = [
     "ANYWHERE",

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.ir.function import Function, Module
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
 from codegen.ir.operator import Attrs, Op
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
-from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
 
 
 class Builder:

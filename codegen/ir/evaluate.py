@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from codegen.ir.function import Function, Module
+from codegen.ir.function import Arg, ConstRef, Function, Let, Module, Var
 from codegen.ir.operator import Arrays
-from codegen.ir.values import Arg, ConstRef, Let, Var
 
 
 def _value(module: Module, values: dict[str, np.ndarray], arg: Arg | None) -> np.ndarray | None:

@@ -1,8 +1,8 @@
-"""Constant folding: a step whose arguments are all constant becomes a constant."""
+"""Constant folding: a step whose arguments are all constant becomes a constant. Dead steps are removed."""
 
 from dataclasses import dataclass, replace
 
-from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module
+from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
@@ -47,3 +47,22 @@ def _evaluate(let: Let, constants: dict[str, Constant]) -> Constant:
         memory_scope=let.var.device.memory_scope,
         origin=let.var.origin,
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemoveDead:
+    """Drop dead steps; parameters stay, they are the caller's interface."""
+
+    name: str = "remove_dead"
+
+    def run(self, module: Module) -> Module:
+        """Walk backwards from the results."""
+        for function in module.functions.values():
+            live = {result.name for result in function.results if isinstance(result, Var)}
+            kept: list[Let] = []
+            for let in reversed(function.body):
+                if let.var.name in live:
+                    kept.append(let)
+                    live.update(arg.name for arg in let.call.args if isinstance(arg, Var))
+            module = with_function(module, replace(function, body=tuple(reversed(kept))))
+        return module

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from codegen.errors import Message, Messages, listed
 from codegen.ir import Arg, DeviceConflict, Function, Let, Module, Var, VirtualDevice
 from codegen.ir.ops.user import operator_name
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.passes.pipeline import with_function
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import StateRule
 from codegen.plan.clock import Clock
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.live.kept_inputs import Keep

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from codegen.errors import Messages
 from codegen.ir import Function, Var
 from codegen.ir.c_names import identifier, unique
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
 from codegen.program.interface import IoMode, IoTensor, State

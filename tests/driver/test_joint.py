@@ -17,7 +17,7 @@ from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.plan.models.joint import Groups
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes

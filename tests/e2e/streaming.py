@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import StateRule
 
 FRAMES, FEATURES, CLASSES = 4, 6, 5
 STATES = (

@@ -19,7 +19,7 @@ from codegen.driver.run import check_steps, complaints, execute
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.program.interface import IoMode
 from codegen.program.run import Trace
 from tests.e2e.models import build_model

@@ -17,7 +17,7 @@ from codegen.driver.run import all_complaints, check_steps, execute, request
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.program.cores import second_core_steps
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.run import Trace

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from codegen.ir import ANYWHERE, DType, Module, Quantization, TensorType, Var, VirtualDevice
 from codegen.ir.builder import Builder
+from codegen.ir.function import Arg, Source
 from codegen.ir.ops import OPS, Activation, Attrs, BinaryAttrs, PadAttrs, ReshapeAttrs, TransposeAttrs
-from codegen.ir.values import Arg, Source
 
 SCOPES = ("dtcm", "sram", "ccm")
 _TEXT = st.text(max_size=8)

@@ -6,9 +6,9 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Quantization, TensorType, VirtualDevice
 from codegen.ir.builder import Builder
+from codegen.ir.function import Source
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
-from codegen.ir.rules.places import Place
-from codegen.ir.values import Source
+from codegen.ir.rules import Place
 from codegen.passes import FuseActivations, RemoveDead, place_edges, place_values, run_passes
 
 TYPE = TensorType(shape=(1, 4), dtype=DType.INT8, quantization=Quantization(scales=(0.5,), zero_points=(0,)))

@@ -10,7 +10,7 @@ from codegen.driver.build import build, plan_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import StateRule
 from codegen.plan.check import replay, validate
 from codegen.program.interface import IoMode
 from codegen.program.problem import Placement

@@ -7,8 +7,7 @@ import msgspec
 
 from codegen.cli.config.project_tables import ProjectFile, Row
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import Place, StateRule
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.toml.decode import Count, Name, Size
 

@@ -14,8 +14,7 @@ from codegen.documents import read_toml
 from codegen.driver.inputs.files import existing
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
-from codegen.ir.rules.places import Place
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import Place, StateRule
 from codegen.ir.sizes import SIZE_WORDS
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.toml.decode import Name, Size, value_of

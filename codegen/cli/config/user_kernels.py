@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from codegen.cli.config.project_tables import ProjectFile, Row
-from codegen.importers.tflite.advice import CONTROL_FLOW
 from codegen.importers.tflite.operators.translators import is_imported
+from codegen.importers.tflite.problems import CONTROL_FLOW
 from codegen.ir.c_names import WORDS
 from codegen.ir.ops import UserKernel
 from codegen.ir.ops.user import MAX_ALIGNMENT, MEMORY_OF, SOURCE_NAME, SYMBOL, is_alignment, is_memory_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from codegen.errors import Message, Messages
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 
 
 def places_of(places: Sequence[Place], model: str) -> tuple[Place, ...]:

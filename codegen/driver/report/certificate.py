@@ -1,8 +1,8 @@
 """What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
 
 from codegen.driver.words import counted
-from codegen.ir.ops.fused import FusedAttrs
-from codegen.ir.values import Let
+from codegen.ir.function import Let
+from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.bounds import lower_bounds

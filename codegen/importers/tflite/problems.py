@@ -1,6 +1,11 @@
-"""Collects what is wrong with a file while translation goes on."""
+"""Collects what is wrong with a file while translation goes on.
 
+`advice` says what to try when an operator or a type of the file is not supported: the words fit the case.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import MAX_MESSAGES
@@ -91,3 +96,99 @@ class Report:
         """Raise CodegenError with everything recorded."""
         if self._groups:
             raise CodegenError(self.messages)
+
+
+_OPS = "`codegen ops` lists the supported operators"
+_KERNEL = f"{_OPS}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
+
+_VENDORS: Mapping[str, str] = MappingProxyType(
+    {
+        "ethos-u": "Vela, for an Arm Ethos-U",
+        "edgetpu-custom-op": "the compiler for Google's Edge TPU",
+        "NeutronGraph": "NXP's converter for the Neutron",
+        "DISPATCH_OP": "LiteRT's compiler for an NPU",
+        "XC_": "XMOS's optimiser for the xcore",
+    }
+)
+"""Custom operators that hold layers as a vendor's compiler left them: start of the name, which compiler."""
+
+_VENDOR_ADVICE = (
+    "use the file from before the vendor's compiler; a kernel that drives the device can be declared in "
+    "codegen.toml (docs/user_kernels.md)"
+)
+
+_VARIABLES = ("ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE")
+_VARIABLES_ADVICE = (
+    "export the model with its state as inputs and outputs; [[state]] in codegen.toml keeps it "
+    "(docs/configuration.md)"
+)
+
+CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
+    {
+        "CALL": "convert the model as one function",
+        "CALL_ONCE": _VARIABLES_ADVICE,
+        "IF": "convert the model without the branch: one model for each way",
+        "WHILE": "unroll the loop before converting (Keras: LSTM, GRU and RNN with unroll=True)",
+    }
+)
+"""Operators that run other subgraphs, and what to try."""
+
+_CUSTOM: Mapping[str, str] = MappingProxyType(
+    {
+        "Flex": "a TensorFlow operator: convert without SELECT_TF_OPS, with operators that TFLite has",
+        "Signal": "end the model behind it, and compute these features in code of your own, or "
+        "declare a kernel in codegen.toml (docs/user_kernels.md)",
+        "TFLite_Detection_PostProcess": "end the model in front of it, and decode the boxes in your own code",
+    }
+)
+"""Custom operators of TensorFlow's own by the start of their names."""
+
+_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "uint8": "convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
+        "inference_input_type = inference_output_type = tf.int8",
+        "float16": "convert it again without float16 in target_spec.supported_types: as int8 or float32",
+        "bool": "end the model in front of the comparison, and decide in your own code",
+        "string": "leave text outside: give the model the numbers that it stands for",
+        "complex64": "leave the Fourier transform outside: give the model real numbers",
+        "complex128": "leave the Fourier transform outside: give the model real numbers",
+        "float64": "build the model with float32 (Keras: set_floatx), and convert it again",
+        "int4": "convert it again with weights of 8 bits",
+        "resource": _VARIABLES_ADVICE,
+        "variant": _VARIABLES_ADVICE,
+    }
+)
+_ANY_TYPE = "convert it again with int8 or float32 values"
+
+
+def advice_for_type(name: str) -> str:
+    """What to try about a tensor of the element type `name`."""
+    return _TYPES.get(name, _ANY_TYPE)
+
+
+def unsupported(name: str, custom_name: str, outputs: int) -> tuple[str, str]:
+    """What is wrong with an operator of so many outputs that is not imported, and what to try."""
+    if custom_name or name == "CUSTOM":
+        return _unsupported_custom(custom_name, outputs)
+    if name in CONTROL_FLOW:
+        return f"control flow ({name} calls another subgraph) is not supported", CONTROL_FLOW[name]
+    if name in _VARIABLES:
+        return f"operator {name} is not supported: state in variables", _VARIABLES_ADVICE
+    return f"operator {name} is not supported", _kernel(outputs)
+
+
+def _unsupported_custom(name: str, outputs: int) -> tuple[str, str]:
+    text = f'custom operator "{name}" is not supported'
+    vendor = _by_start(_VENDORS, name)
+    if vendor is not None:
+        return f"{text}: it is what {vendor} made of layers", _VENDOR_ADVICE
+    return text, _by_start(_CUSTOM, name) or _kernel(outputs)
+
+
+def _by_start(found: Mapping[str, str], name: str) -> str | None:
+    return next((words for start, words in found.items() if name.startswith(start)), None)
+
+
+def _kernel(outputs: int) -> str:
+    """A kernel can be declared for an operator of one output only."""
+    return _KERNEL if outputs == 1 else _OPS

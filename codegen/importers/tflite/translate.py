@@ -7,16 +7,12 @@ import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.importers.printable_names import identifiers
-from codegen.importers.tflite.advice import unsupported
-from codegen.importers.tflite.budget import Budget
-from codegen.importers.tflite.file.reader import operator_codes, read
-from codegen.importers.tflite.file.records import FileModel, FileOperator
-from codegen.importers.tflite.operators import declared
-from codegen.importers.tflite.operators.folding import FOLDED, is_folded
-from codegen.importers.tflite.operators.site import Site, Translated, Values, source
+from codegen.importers.tflite.file.reader import FileModel, FileOperator, operator_codes, read
+from codegen.importers.tflite.operators import translators
+from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
 from codegen.importers.tflite.operators.translators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
-from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
-from codegen.importers.tflite.tensors import Tensors, unknown_extent
+from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report, unsupported
+from codegen.importers.tflite.tensors import Budget, Tensors, unknown_extent
 from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
@@ -275,7 +271,7 @@ class _Translation:
             return (TRANSLATORS[name](site),)
         kernel = self._declared(site.operator)
         assert kernel is not None, "asked for known operators only"
-        return (declared.call(site, kernel),)
+        return (translators.call(site, kernel),)
 
     def _let(self, site: Site, position: int, found: Translated, result: TensorType) -> Let:
         origin = source(site.operator, self.tensors, position)

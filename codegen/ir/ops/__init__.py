@@ -20,7 +20,7 @@ from codegen.ir.ops.base.attrs import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.device_copy import DEVICE_COPY
+from codegen.ir.ops.inserted import DEVICE_COPY
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 

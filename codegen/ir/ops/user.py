@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from codegen.ir.function import Call
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.types import TensorType
-from codegen.ir.values import Call
 
 SYMBOL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 """What may be the name of a C function."""

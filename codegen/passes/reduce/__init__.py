@@ -1,7 +1,7 @@
 """Exact network reduction: channels that are constant or unread are taken out, results stay bit-equal.
 
 Value ranges (`ranges`) show which channels are constant for every input; `flow` says which channels each
-step reads, and what constants add to the accumulators of the steps that read them; `needs` finds the least
+step reads, and what constants add to the accumulators of the steps that read them, and finds the least
 set of channels that must be computed; `rewrite` cuts weights, biases, scales and shapes down to it and folds
 the rest into biases. One run is the fixed point: what is constant depends only on what comes before, and
 needs only grow.
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from codegen.ir import Function, Module
 from codegen.passes.reduce.account import Removal, Work, removals, work
-from codegen.passes.reduce.flow import flow
-from codegen.passes.reduce.needs import needs
+from codegen.passes.reduce.flow import flow, needs
 from codegen.passes.reduce.ranges import ranges
 from codegen.passes.reduce.rewrite import rewrite, surviving
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from codegen.ir import ConstRef, Function, Let, Module
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
-from codegen.passes.reduce.flow import Flow, Mask
-from codegen.passes.reduce.needs import Needs
+from codegen.passes.reduce.flow import Flow, Mask, Needs
 from codegen.passes.reduce.ranges import Range, channels, is_foldable
 
 

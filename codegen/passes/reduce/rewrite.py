@@ -30,8 +30,7 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
 )
 from codegen.passes.pipeline import with_function
-from codegen.passes.reduce.flow import Flow, Link, Mask
-from codegen.passes.reduce.needs import Needs
+from codegen.passes.reduce.flow import Flow, Link, Mask, Needs
 from codegen.passes.reduce.ranges import Range, channels
 
 

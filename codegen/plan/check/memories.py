@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.ir import Board, Function, Var
 from codegen.ir.ops import DEVICE_COPY
-from codegen.ir.ops.fused import FusedAttrs
+from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.program import Program

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codegen.ir import Call, Function, Let, Source
-from codegen.ir.ops.fused import FUSED, FusedAttrs, constants_of
+from codegen.ir.ops.inserted import FUSED, FusedAttrs, constants_of
 from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout, outside
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder

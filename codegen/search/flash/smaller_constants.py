@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.ir import Let
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.fused import FusedAttrs
+from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
 from codegen.kernels.primfunc import PrimFunc

@@ -7,8 +7,7 @@ import pytest
 from codegen.cli.config.project_file import Settings, settings
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
-from codegen.ir.rules.states import StateRule
+from codegen.ir.rules import Place, StateRule
 from codegen.plan.constants.constant_rules import ConstantRule
 
 

@@ -5,7 +5,7 @@ import pytest
 from codegen.driver.inputs.model_places import check_models, places_of
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 
 DEVICE = VirtualDevice(memory_scope="sram")
 ALL = Place(who="place 1", device=DEVICE, inputs=True)

@@ -16,7 +16,7 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.joint import joined
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
-from codegen.ir.text.printer import print_module
+from codegen.ir.text import print_module
 from codegen.program.sources import Sources
 
 CPU_SECONDS = 2.0

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Callable
 from typing import cast
 
-from codegen.importers.tflite.file.schema_layout import OPTIONS, Scalar, Scalars
+from codegen.importers.tflite.file.flatbuffer import OPTIONS, Scalar, Scalars
 from tests.importers.fuzz.tree import Node, Sites, Vector, encode, parse
 
 OPTION_NUMBERS = (0, -1, 1 << 15, (1 << 31) - 1)

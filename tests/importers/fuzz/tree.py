@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import flatbuffers
 
-from codegen.importers.tflite.file.schema_layout import (
+from codegen.importers.tflite.file.flatbuffer import (
     MODEL,
     Child,
     Choice,

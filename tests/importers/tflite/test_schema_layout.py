@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tflite.BuiltinOptions import BuiltinOptions
 
-from codegen.importers.tflite.file.schema_layout import (
+from codegen.importers.tflite.file.flatbuffer import (
     MODEL,
     OPTIONS,
     Child,

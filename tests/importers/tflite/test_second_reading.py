@@ -13,9 +13,8 @@ import pytest
 import tflite
 
 from codegen.importers.printable_names import printable
-from codegen.importers.tflite.file import schema_layout
-from codegen.importers.tflite.file.reader import read
-from codegen.importers.tflite.file.records import FileModel, FileOperator, FileTensor
+from codegen.importers.tflite.file import flatbuffer
+from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.importers.tflite.writing.writer_options import (
     ACTIVATIONS,
@@ -206,7 +205,7 @@ def _of_what_the_writer_says(found: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_file_is_read_as_a_second_reading_has_it() -> None:
     assert len(FILES) >= 92
-    assert set(OPTION_TABLES) == set(schema_layout.OPTIONS)
+    assert set(OPTION_TABLES) == set(flatbuffer.OPTIONS)
     for key in FILES:
         data = model_path(key).read_bytes()
         assert list(_compared(was_read(read(data, key)), said(data), key)) == []

@@ -5,8 +5,7 @@ from hypothesis import given
 
 from codegen import importers
 from codegen.ir import Module
-from codegen.ir.text.parser import parse_module
-from codegen.ir.text.printer import print_module
+from codegen.ir.text import parse_module, print_module
 from tests.ir.strategies import modules
 from tests.testdata import model_path
 

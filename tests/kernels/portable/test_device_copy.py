@@ -12,8 +12,7 @@ from codegen.ir import ConstRef, DType, Module, Quantization, TensorType, Var, V
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import DEVICE_COPY, OPS, USER, Attrs, UserAttrs, UserKernel
-from codegen.ir.text.parser import parse_module
-from codegen.ir.text.printer import print_module
+from codegen.ir.text import parse_module, print_module
 from codegen.ir.verify import problems
 from codegen.kernels import kernels_for
 from codegen.kernels.contract import MemoryDemand

@@ -12,7 +12,7 @@ from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Quantization, TensorType, VirtualDevice
 from codegen.ir.builder import Builder
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.passes import place_values
 from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound

@@ -7,7 +7,7 @@ import pytest
 
 from codegen.errors import CodegenError
 from codegen.ir import Module, Var, VirtualDevice
-from codegen.ir.hardware.target import SecondCore
+from codegen.ir.hardware import SecondCore
 from codegen.kernels.contract import View
 from codegen.program.cores import core_of
 from codegen.program.problem import Limits

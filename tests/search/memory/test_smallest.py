@@ -9,7 +9,7 @@ from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.options import Options
-from codegen.ir.rules.places import Place
+from codegen.ir.rules import Place
 from codegen.ir.types import VirtualDevice
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program

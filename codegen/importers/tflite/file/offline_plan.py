@@ -15,8 +15,7 @@ from tflite.Model import Model
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.errors import CodegenError, Message, Messages
-from codegen.importers.tflite.file.reader import read
-from codegen.importers.tflite.file.records import FileModel, FileTensor
+from codegen.importers.tflite.file.reader import FileModel, FileTensor, read
 from codegen.program.conflicts import interval_conflicts
 from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem
 

@@ -1,4 +1,7 @@
-"""The operators of a file that are imported, by TFLite's name, and who translates them."""
+"""The operators of a file that are imported, by TFLite's name, and who translates them.
+
+An operator that is not translated becomes a call of the kernel that the user has declared for it, if any.
+"""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -7,10 +10,33 @@ from tflite.AddOptions import AddOptions
 from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
-from codegen.importers.tflite.operators import elementwise, shaping, slicing, windows
-from codegen.importers.tflite.operators.folding import FOLDED
-from codegen.importers.tflite.operators.site import Site, Translated
-from codegen.ir.ops import POINTWISE, Attrs
+from codegen.importers.limits import MAX_OPTION_BYTES
+from codegen.importers.tflite.operators import elementwise, shaping, windows
+from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
+from codegen.importers.tflite.problems import Refused
+from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
+
+
+def call(site: Site, kernel: UserKernel) -> Translated:
+    """The call of `kernel`: every input as it is, types and shape of the result as the file declares them.
+
+    Raises Refused for several outputs, for options that are too long, and for an operator that no input of
+    the model reaches: its result would be a constant that only the kernel can compute.
+    """
+    option_bytes = site.operator.custom_option_bytes
+    if option_bytes > MAX_OPTION_BYTES:
+        raise Refused("E305", f"has {option_bytes} bytes of options, supported are {MAX_OPTION_BYTES}")
+    outputs = len(site.operator.outputs)
+    if outputs != 1:
+        text = f"has {outputs} outputs; a kernel declared in codegen.toml computes one result"
+        raise Refused("E301", text, "convert the model so that this operator has one output")
+    args = site.all_args()
+    if not site.depends_on_inputs:
+        text = "depends on no input of the model: its result is a constant that only its kernel could compute"
+        raise Refused("E301", text, "convert the model with the result as a constant")
+    attrs = UserAttrs(kernel=kernel, shape=site.result.shape, options=tuple(site.operator.custom_options))
+    return Translated(op=USER.name, args=args, attrs=attrs)
+
 
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
@@ -31,7 +57,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "RESHAPE": shaping.reshape,
         "SOFTMAX": elementwise.softmax,
         "SQUEEZE": shaping.squeeze,
-        "STRIDED_SLICE": slicing.strided_slice,
+        "STRIDED_SLICE": shaping.strided_slice,
         "SUB": elementwise.binary(SubOptions),
         "TRANSPOSE": shaping.transpose,
     }
@@ -39,7 +65,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
 """Those with one output."""
 
 SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
-    {"SPLIT": slicing.split, "SPLIT_V": slicing.split_v}
+    {"SPLIT": shaping.split, "SPLIT_V": shaping.split_v}
 )
 """Those with several outputs: one step each."""
 

@@ -11,9 +11,9 @@ from tflite.Padding import Padding
 from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
-from codegen.importers.tflite.budget import need_few_rows
 from codegen.importers.tflite.operators.site import Site, Translated
 from codegen.importers.tflite.problems import Refused
+from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D, PoolAttrs
 from codegen.ir.ops.base.taps import WindowAxis, axes_of, padding_of

@@ -1,20 +1,136 @@
-"""Reads the text form of a module back (see `codegen.ir.text.printer`)."""
+"""The text form of a module: `print_module` writes it, `parse_module` reads it back.
+
+The text form of a module: `print_module` writes it, `codegen.ir.text.parse_module` reads it back.
+
+    module file="digits.tflite" format="tflite"
+    const $c3: int8[8,3,3,1] q(0.1, 0.2; 0, 0; axis 0) align 1 origin "conv/w" = base64 "..."
+    fn main(%image: int8[1,8,8,1] q(0.5; -128)) {
+      %conv0: int8[1,8,8,8] q(0.05; -128) = CONV_2D(%image, $c3: ..) stride=(1, 1) at (0, "CONV_2D", "")
+    } -> (%conv0)
+
+A device is written `@(target, id, scope)`, `none` for a free part. Floats are written so that they
+read back to the same value.
+
+Reads the text form of a module back (see `codegen.ir.text`).
+"""
 
 import base64
 import dataclasses
+import enum
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 
-from codegen.ir.function import Function, Module
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
 from codegen.ir.ops import UserKernel, find_op
-from codegen.ir.text.printer import attr_fields
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
-from codegen.ir.values import Arg, Call, Constant, ConstRef, Let, Source, Var
+
+
+def print_module(module: Module) -> str:
+    """The module as text; equal modules give equal text."""
+    lines = [
+        " ".join(["module", *(f"{key}={json.dumps(text)}" for key, text in sorted(module.metadata.items()))])
+    ]
+    lines += [_constant(constant) for constant in module.constants.values()]
+    for function in module.functions.values():
+        lines += _function(function)
+    return "\n".join(lines) + "\n"
+
+
+def _constant(constant: Constant) -> str:
+    data = base64.b64encode(constant.data.tobytes()).decode("ascii")
+    parts = [f"const ${constant.id}: {_type(constant.type)} align {constant.alignment}"]
+    if constant.section is not None:
+        parts.append(f"section {json.dumps(constant.section)}")
+    if constant.memory_scope is not None:
+        parts.append(f"scope {json.dumps(constant.memory_scope)}")
+    return " ".join([*parts, *_origin(constant.origin), "=", "base64", json.dumps(data)])
+
+
+def _function(function: Function) -> Iterator[str]:
+    params = ", ".join(_binding(param) for param in function.params)
+    yield f"fn {function.name}({params}) {{"
+    for let in function.body:
+        yield f"  {_let(let)}"
+    yield f"}} -> ({', '.join(_arg(result) for result in function.results)})"
+
+
+def _let(let: Let) -> str:
+    args = ", ".join(_arg(arg) for arg in let.call.args)
+    line = f"{_binding(let.var)} = {let.call.op.name}({args})"
+    attrs = [
+        f"{field.name}={_literal(getattr(let.call.attrs, field.name))}"
+        for field in attr_fields(let.call.attrs)
+    ]
+    if let.source is not None:
+        name, tensor = json.dumps(let.source.op_name), json.dumps(let.source.tensor_name)
+        attrs.append(f"at ({let.source.op_index}, {name}, {tensor})")
+    return " ".join([line, *attrs])
+
+
+def attr_fields(attrs: Attrs | type[Attrs]) -> tuple[dataclasses.Field[object], ...]:
+    """Fields of an attribute set, in order."""
+    return dataclasses.fields(attrs)
+
+
+def _binding(var: Var) -> str:
+    return " ".join([f"%{var.name}: {_type(var.type)}", *_device(var.device), *_origin(var.origin)])
+
+
+def _arg(arg: Arg | None) -> str:
+    if arg is None:
+        return "none"
+    return f"${arg.id}: {_type(arg.type)}" if isinstance(arg, ConstRef) else f"%{arg.name}"
+
+
+def _type(type_: TensorType) -> str:
+    return " ".join([str(type_), *_quantization(type_.quantization)])
+
+
+def _quantization(quantization: Quantization | None) -> list[str]:
+    if quantization is None:
+        return []
+    scales = ", ".join(repr(scale) for scale in quantization.scales)
+    zero_points = ", ".join(str(zero_point) for zero_point in quantization.zero_points)
+    axis = "" if quantization.axis is None else f"; axis {quantization.axis}"
+    return [f"q({scales}; {zero_points}{axis})"]
+
+
+def _device(device: VirtualDevice) -> list[str]:
+    if device.is_free:
+        return []
+    parts = (device.target, device.device_id, device.memory_scope)
+    return [f"@({', '.join('none' if part is None else json.dumps(part) for part in parts)})"]
+
+
+def _origin(origin: str) -> list[str]:
+    return [f"origin {json.dumps(origin)}"] if origin else []
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return json.dumps(value.value)
+    if isinstance(value, Padding2D):
+        return _literal((value.top, value.bottom, value.left, value.right))
+    if isinstance(value, UserKernel):
+        return _literal(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, tuple):
+        items: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]
+        return f"({', '.join(_literal(item) for item in items)})"
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    raise ValueError(f"attribute value {value!r} has no text form")
+
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<number>-?(?:inf|nan|\d[\d.]*(?:e[+-]?\d+)?))"
