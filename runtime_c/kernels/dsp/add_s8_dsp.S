@@ -2,18 +2,9 @@
 @ add_s8_dsp.S -- sum of two int8 tensors of one shape, DSP extension (contract: cg_add_dsp.h).
 @
 @ Assembly, because all numbers stay in registers: 14 instructions an element, 10 where both scales
-@ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantizing: see cg_tile_dsp.inc.
+@ are equal, and 2 a turn of four; gcc 12 takes about 30. Requantizing: see cg_requantize_dsp.inc.
 @ The instruction model is in codegen/kernels/dsp/elementwise.py.
-    .syntax unified
-    .thumb
-
-    @ \sum times \multiplier, by \shift, plus \offset.
-    .macro scale sum, multiplier, shift, offset
-    smmlar  \sum, \sum, \multiplier, \sum
-    add     \sum, \sum, \sum, asr #31
-    asrs    \sum, \sum, \shift
-    adc     \sum, \sum, \offset
-    .endm
+#include "cg_requantize_dsp.inc"
 
     @ r1 values of the larger scale, r2 of the other one, r3 results, r5 offset, r6 multiplier,
     @ r7 shift, r8 base, r9 multiplier, r10 shift and r11 zero point of the result.
@@ -58,18 +49,12 @@
 
     .section .text.cg_add_s8_dsp, "ax", %progbits
     .balign 4
-    .global cg_add_s8_dsp_run
-    .type   cg_add_s8_dsp_run, %function
-    .thumb_func
-cg_add_s8_dsp_run:
+    entry   cg_add_s8_dsp_run
     ldr     r12, [sp]
     b       .Ladd
     .size   cg_add_s8_dsp_run, . - cg_add_s8_dsp_run
 
-    .global cg_add_s8_dsp
-    .type   cg_add_s8_dsp, %function
-    .thumb_func
-cg_add_s8_dsp:
+    entry   cg_add_s8_dsp
     ldr     r12, [r0]
 .Ladd:
     push    {r4-r11, lr}

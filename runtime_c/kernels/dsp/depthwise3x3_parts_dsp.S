@@ -12,11 +12,7 @@
  * ROWS is 6 for four result rows at a time, 4 for two, 3 for one. The structs are those of
  * cg_depthwise_dsp.h.
  */
-    .syntax unified
-    .thumb
-
-/* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
-    .equ PUSHED, 36
+#include "cg_requantize_dsp.inc"
 
 /* cg_dw_lines */
     .equ LINES_ROWS, 0
@@ -36,6 +32,14 @@
     .equ W_COUNT, 12
     .equ W_FRAME, 16
 
+/* Byte `at` of the pixels at r8 and r9, widened, to a line. Changes r10, r11. */
+    .macro pair_of_bytes at, line, rows
+    ldrsb   r10, [r8, #\at]
+    ldrsb   r11, [r9, #\at]
+    pkhbt   r10, r10, r11, lsl #16
+    str     r10, [\line], #(4 * \rows)
+    .endm
+
 /*
  * void name(const cg_dw_lines *lines, int32_t offset, void *planes): `count` rows, four channels from
  * `offset` on, into the planes, line by line. `step`: bytes from pixel to pixel.
@@ -43,12 +47,8 @@
  * `rest` of padding, the first of them with a pixel in front if `odd`.
  */
     .macro widen name, rows, bytewise
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+    frame   cg_frame_\name, W_FRAME
+    function \name
     push    {r4-r11, lr}
     sub     sp, sp, #W_FRAME
     strd    r0, r2, [sp, #W_ROW]
@@ -98,22 +98,10 @@
     add     r1, r1, r3, lsl #1
 2:
     .if \bytewise
-    ldrsb   r10, [r8]
-    ldrsb   r11, [r9]
-    pkhbt   r10, r10, r11, lsl #16
-    str     r10, [r2], #(4 * \rows)
-    ldrsb   r10, [r8, #1]
-    ldrsb   r11, [r9, #1]
-    pkhbt   r10, r10, r11, lsl #16
-    str     r10, [r4], #(4 * \rows)
-    ldrsb   r10, [r8, #2]
-    ldrsb   r11, [r9, #2]
-    pkhbt   r10, r10, r11, lsl #16
-    str     r10, [r5], #(4 * \rows)
-    ldrsb   r10, [r8, #3]
-    ldrsb   r11, [r9, #3]
-    pkhbt   r10, r10, r11, lsl #16
-    str     r10, [r6], #(4 * \rows)
+    pair_of_bytes 0, r2, \rows
+    pair_of_bytes 1, r4, \rows
+    pair_of_bytes 2, r5, \rows
+    pair_of_bytes 3, r6, \rows
     .else
     pkhbt   r10, r8, r9, lsl #16
     pkhtb   r11, r9, r8, asr #16
@@ -168,7 +156,6 @@
     add     sp, sp, #W_FRAME
     pop     {r4-r11, pc}
     .size \name, . - \name
-    .set cg_frame_\name, W_FRAME + PUSHED
     .endm
 
     widen   cg_dw_widen6_words_dsp, 6, 0
@@ -205,13 +192,21 @@
     .equ F_JOB, 60
     .equ FRAME, 64
 
-/* Accumulator (doubled) to int8: round(acc * multiplier / 2^32), rounding shift, zero point, clamp. */
-    .macro requantize acc, multiplier, shift, zero
-    smmulr  \acc, \acc, \multiplier
-    add     \acc, \acc, \acc, asr #31
-    asrs    \acc, \acc, \shift
-    adc     \acc, \acc, \zero
-    ssat    \acc, #8, \acc
+/* Both kernels begin so: the frame of the job in r0. Changes r4. */
+    .macro enter
+    push    {r4-r11, lr}
+    sub     sp, sp, #FRAME
+    str     r0, [sp, #F_JOB]
+    ldr     r4, [r0, #JOB_ZERO]
+    str     r4, [sp, #F_ZERO]
+    ldr     r4, [r0, #JOB_COUNT]
+    str     r4, [sp, #F_COUNT]
+    .endm
+
+    .macro leave name
+    add     sp, sp, #FRAME
+    pop     {r4-r11, pc}
+    .size   \name, . - \name
     .endm
 
 /*
@@ -220,19 +215,9 @@
  * Stride 1, lines of ROWS = 6 or 4: 2 x 2 results at a time, 61 instructions for 36 products.
  */
     .macro two_lines name, rows
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    push    {r4-r11, lr}
-    sub     sp, sp, #FRAME
-    str     r0, [sp, #F_JOB]
-    ldr     r4, [r0, #JOB_ZERO]
-    str     r4, [sp, #F_ZERO]
-    ldr     r4, [r0, #JOB_COUNT]
-    str     r4, [sp, #F_COUNT]
+    frame   cg_frame_\name, FRAME
+    function \name
+    enter
     strd    r1, r3, [sp, #F_PLANE]
 10:
     ldm     r2!, {r4-r9}
@@ -291,10 +276,10 @@
     smlad   r1, r11, r6, r1
     smlatb  r2, r11, r6, r2
     ldm     sp, {r10-r12}
-    requantize r1, r10, r11, r12
-    requantize r2, r10, r11, r12
-    requantize r3, r10, r11, r12
-    requantize lr, r10, r11, r12
+    requantize_doubled r1, r10, r11, r12
+    requantize_doubled r2, r10, r11, r12
+    requantize_doubled r3, r10, r11, r12
+    requantize_doubled lr, r10, r11, r12
     ldrd    r10, r11, [sp, #F_OUTPUT]
     ldr     r12, [sp, #F_ACROSS]
     add     r11, r10, r11
@@ -340,14 +325,52 @@
     ldr     r2, [sp, #F_CHANNEL]
     b       10b
 15:
-    add     sp, sp, #FRAME
-    pop     {r4-r11, pc}
-    .size \name, . - \name
-    .set cg_frame_\name, FRAME + PUSHED
+    leave   \name
     .endm
 
     two_lines cg_dw3x3_s8_dsp_plane6, 6
     two_lines cg_dw3x3_s8_dsp_plane4, 4
+
+/*
+ * A window of three columns, from words of two pixels: r11 r12 lr hold those of its three rows, then
+ * the next ones. r1 r3 r5 are the first two weights of each row, r2 r4 r6 the last two, r10 is the
+ * bias. One that starts at the words' first pixel:
+ */
+    .macro start sum
+    smlad   \sum, r11, r1, r10
+    smlad   \sum, r12, r3, \sum
+    smlad   \sum, lr, r5, \sum
+    .endm
+
+    .macro end sum
+    smlabt  \sum, r11, r2, \sum
+    smlabt  \sum, r12, r4, \sum
+    smlabt  \sum, lr, r6, \sum
+    .endm
+
+/* One that starts at the first pixel (even) and one at the second (odd), one row of them. */
+    .macro start_row word, weights, even, odd, from_even, from_odd
+    smlad   \even, \word, \weights, \from_even
+    smlatb  \odd, \word, \weights, \from_odd
+    .endm
+
+    .macro end_row word, weights, even, odd
+    smlabt  \even, \word, \weights, \even
+    smlad   \odd, \word, \weights, \odd
+    .endm
+
+/* All three rows. `odd` may be r10. */
+    .macro start_both even, odd
+    start_row r11, r1, \even, \odd, r10, r10
+    start_row r12, r3, \even, \odd, \even, \odd
+    start_row lr, r5, \even, \odd, \even, \odd
+    .endm
+
+    .macro end_both even, odd
+    end_row r11, r2, \even, \odd
+    end_row r12, r4, \even, \odd
+    end_row lr, r6, \even, \odd
+    .endm
 
 /*
  * void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *plane,
@@ -356,19 +379,9 @@
  * end are computed (from words that are there, whatever they hold) and not stored.
  */
     .macro one_line name, stride
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    push    {r4-r11, lr}
-    sub     sp, sp, #FRAME
-    str     r0, [sp, #F_JOB]
-    ldr     r4, [r0, #JOB_ZERO]
-    str     r4, [sp, #F_ZERO]
-    ldr     r4, [r0, #JOB_COUNT]
-    str     r4, [sp, #F_COUNT]
+    frame   cg_frame_\name, FRAME
+    function \name
+    enter
     ldr     r4, [r0, #JOB_STEP]
     str     r4, [sp, #F_ACROSS]
     mov     lr, r2
@@ -391,68 +404,36 @@
 21:
     .if \stride == 1
     ldm     r0!, {r11, r12, lr}
-    smlad   r7, r11, r1, r10
-    smlatb  r8, r11, r1, r10
-    smlad   r7, r12, r3, r7
-    smlatb  r8, r12, r3, r8
-    smlad   r7, lr, r5, r7
-    smlatb  r8, lr, r5, r8
+    start_both r7, r8
     ldm     r0!, {r11, r12, lr}
-    smlad   r9, r11, r1, r10
-    smlatb  r10, r11, r1, r10
-    smlabt  r7, r11, r2, r7
-    smlad   r8, r11, r2, r8
-    smlad   r9, r12, r3, r9
-    smlatb  r10, r12, r3, r10
-    smlabt  r7, r12, r4, r7
-    smlad   r8, r12, r4, r8
-    smlad   r9, lr, r5, r9
-    smlatb  r10, lr, r5, r10
-    smlabt  r7, lr, r6, r7
-    smlad   r8, lr, r6, r8
+    start_row r11, r1, r9, r10, r10, r10
+    end_row r11, r2, r7, r8
+    start_row r12, r3, r9, r10, r9, r10
+    end_row r12, r4, r7, r8
+    start_row lr, r5, r9, r10, r9, r10
+    end_row lr, r6, r7, r8
     ldm     r0, {r11, r12, lr}
-    smlabt  r9, r11, r2, r9
-    smlad   r10, r11, r2, r10
-    smlabt  r9, r12, r4, r9
-    smlad   r10, r12, r4, r10
-    smlabt  r9, lr, r6, r9
-    smlad   r10, lr, r6, r10
+    end_both r9, r10
     .else
     ldm     r0!, {r11, r12, lr}
-    smlad   r7, r11, r1, r10
-    smlad   r7, r12, r3, r7
-    smlad   r7, lr, r5, r7
+    start   r7
     ldm     r0!, {r11, r12, lr}
-    smlad   r8, r11, r1, r10
-    smlad   r8, r12, r3, r8
-    smlad   r8, lr, r5, r8
-    smlabt  r7, r11, r2, r7
-    smlabt  r7, r12, r4, r7
-    smlabt  r7, lr, r6, r7
+    start   r8
+    end     r7
     ldm     r0!, {r11, r12, lr}
-    smlad   r9, r11, r1, r10
-    smlad   r9, r12, r3, r9
-    smlad   r9, lr, r5, r9
-    smlabt  r8, r11, r2, r8
-    smlabt  r8, r12, r4, r8
-    smlabt  r8, lr, r6, r8
+    start   r9
+    end     r8
     ldm     r0!, {r11, r12, lr}
-    smlad   r10, r11, r1, r10
-    smlad   r10, r12, r3, r10
-    smlad   r10, lr, r5, r10
-    smlabt  r9, r11, r2, r9
-    smlabt  r9, r12, r4, r9
-    smlabt  r9, lr, r6, r9
+    start   r10
+    end     r9
     ldm     r0, {r11, r12, lr}
-    smlabt  r10, r11, r2, r10
-    smlabt  r10, r12, r4, r10
-    smlabt  r10, lr, r6, r10
+    end     r10
     .endif
     ldm     sp, {r11, r12, lr}
-    requantize r7, r11, r12, lr
-    requantize r8, r11, r12, lr
-    requantize r9, r11, r12, lr
-    requantize r10, r11, r12, lr
+    requantize_doubled r7, r11, r12, lr
+    requantize_doubled r8, r11, r12, lr
+    requantize_doubled r9, r11, r12, lr
+    requantize_doubled r10, r11, r12, lr
     ldrd    r11, r12, [sp, #F_OUTPUT]
     ldr     lr, [sp, #F_ACROSS]
     subs    r12, r12, #4
@@ -473,39 +454,21 @@
     /* One or two columns are left. */
     .if \stride == 1
     ldm     r0!, {r11, r12, lr}
-    smlad   r7, r11, r1, r10
-    smlatb  r10, r11, r1, r10
-    smlad   r7, r12, r3, r7
-    smlatb  r10, r12, r3, r10
-    smlad   r7, lr, r5, r7
-    smlatb  r10, lr, r5, r10
+    start_both r7, r10
     ldm     r0, {r11, r12, lr}
-    smlabt  r7, r11, r2, r7
-    smlad   r10, r11, r2, r10
-    smlabt  r7, r12, r4, r7
-    smlad   r10, r12, r4, r10
-    smlabt  r7, lr, r6, r7
-    smlad   r10, lr, r6, r10
+    end_both r7, r10
     .else
     ldm     r0!, {r11, r12, lr}
-    smlad   r7, r11, r1, r10
-    smlad   r7, r12, r3, r7
-    smlad   r7, lr, r5, r7
+    start   r7
     ldm     r0!, {r11, r12, lr}
-    smlad   r10, r11, r1, r10
-    smlad   r10, r12, r3, r10
-    smlad   r10, lr, r5, r10
-    smlabt  r7, r11, r2, r7
-    smlabt  r7, r12, r4, r7
-    smlabt  r7, lr, r6, r7
+    start   r10
+    end     r7
     ldm     r0, {r11, r12, lr}
-    smlabt  r10, r11, r2, r10
-    smlabt  r10, r12, r4, r10
-    smlabt  r10, lr, r6, r10
+    end     r10
     .endif
     ldm     sp, {r11, r12, lr}
-    requantize r7, r11, r12, lr
-    requantize r10, r11, r12, lr
+    requantize_doubled r7, r11, r12, lr
+    requantize_doubled r10, r11, r12, lr
     ldrd    r11, r12, [sp, #F_OUTPUT]
     strb    r7, [r11]
     cmp     r12, #1
@@ -526,10 +489,7 @@
     ldr     lr, [sp, #F_CHANNEL]
     b       20b
 24:
-    add     sp, sp, #FRAME
-    pop     {r4-r11, pc}
-    .size \name, . - \name
-    .set cg_frame_\name, FRAME + PUSHED
+    leave   \name
     .endm
 
     one_line cg_dw3x3_s8_dsp_line1, 1

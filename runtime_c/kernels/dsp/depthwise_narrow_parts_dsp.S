@@ -6,17 +6,7 @@
  * Why assembly: see depthwise_taps_parts_dsp.S; two taps take 18 instructions here, three more than
  * with int16 weights, for 12 bytes less a channel. Layout of the weights: cg_depthwise_dsp.h.
  */
-    .syntax unified
-    .thumb
-
-    .equ PUSHED, 36             /* bytes of nine registers */
-
-/* cg_dw_taps */
-    .equ TAPS_PIXELS, 4
-    .equ TAPS_GROUPS, 8
-    .equ TAPS_STEP, 16
-    .equ TAPS_ZERO, 20
-    .equ TAPS_FIRST, 24
+#include "cg_dw_taps_dsp.inc"
 
     .equ F_ZERO, 0
     .equ F_GROUPS, 4            /* groups to do of this pixel */
@@ -47,34 +37,22 @@
     .endm
 
 /*
- * Accumulator to int8, multiplier at r1, shift in the lowest byte of r11: SMMLAR adds
- * acc * (2m - 2^32) / 2^32 to acc, which is acc * 2m / 2^32, rounded once; then the rounding shift.
+ * The result of a sum, multiplier at r1, which moves on by `advance`, shift in the lowest byte of r11,
+ * zero point r12. Changes r10.
  */
-    .macro requantize acc, advance
+    .macro store_result sum, advance
     ldr     r10, [r1], #\advance
-    smmlar  \acc, \acc, r10, \acc
-    add     \acc, \acc, \acc, asr #31
-    asrs    \acc, \acc, r11
-    adc     \acc, \acc, r12
-    ssat    \acc, #8, \acc
-    strb    \acc, [r0], #1
+    requantize \sum, r10, r11, r12
+    strb    \sum, [r0], #1
     .endm
 
 /*
  * void cg_dw_narrow9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output)
  * `pixels` results, each of `groups` groups of four channels.
  */
-    .section .text.cg_dw_narrow9_words_dsp, "ax", %progbits
-    .balign 4
-    .global cg_dw_narrow9_words_dsp
-    .type cg_dw_narrow9_words_dsp, %function
-    .thumb_func
-cg_dw_narrow9_words_dsp:
-    push    {r4-r11, lr}
-    sub     sp, sp, #FRAME
-    ldr     r4, [r0, #TAPS_ZERO]
-    str     r4, [sp, #F_ZERO]
-    ldr     r4, [r0, #TAPS_PIXELS]
+    frame   cg_frame_cg_dw_narrow9_words_dsp, FRAME
+    function cg_dw_narrow9_words_dsp
+    enter
     strd    r4, r1, [sp, #F_PIXELS]
     mov     lr, r0
     mov     r0, r2
@@ -97,30 +75,17 @@ cg_dw_narrow9_words_dsp:
     sxtb16  r8, r8
     sxtb16  r11, r10, ror #8
     sxtb16  r10, r10
-    smlabb  r4, r8, r10, r4
-    smlabb  r5, r9, r11, r5
-    smlatt  r6, r8, r10, r6
-    smlatt  r7, r9, r11, r7
+    add_tap
     ldr     r11, [r1, #16]
     ldrd    r12, r2, [sp, #F_ZERO]
-    requantize r4, 4
+    store_result r4, 4
     lsrs    r11, r11, #8
-    requantize r5, 4
+    store_result r5, 4
     lsrs    r11, r11, #8
-    requantize r6, 4
+    store_result r6, 4
     lsrs    r11, r11, #8
-    requantize r7, 8
+    store_result r7, 8
     adds    r3, r3, #4
     subs    r2, r2, #1
     bne     2b
-    ldr     r2, [lr, #TAPS_STEP]
-    ldr     r4, [sp, #F_PIXELS]
-    add     r3, r3, r2
-    subs    r4, r4, #1
-    str     r4, [sp, #F_PIXELS]
-    bne     1b
-    add     sp, sp, #FRAME
-    pop     {r4-r11, pc}
-    .size cg_dw_narrow9_words_dsp, . - cg_dw_narrow9_words_dsp
-    .global cg_frame_cg_dw_narrow9_words_dsp
-    .set cg_frame_cg_dw_narrow9_words_dsp, FRAME + PUSHED
+    next_pixel cg_dw_narrow9_words_dsp

@@ -10,20 +10,7 @@
  * int16 pairs {a, b} of each channel (doubled), of a single last tap {channel 0, channel 2} and
  * {1, 3}, then per channel multiplier and right shift.
  */
-    .syntax unified
-    .thumb
-
-/* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
-    .equ PUSHED, 36
-
-/* cg_dw_taps */
-    .equ TAPS_COUNT, 0
-    .equ TAPS_PIXELS, 4
-    .equ TAPS_GROUPS, 8
-    .equ TAPS_BACK, 12
-    .equ TAPS_STEP, 16
-    .equ TAPS_ZERO, 20
-    .equ TAPS_FIRST, 24
+#include "cg_dw_taps_dsp.inc"
 
     .equ F_ZERO, 0
     .equ F_GROUPS, 4            /* groups to do of this pixel */
@@ -33,15 +20,11 @@
     .equ F_END, 20              /* behind the last tap */
     .equ FRAME, 24
 
-/* Accumulator (doubled) to int8: round(acc * multiplier / 2^32), rounding shift, zero point, clamp. */
-    .macro requantize acc
+/* The result of a doubled sum, multiplier and shift at r1, zero point r12. Changes r10, r11. */
+    .macro store_result sum
     ldrd    r10, r11, [r1], #8
-    smmulr  \acc, \acc, r10
-    add     \acc, \acc, \acc, asr #31
-    asrs    \acc, \acc, r11
-    adc     \acc, \acc, r12
-    ssat    \acc, #8, \acc
-    strb    \acc, [r0], #1
+    requantize_doubled \sum, r10, r11, r12
+    strb    \sum, [r0], #1
     .endm
 
 /* The taps at r12 and r8 (plus r3), weights at r1. */
@@ -103,29 +86,19 @@
     ldrd    r10, r11, [r1], #8
     sxtb16  r9, r8, ror #8
     sxtb16  r8, r8
-    smlabb  r4, r8, r10, r4
-    smlabb  r5, r9, r11, r5
-    smlatt  r6, r8, r10, r6
-    smlatt  r7, r9, r11, r7
+    add_tap
     .endif
     .endm
 
 /*
  * void name(const cg_dw_taps *taps, const int32_t *weights, int8_t *output)
- * Nine taps, or an even number of them; `pixels` results, each of `groups` groups of four channels, the last group `back` channels back.
+ * Nine taps, or an even number of them; `pixels` results, each of `groups` groups of four channels,
+ * the last group `back` channels back.
  */
     .macro taps name, unrolled, bytewise
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    push    {r4-r11, lr}
-    sub     sp, sp, #FRAME
-    ldr     r4, [r0, #TAPS_ZERO]
-    str     r4, [sp, #F_ZERO]
-    ldr     r4, [r0, #TAPS_PIXELS]
+    frame   cg_frame_\name, FRAME
+    function \name
+    enter
     str     r4, [sp, #F_PIXELS]
     strd    r0, r1, [sp, #F_TAPS]
     ldr     r4, [r0, #TAPS_COUNT]
@@ -170,24 +143,15 @@
     ldr     lr, [sp, #F_TAPS]
     .endif
     ldrd    r12, r2, [sp, #F_ZERO]
-    requantize r4
-    requantize r5
-    requantize r6
-    requantize r7
+    store_result r4
+    store_result r5
+    store_result r6
+    store_result r7
     adds    r3, r3, #4
     subs    r2, r2, #1
     str     r2, [sp, #F_GROUPS]
     bne     2b
-    ldr     r2, [lr, #TAPS_STEP]
-    ldr     r4, [sp, #F_PIXELS]
-    add     r3, r3, r2
-    subs    r4, r4, #1
-    str     r4, [sp, #F_PIXELS]
-    bne     1b
-    add     sp, sp, #FRAME
-    pop     {r4-r11, pc}
-    .size \name, . - \name
-    .set cg_frame_\name, FRAME + PUSHED
+    next_pixel \name
     .endm
 
     taps    cg_dw_taps9_words_dsp, 9, 0

@@ -34,10 +34,7 @@
     .size   cg_gather4_s8_dsp, . - cg_gather4_s8_dsp
 
     .balign 4
-    .global cg_gather4_apart_s8_dsp
-    .type   cg_gather4_apart_s8_dsp, %function
-    .thumb_func
-cg_gather4_apart_s8_dsp:
+    entry   cg_gather4_apart_s8_dsp
     push    {r4-r11, lr}
     mov     r4, r0
     mov     r12, r1

@@ -72,10 +72,8 @@
     lsrs    r9, r8, #8
     bcs     .Lany2
     ldm     sp, {r0, r10, r11, r12}         @ pixels, out_zero, outputs
-    requantize r2, r6, r8, r10
-    requantize r3, r6, r8, r10
-    requantize r4, r7, r9, r10
-    requantize r5, r7, r9, r10
+    requantize_all r6, r8, r10, r2, r3
+    requantize_all r7, r9, r10, r4, r5
 .Lstore2:
     strb    r2, [r11], #1
     strb    r4, [r11], #1
@@ -108,8 +106,7 @@
     bcs     .Lany_odd2
     add     r0, sp, #F2_OUT_ZERO
     ldm     r0, {r10, r11, r12}
-    requantize r2, r6, r8, r10
-    requantize r3, r6, r8, r10
+    requantize_all r6, r8, r10, r2, r3
 .Lstore_odd2:
     strb    r2, [r11]
     strb    r3, [r12]

@@ -4,11 +4,9 @@
 @ Assembly, because the inner loop of four pixels by two channels needs all fourteen registers:
 @ eight sums, two words of pixels, two of weights, two addresses. 13 instructions for 16
 @ multiply-accumulates (0.81 each); gcc 12 spills sums and takes 1.3. A pair of channels takes 59
-@ instructions more, and 3 a turn of the loop.
-@
-@ r0 pixels, r1 stream, r2-r5 sums of the first channel, r6-r9 of the second, r10 r11 pixels,
-@ r12 lr weights.
+@ instructions more, and 3 a turn of the loop. Registers: cg_tile4_dsp.inc.
 #include "cg_tile_dsp.inc"
+#include "cg_tile4_dsp.inc"
 
     @ Frame. The first four words are the addresses that the next results go to.
     .set F4_PIXELS, 16
@@ -20,31 +18,12 @@
     .set F4_SUMS, 40
     .set F4_BYTES, 76
 
-    .macro two_values_of_four
-    ldr     r12, [r1], #4
-    ldrd    r10, r11, [r0], #8
-    sxtb16  lr, r12, ror #8
-    sxtb16  r12, r12
-    smlad   r2, r10, r12, r2
-    smlad   r6, r10, lr, r6
-    smlad   r3, r11, r12, r3
-    smlad   r7, r11, lr, r7
-    ldrd    r10, r11, [r0], #8
-    smlad   r4, r10, r12, r4
-    smlad   r8, r10, lr, r8
-    smlad   r5, r11, r12, r5
-    smlad   r9, r11, lr, r9
-    .endm
-
     frame cg_frame_cg_tile4_s8_dsp, F4_BYTES
     function cg_tile4_s8_dsp
     push    {r4-r11, lr}
     sub     sp, sp, #F4_BYTES
     str     r0, [sp, #F4_TILE]
-    add     r5, r1, r2
-    add     r6, r5, r2
-    add     r7, r6, r3
-    stm     sp, {r1, r5, r6, r7}
+    keep_outputs
     mov     r12, r0
     ldm     r12, {r0, r1, r5, r6, r7}       @ pixels, stream, pairs_end, groups, out_zero
     add     r8, r0, r6, lsl #5
@@ -89,14 +68,8 @@
     lsrs    lr, r12, #8                     @ carry: bit 7
     bcs     .Lany4
     ldr     r0, [sp, #F4_OUT_ZERO]
-    requantize r2, r10, r12, r0
-    requantize r3, r10, r12, r0
-    requantize r4, r10, r12, r0
-    requantize r5, r10, r12, r0
-    requantize r6, r11, lr, r0
-    requantize r7, r11, lr, r0
-    requantize r8, r11, lr, r0
-    requantize r9, r11, lr, r0
+    requantize_all r10, r12, r0, r2, r3, r4, r5
+    requantize_all r11, lr, r0, r6, r7, r8, r9
 .Lstore4:
     ldm     sp, {r0, r10, r11, r12}
     strb    r2, [r0], #1
@@ -141,10 +114,7 @@
     lsrs    lr, r12, #8
     bcs     .Lany_odd4
     ldr     r0, [sp, #F4_OUT_ZERO]
-    requantize r2, r10, r12, r0
-    requantize r3, r10, r12, r0
-    requantize r4, r10, r12, r0
-    requantize r5, r10, r12, r0
+    requantize_all r10, r12, r0, r2, r3, r4, r5
 .Lstore_odd4:
     ldm     sp, {r0, r10, r11, r12}
     strb    r2, [r0]

@@ -13,20 +13,36 @@
 @ Requantizing is exact for sums of 32 bits: SMMUL with m * 2^16 is floor(sum * m / 2^16); shifted
 @ right by s - 16 with the last bit shifted out added (ADC) it is (sum * m + 2^(s-1)) >> s.
 #include "cg_asm.inc"
+#include "cg_tile4_dsp.inc"
 
+    @ Each changes its sum and the flags alone.
     .macro requantize sum, multiplier, shift
     smmul   \sum, \sum, \multiplier
     asrs    \sum, \sum, \shift
     adc     \sum, \sum, #0
     .endm
 
-    .macro clamp sum, low, high
+    .macro requantize_all multiplier, shift, sums:vararg
+    .irp    sum, \sums
+    requantize \sum, \multiplier, \shift
+    .endr
+    .endm
+
+    .macro saturate_all sums:vararg
+    .irp    sum, \sums
+    ssat    \sum, #16, \sum
+    .endr
+    .endm
+
+    .macro clamp_all low, high, sums:vararg
+    .irp    sum, \sums
     cmp     \sum, \low
     it      lt
     movlt   \sum, \low
     cmp     \sum, \high
     it      gt
     movgt   \sum, \high
+    .endr
     .endm
 
     @ Frame of both: addresses of the next results, then these.
@@ -54,33 +70,13 @@
     .endm
 
 @ ---- four pixels --------------------------------------------------------------------------
-@ r0 pixels, r1 stream, r2-r5 sums of the first channel, r6-r9 of the second, r10 r11 pixels,
-@ r12 lr weights.
-
-    .macro two_values_of_four
-    ldr     r12, [r1], #4
-    ldrd    r10, r11, [r0], #8
-    sxtb16  lr, r12, ror #8
-    sxtb16  r12, r12
-    smlad   r2, r10, r12, r2
-    smlad   r6, r10, lr, r6
-    smlad   r3, r11, r12, r3
-    smlad   r7, r11, lr, r7
-    ldrd    r10, r11, [r0], #8
-    smlad   r4, r10, r12, r4
-    smlad   r8, r10, lr, r8
-    smlad   r5, r11, r12, r5
-    smlad   r9, r11, lr, r9
-    .endm
+@ Registers: cg_tile4_dsp.inc.
 
     frame cg_frame_cg_tile4_s16_dsp, FRAME
     function cg_tile4_s16_dsp
     push    {r4-r11, lr}
     sub     sp, sp, #FRAME
-    add     r5, r1, r2
-    add     r6, r5, r2
-    add     r7, r6, r3
-    stm     sp, {r1, r5, r6, r7}
+    keep_outputs
     enter   4
 .Lpair4:
     ldrd    r2, r6, [r1], #8
@@ -112,26 +108,13 @@
 .Lfinish4:
     ldrd    r10, r11, [r1], #8
     ldr     r12, [r1], #4
-    requantize r2, r10, r12
-    requantize r3, r10, r12
-    requantize r4, r10, r12
-    requantize r5, r10, r12
+    requantize_all r10, r12, r2, r3, r4, r5
     lsr     r12, r12, #8
-    requantize r6, r11, r12
-    requantize r7, r11, r12
-    requantize r8, r11, r12
-    requantize r9, r11, r12
+    requantize_all r11, r12, r6, r7, r8, r9
     ldr     r10, [sp, #IS_CLAMPED]
     cmp     r10, #0
     bne     .Lclamp4
-    ssat    r2, #16, r2
-    ssat    r3, #16, r3
-    ssat    r4, #16, r4
-    ssat    r5, #16, r5
-    ssat    r6, #16, r6
-    ssat    r7, #16, r7
-    ssat    r8, #16, r8
-    ssat    r9, #16, r9
+    saturate_all r2, r3, r4, r5, r6, r7, r8, r9
 .Lstore4:
     ldm     sp, {r10, r11, r12, lr}
     strh    r2, [r10], #2
@@ -161,14 +144,7 @@
     pop     {r4-r11, pc}
 .Lclamp4:
     ldrd    r10, r11, [sp, #ACT_MIN]
-    clamp   r2, r10, r11
-    clamp   r3, r10, r11
-    clamp   r4, r10, r11
-    clamp   r5, r10, r11
-    clamp   r6, r10, r11
-    clamp   r7, r10, r11
-    clamp   r8, r10, r11
-    clamp   r9, r10, r11
+    clamp_all r10, r11, r2, r3, r4, r5, r6, r7, r8, r9
     b       .Lstore4
 
 @ ---- one pixel ----------------------------------------------------------------------------
@@ -220,8 +196,7 @@
     requantize r3, r11, r12
     ldr     r5, [sp, #IS_CLAMPED]
     cbnz    r5, .Lclamp1
-    ssat    r2, #16, r2
-    ssat    r3, #16, r3
+    saturate_all r2, r3
 .Lstore1:
     ldr     r10, [sp]
     strh    r2, [r10], #2
@@ -242,6 +217,5 @@
     pop     {r4-r11, pc}
 .Lclamp1:
     ldrd    r10, r11, [sp, #ACT_MIN]
-    clamp   r2, r10, r11
-    clamp   r3, r10, r11
+    clamp_all r10, r11, r2, r3
     b       .Lstore1

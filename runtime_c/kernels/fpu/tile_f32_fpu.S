@@ -11,20 +11,13 @@
  */
 #include "cg_tile_f32.inc"
 
-/* Bytes of r4-r11, lr and s16-s31; cg_frame_<function> tells the linker's stack bound. */
-    .equ FRAME, 36 + 64
-
-    .macro function name, counter=BLOCKS
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
+/* A function, which does \counter blocks, to r12. It saves r4-r11, lr and s16-s31. */
+    .macro tile name, counter=BLOCKS
+    frame   cg_frame_\name, 64
+    function \name
     push    {r4-r11, lr}
     vpush   {s16-s31}
     ldr     r12, [r0, #\counter]
-    .set cg_frame_\name, FRAME
     .endm
 
     .macro leave
@@ -99,15 +92,25 @@
     vmov    s30, s31, r11, r11
     .endm
 
-    .macro pixels4
-    ldr     lr, [r0, #PX_STEP]
-    mov     r4, r2
-    add     r5, r4, lr
-    add     r6, r5, lr
-    add     r7, r6, lr
+/* The activation of \sums; r8 is CLAMP. Changes r8, s4, s5 and the flags. */
+    .macro activate sums:vararg
+    lsrs    r8, r8, #1
+    bcc     81f
+    vldr    s4, [r0, #LOW]
+    .irp    a, \sums
+    raise   \a
+    .endr
+81:
+    cmp     r8, #0
+    beq     82f
+    vldr    s5, [r0, #HIGH]
+    .irp    a, \sums
+    lower   \a
+    .endr
+82:
     .endm
 
-/* Of sixteen sums: bias, activation, store. */
+/* Of sixteen sums: bias, activation, store. Changes r8-r11. */
     .macro finish16
     ldr     r11, [r0, #W_TAIL]
     add     r1, r1, r11
@@ -117,20 +120,7 @@
     bias4   s24, s25, s26, s27
     bias4   s28, s29, s30, s31
     ldrd    r11, r8, [r0, #OUT_STEP]    /* and CLAMP */
-    lsrs    r8, r8, #1
-    bcc     81f
-    vldr    s4, [r0, #LOW]
-    .irp    a, s16, s17, s18, s19, s20, s21, s22, s23, s24, s25, s26, s27, s28, s29, s30, s31
-    raise   \a
-    .endr
-81:
-    cmp     r8, #0
-    beq     82f
-    vldr    s5, [r0, #HIGH]
-    .irp    a, s16, s17, s18, s19, s20, s21, s22, s23, s24, s25, s26, s27, s28, s29, s30, s31
-    lower   \a
-    .endr
-82:
+    activate s16, s17, s18, s19, s20, s21, s22, s23, s24, s25, s26, s27, s28, s29, s30, s31
     add     r8, r3, r11
     add     r9, r8, r11
     add     r10, r9, r11
@@ -146,20 +136,7 @@
     vldmia  r1!, {s0-s3}
     bias4   s16, s17, s18, s19
     ldr     r8, [r0, #CLAMP]
-    lsrs    r8, r8, #1
-    bcc     81f
-    vldr    s4, [r0, #LOW]
-    .irp    a, s16, s17, s18, s19
-    raise   \a
-    .endr
-81:
-    cmp     r8, #0
-    beq     82f
-    vldr    s5, [r0, #HIGH]
-    .irp    a, s16, s17, s18, s19
-    lower   \a
-    .endr
-82:
+    activate s16, s17, s18, s19
     vstmia  r3!, {s16-s19}
     .endm
 
@@ -167,15 +144,12 @@
  * void cg_conv4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out)
  * r4-r7 pixels, r8 values left, r9 runs, r10 rows, r12 blocks
  */
-    function cg_conv4_f32_fpu
+    tile    cg_conv4_f32_fpu
 1:
-    ldr     r11, [r0, #W_LEAD]
-    add     r1, r1, r11
-    pixels4
+    lead
+    pixels4 lr
     clear16
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r9, [r0, #RUNS]
 3:
@@ -207,33 +181,19 @@
     vldmia  r7!, {s11}
     mac4    s11, s0, s1, s2, s3, s28, s29, s30, s31
 6:
-    ldr     r11, [r0, #X_GAP]
-    step4   r11
-    subs    r9, r9, #1
-    bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    step4   r11
-    ldr     r11, [r0, #W_ROW_GAP]
-    add     r1, r1, r11
-    next_row
+    finish_run step4
+    finish_row step4, r11
 7:
     finish16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap4   r11
-    .size   cg_conv4_f32_fpu, . - cg_conv4_f32_fpu
+    finish_block cg_conv4_f32_fpu, step4, r11
 
 /* void cg_conv1_f32_fpu(...): the same of one pixel, r4; four values of it at a time. */
-    function cg_conv1_f32_fpu
+    tile    cg_conv1_f32_fpu
 1:
-    ldr     r11, [r0, #W_LEAD]
-    add     r1, r1, r11
+    lead
     mov     r4, r2
     clear4
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r9, [r0, #RUNS]
 3:
@@ -260,22 +220,11 @@
     subs    r8, r8, #1
     bne     51b
 6:
-    ldr     r11, [r0, #X_GAP]
-    add     r4, r4, r11
-    subs    r9, r9, #1
-    bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    add     r4, r4, r11
-    ldr     r11, [r0, #W_ROW_GAP]
-    add     r1, r1, r11
-    next_row
+    finish_run step1
+    finish_row step1, r11
 7:
     finish4
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap1   r11
-    .size   cg_conv1_f32_fpu, . - cg_conv1_f32_fpu
+    finish_block cg_conv1_f32_fpu, step1, r11
 
 /* a0..a3 += x0..x3 * w, of one channel. */
     .macro single4 w, x0, x1, x2, x3
@@ -289,26 +238,31 @@
     vadd.f32 s11, s11, s15
     .endm
 
-/* Weights of one channel lie a quarter as far apart. */
+/* Weights of one channel lie a quarter as far apart. Changes r11. */
     .macro skip_weights field
     ldr     r11, [r0, #\field]
     add     r1, r1, r11, asr #2
+    .endm
+
+    .macro finish_row_of_one step
+    ldr     r11, [r0, #X_ROW_GAP]
+    \step   r11
+    skip_weights W_ROW_GAP
+    next_row
     .endm
 
 /*
  * void cg_single4_f32_fpu(...): four pixels by one channel, SINGLES times, r12; sums are s8-s11.
  * Each channel is written before the next one is read.
  */
-    function cg_single4_f32_fpu, SINGLES
+    tile    cg_single4_f32_fpu, SINGLES
 1:
     skip_weights W_LEAD
-    pixels4
+    pixels4 lr
     movs    r11, #0
     vmov    s8, s9, r11, r11
     vmov    s10, s11, r11, r11
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r9, [r0, #RUNS]
 3:
@@ -340,14 +294,8 @@
     subs    r8, r8, #1
     bne     51b
 6:
-    ldr     r11, [r0, #X_GAP]
-    step4   r11
-    subs    r9, r9, #1
-    bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    step4   r11
-    skip_weights W_ROW_GAP
-    next_row
+    finish_run step4
+    finish_row_of_one step4
 7:
     skip_weights W_TAIL
     vldmia  r1!, {s0}
@@ -356,20 +304,7 @@
     vadd.f32 s10, s10, s0
     vadd.f32 s11, s11, s0
     ldrd    r11, r8, [r0, #OUT_STEP]    /* and CLAMP */
-    lsrs    r8, r8, #1
-    bcc     8f
-    vldr    s4, [r0, #LOW]
-    .irp    a, s8, s9, s10, s11
-    raise   \a
-    .endr
-8:
-    cmp     r8, #0
-    beq     9f
-    vldr    s5, [r0, #HIGH]
-    .irp    a, s8, s9, s10, s11
-    lower   \a
-    .endr
-9:
+    activate s8, s9, s10, s11
     add     r8, r3, r11
     add     r9, r8, r11
     add     r10, r9, r11
@@ -377,22 +312,16 @@
     vstr    s9, [r8]
     vstr    s10, [r9]
     vstr    s11, [r10]
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap4   r11
-    .size   cg_single4_f32_fpu, . - cg_single4_f32_fpu
+    finish_block cg_single4_f32_fpu, step4, r11
 
 /* void cg_single1_f32_fpu(...): the same of one pixel; its sum is s8. */
-    function cg_single1_f32_fpu, SINGLES
+    tile    cg_single1_f32_fpu, SINGLES
 1:
     skip_weights W_LEAD
     mov     r4, r2
     movs    r11, #0
     vmov    s8, r11
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r9, [r0, #RUNS]
 3:
@@ -423,51 +352,28 @@
     subs    r8, r8, #1
     bne     51b
 6:
-    ldr     r11, [r0, #X_GAP]
-    add     r4, r4, r11
-    subs    r9, r9, #1
-    bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    add     r4, r4, r11
-    skip_weights W_ROW_GAP
-    next_row
+    finish_run step1
+    finish_row_of_one step1
 7:
     skip_weights W_TAIL
     vldmia  r1!, {s0}
     vadd.f32 s8, s8, s0
     ldr     r8, [r0, #CLAMP]
-    lsrs    r8, r8, #1
-    bcc     8f
-    vldr    s4, [r0, #LOW]
-    raise   s8
-8:
-    cmp     r8, #0
-    beq     9f
-    vldr    s5, [r0, #HIGH]
-    lower   s8
-9:
+    activate s8
     vstmia  r3!, {s8}
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap1   r11
-    .size   cg_single1_f32_fpu, . - cg_single1_f32_fpu
+    finish_block cg_single1_f32_fpu, step1, r11
 
 /*
  * void cg_dw4_f32_fpu(...): each channel by weights of its own; x moves on with the channels. A run
  * is the taps of a row, X_GAP from tap to tap; RUNS plays no part. Of the four channels of a block
  * all taps are read before a result is written.
  */
-    function cg_dw4_f32_fpu
+    tile    cg_dw4_f32_fpu
 1:
-    ldr     r11, [r0, #W_LEAD]
-    add     r1, r1, r11
-    pixels4
+    lead
+    pixels4 lr
     clear16
-    ldr     r10, [r0, #ROWS]
-    ldr     r11, [r0, #X_GAP]
-    cmp     r10, #0
-    beq     7f
+    rows_of_taps
 2:
     ldr     r8, [r0, #RUN_LEN]
 4:
@@ -483,30 +389,17 @@
     step4   r11
     subs    r8, r8, #1
     bne     4b
-    ldr     lr, [r0, #X_ROW_GAP]
-    step4   lr
-    ldr     lr, [r0, #W_ROW_GAP]
-    add     r1, r1, lr
-    next_row
+    finish_row step4, lr
 7:
     finish16
-    adds    r2, r2, #16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap4   lr
-    .size   cg_dw4_f32_fpu, . - cg_dw4_f32_fpu
+    finish_channels cg_dw4_f32_fpu, step4, lr
 
-    function cg_dw1_f32_fpu
+    tile    cg_dw1_f32_fpu
 1:
-    ldr     r11, [r0, #W_LEAD]
-    add     r1, r1, r11
+    lead
     mov     r4, r2
     clear4
-    ldr     r10, [r0, #ROWS]
-    ldr     r11, [r0, #X_GAP]
-    cmp     r10, #0
-    beq     7f
+    rows_of_taps
 2:
     ldr     r8, [r0, #RUN_LEN]
 4:
@@ -516,16 +409,7 @@
     dw4     s16, s17, s18, s19
     subs    r8, r8, #1
     bne     4b
-    ldr     lr, [r0, #X_ROW_GAP]
-    add     r4, r4, lr
-    ldr     lr, [r0, #W_ROW_GAP]
-    add     r1, r1, lr
-    next_row
+    finish_row step1, lr
 7:
     finish4
-    adds    r2, r2, #16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap1   lr
-    .size   cg_dw1_f32_fpu, . - cg_dw1_f32_fpu
+    finish_channels cg_dw1_f32_fpu, step1, lr

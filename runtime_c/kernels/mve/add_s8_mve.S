@@ -6,8 +6,7 @@
  * Assembly for the tail-predicated loop, which gcc 12 does not make: 18 instructions for four
  * elements, 22 if neither argument has a scale of one half. Rounding: see cg_requantize_mve.inc.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 /* cg_add_params_mve */
@@ -47,10 +46,8 @@
  * void cg_add_s8_mve_run(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
  *                        int8_t *output, int32_t count)
  */
-    .p2align 2
-    .global cg_add_s8_mve_run
-    .type cg_add_s8_mve_run, %function
-cg_add_s8_mve_run:
+    .balign 4
+    entry        cg_add_s8_mve_run
     ldr          r12, [sp]
     b            .Ladd
     .size cg_add_s8_mve_run, . - cg_add_s8_mve_run
@@ -59,10 +56,8 @@ cg_add_s8_mve_run:
  * void cg_add_s8_mve(const cg_add_params_mve *params, const int8_t *lhs, const int8_t *rhs,
  *                    int8_t *output)
  */
-    .p2align 2
-    .global cg_add_s8_mve
-    .type cg_add_s8_mve, %function
-cg_add_s8_mve:
+    .balign 4
+    entry        cg_add_s8_mve
     ldr          r12, [r0, #COUNT]
 .Ladd:
     push         {r4-r11, lr}

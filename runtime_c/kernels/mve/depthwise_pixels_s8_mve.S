@@ -12,8 +12,7 @@
  * halves restores it. Rounding: see cg_requantize_mve.inc.
  * The instruction model is in codegen/kernels/mve/price.py.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 /* cg_depthwise_mve */
@@ -197,10 +196,8 @@
 /*
  * void cg_depthwise_pixels_s8_mve(const cg_depthwise_mve *layer, const cg_depthwise_run_mve *run)
  */
-    .p2align 2
-    .global cg_depthwise_pixels_s8_mve
-    .type cg_depthwise_pixels_s8_mve, %function
-cg_depthwise_pixels_s8_mve:
+    .balign 4
+    entry        cg_depthwise_pixels_s8_mve
     push         {r4-r11, lr}
     vpush        {d8-d15}
     mov          r10, r0

@@ -8,8 +8,7 @@
  * results as in depthwise_stripe_s8_mve.S, whose row of the image is not needed any more.
  * The instruction model is in codegen/kernels/mve/price.py.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 #include "cg_depthwise_small_mve.inc"
@@ -28,10 +27,8 @@
 #define TAKEN       64 /* channels */
 
 /* void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane) */
-    .p2align 2
-    .global cg_depthwise_replace_s8_mve
-    .type cg_depthwise_replace_s8_mve, %function
-cg_depthwise_replace_s8_mve:
+    .balign 4
+    entry        cg_depthwise_replace_s8_mve
     push         {r4-r11, lr}
     vpush        {d8-d15}
     sub          sp, sp, #16 /* constants, channels of a pixel, layer, rounding */

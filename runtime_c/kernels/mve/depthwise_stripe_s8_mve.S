@@ -11,8 +11,7 @@
  * Assembly, because gcc 12 does not gather by a vector of addresses that it advances. Rounding: see
  * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 #include "cg_depthwise_small_mve.inc"
@@ -41,10 +40,8 @@
 .endm
 
 /* void cg_depthwise_stripe_s8_mve(const cg_depthwise_small_mve *layer, cg_stripe_mve *stripe) */
-    .p2align 2
-    .global cg_depthwise_stripe_s8_mve
-    .type cg_depthwise_stripe_s8_mve, %function
-cg_depthwise_stripe_s8_mve:
+    .balign 4
+    entry        cg_depthwise_stripe_s8_mve
     push         {r4-r11, lr}
     vpush        {d8-d15}
     sub          sp, sp, #16 /* constants of the block, channels, channels left, rounding */

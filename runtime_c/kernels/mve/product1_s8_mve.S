@@ -7,8 +7,7 @@
  * the even registers that VMLADAVA demands. Sums of 16 channels are kept on the stack, then
  * requantized four at a time. The instruction model is in codegen/kernels/mve/price.py.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 #define OFFSET     r6
@@ -116,10 +115,8 @@
 .endm
 
 /* void cg_product1_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output) */
-    .p2align 2
-    .global cg_product1_s8_mve
-    .type cg_product1_s8_mve, %function
-cg_product1_s8_mve:
+    .balign 4
+    entry        cg_product1_s8_mve
     push         {r4-r11, lr}
     vpush        {d8-d13}
     sub          sp, sp, #FRAME

@@ -11,8 +11,7 @@
  * and 3, so that four channels of a pixel are requantized where they are. Rounding: see
  * cg_requantize_mve.inc. The instruction model is in codegen/kernels/mve/price.py.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
     .text
 
 #define OFFSET   r2
@@ -123,10 +122,8 @@
 .endm
 
 /* void cg_product3_s8_mve(const cg_product_mve *product, const cg_group_mve *pixels) */
-    .p2align 2
-    .global cg_product3_s8_mve
-    .type cg_product3_s8_mve, %function
-cg_product3_s8_mve:
+    .balign 4
+    entry        cg_product3_s8_mve
     push         {r4-r11, lr}
     vpush        {d8-d15}
     sub          sp, sp, #FRAME

@@ -10,41 +10,22 @@
  */
 #include "cg_tile_f32.inc"
 
-/* r4-r11, lr, q4-q7, and a word for the runs left; cg_frame_<function> tells the stack bound. */
+/* A function saves r4-r11, lr, q4-q7, and keeps a word for the runs left. */
     .equ LOCALS, 4
-    .equ FRAME, 36 + 64 + LOCALS
 
-    .macro function name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
+    .macro tile name
+    frame   cg_frame_\name, 64 + LOCALS
+    function \name
     push    {r4-r11, lr}
     vpush   {d8-d15}
     sub     sp, sp, #LOCALS
     ldr     r12, [r0, #BLOCKS]
-    .set cg_frame_\name, FRAME
     .endm
 
     .macro leave
     add     sp, sp, #LOCALS
     vpop    {d8-d15}
     pop     {r4-r11, pc}
-    .endm
-
-    .macro lead
-    ldr     r11, [r0, #W_LEAD]
-    add     r1, r1, r11
-    .endm
-
-    .macro pixels4
-    ldr     r11, [r0, #PX_STEP]
-    mov     r4, r2
-    add     r5, r4, r11
-    add     r6, r5, r11
-    add     r7, r6, r11
     .endm
 
     .macro clear4
@@ -126,14 +107,12 @@
     .endm
 
 /* r4-r7 pixels, lr pairs of values left, r10 rows, r12 blocks, [sp] runs */
-    function cg_conv4_f32_mve
+    tile    cg_conv4_f32_mve
 1:
     lead
-    pixels4
+    pixels4 r11
     clear4
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r8, [r0, #RUNS]
 3:
@@ -164,29 +143,19 @@
     ldr     r8, [sp]
     subs    r8, r8, #1
     bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    step4   r11
-    ldr     r11, [r0, #W_ROW_GAP]
-    add     r1, r1, r11
-    next_row
+    finish_row step4, r11
 7:
     activate q0, q1, q2, q3
     store4
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap4   r11
-    .size   cg_conv4_f32_mve, . - cg_conv4_f32_mve
+    finish_block cg_conv4_f32_mve, step4, r11
 
 /* One pixel, r4; four values of it, r5-r8, at a time. */
-    function cg_conv1_f32_mve
+    tile    cg_conv1_f32_mve
 1:
     lead
     mov     r4, r2
     vmov.i32 q0, #0
-    ldr     r10, [r0, #ROWS]
-    cmp     r10, #0
-    beq     7f
+    rows
 2:
     ldr     r9, [r0, #RUNS]
 3:
@@ -218,33 +187,19 @@
     single  r4, q0
     le      lr, 51b
 6:
-    ldr     r11, [r0, #X_GAP]
-    add     r4, r4, r11
-    subs    r9, r9, #1
-    bne     3b
-    ldr     r11, [r0, #X_ROW_GAP]
-    add     r4, r4, r11
-    ldr     r11, [r0, #W_ROW_GAP]
-    add     r1, r1, r11
-    next_row
+    finish_run step1
+    finish_row step1, r11
 7:
     activate q0
     vstrw.32 q0, [r3], #16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap1   r11
-    .size   cg_conv1_f32_mve, . - cg_conv1_f32_mve
+    finish_block cg_conv1_f32_mve, step1, r11
 
-    function cg_dw4_f32_mve
+    tile    cg_dw4_f32_mve
 1:
     lead
-    pixels4
+    pixels4 r11
     clear4
-    ldr     r10, [r0, #ROWS]
-    ldr     r11, [r0, #X_GAP]
-    cmp     r10, #0
-    beq     7f
+    rows_of_taps
 2:
     ldr     lr, [r0, #RUN_LEN]
     dls     lr, lr
@@ -255,30 +210,18 @@
     tap     r6, q2
     tap     r7, q3
     le      lr, 4b
-    ldr     r8, [r0, #X_ROW_GAP]
-    step4   r8
-    ldr     r8, [r0, #W_ROW_GAP]
-    add     r1, r1, r8
-    next_row
+    finish_row step4, r8
 7:
     activate q0, q1, q2, q3
     store4
-    adds    r2, r2, #16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap4   r8
-    .size   cg_dw4_f32_mve, . - cg_dw4_f32_mve
+    finish_channels cg_dw4_f32_mve, step4, r8
 
-    function cg_dw1_f32_mve
+    tile    cg_dw1_f32_mve
 1:
     lead
     mov     r4, r2
     vmov.i32 q0, #0
-    ldr     r10, [r0, #ROWS]
-    ldr     r11, [r0, #X_GAP]
-    cmp     r10, #0
-    beq     7f
+    rows_of_taps
 2:
     ldr     lr, [r0, #RUN_LEN]
     dls     lr, lr
@@ -286,17 +229,8 @@
     vldrw.u32 q4, [r1], #16
     tap     r4, q0
     le      lr, 4b
-    ldr     r8, [r0, #X_ROW_GAP]
-    add     r4, r4, r8
-    ldr     r8, [r0, #W_ROW_GAP]
-    add     r1, r1, r8
-    next_row
+    finish_row step1, r8
 7:
     activate q0
     vstrw.32 q0, [r3], #16
-    adds    r2, r2, #16
-    subs    r12, r12, #1
-    bne     1b
-    leave
-    wrap1   r8
-    .size   cg_dw1_f32_mve, . - cg_dw1_f32_mve
+    finish_channels cg_dw1_f32_mve, step1, r8

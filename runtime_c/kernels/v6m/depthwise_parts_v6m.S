@@ -5,18 +5,13 @@
  * Why assembly: all registers are in use, and the carry of a shift rounds the upper half for
  * nothing; two taps of two results take 8 instructions.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm_v6m.inc"
 
 /* ---- pairs ---------------------------------------------------------------------------- */
 
 /* void cg_dw_pair_v6m(runs, runs_end, step, channel) */
-    .section .text.cg_dw_pair_v6m, "ax", %progbits
-    .balign 4
-    .global cg_dw_pair_v6m
-    .type cg_dw_pair_v6m, %function
-    .thumb_func
-cg_dw_pair_v6m:
+    frame   cg_frame_cg_dw_pair_v6m, 0, 32
+    function cg_dw_pair_v6m
     push    {r4-r7, lr}
     mov     r4, r8
     mov     r5, r9
@@ -52,13 +47,8 @@ cg_dw_pair_v6m:
     mov     r10, r6
     pop     {r4-r7, pc}
     .size cg_dw_pair_v6m, . - cg_dw_pair_v6m
-    .global cg_frame_cg_dw_pair_v6m
-    .set cg_frame_cg_dw_pair_v6m, 32
 
 /* ---- results -------------------------------------------------------------------------- */
-
-/* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
-    .equ PUSHED, 36
 
 /* cg_dw_v6m */
     .equ DW_LINES, 0
@@ -89,7 +79,7 @@ cg_dw_pair_v6m:
     .equ F_SUMS, 52
     .equ F_REST, 60
     .equ F_STEP, 64
-    .equ FRAME, 68              /* with PUSHED a multiple of 8 */
+    .equ FRAME, 68              /* with 36 of save_all a multiple of 8 */
 
 /* Two taps, weights at r1, pixels at r0, to r6 (sum of upper halves) and r7 (of whole words). The
  * carry is the lower half's sign, which the shift took from the upper one. */
@@ -126,14 +116,7 @@ cg_dw_pair_v6m:
 /* r2 requantized to the byte at [r1\and]: r4 low, r5 high, r8 limit, r9 offset; \kinked: r10
  * middle, r11 the kink, negative. */
     .macro store id, kinked, and:vararg
-    cmp     r2, r8
-    bhi     saturate\id
-    movs    r3, r2
-    muls    r3, r4, r3
-    lsrs    r3, r3, #13
-    muls    r2, r5, r2
-    adds    r2, r2, r3
-    add     r2, r9
+    scale   \id, r8, r5, r4, r9
     .if \kinked
     cmp     r2, r10
     bge     positive\id
@@ -143,17 +126,6 @@ positive\id:
     lsrs    r2, r2, #24
 stored\id:
     strb    r2, [r1\and]
-    .endm
-
-    .macro saturate id
-saturate\id:
-    cmp     r2, #0
-    blt     low\id
-    ldr     r2, [sp, #F_MAX]
-    b       stored\id
-low\id:
-    ldr     r2, [sp, #F_MIN]
-    b       stored\id
     .endm
 
 /* To the next window at 1, or on behind the last one. */
@@ -188,18 +160,9 @@ low\id:
     .endm
 
     .macro channel name, id, unrolled
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    push    {r4-r7, lr}
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
-    push    {r4-r7}
+    frame   cg_frame_\name, FRAME
+    function \name
+    save_all
     sub     sp, sp, #FRAME
     str     r0, [sp, #F_SELF]
     str     r2, [sp, #F_OUTPUT]
@@ -304,15 +267,8 @@ low\id:
 9:
     ldr     r0, [sp, #F_STREAM]
     add     sp, sp, #FRAME
-    pop     {r4-r7}
-    mov     r8, r4
-    mov     r9, r5
-    mov     r10, r6
-    mov     r11, r7
-    pop     {r4-r7, pc}
+    return_all
     .size \name, . - \name
-    .global cg_frame_\name
-    .set cg_frame_\name, FRAME + PUSHED
     .endm
 
     channel cg_dw_channel9_v6m, u, 1

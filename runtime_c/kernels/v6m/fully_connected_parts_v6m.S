@@ -5,8 +5,7 @@
  * Why assembly: four sums in the upper registers, where gcc puts none; a value and four weights
  * take 17 instructions.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm_v6m.inc"
 
 /* The value at r0 + r2 times the four weights of \word, to r8 to r11. Changes r3, r6. */
     .macro value word
@@ -29,23 +28,13 @@
     .endm
 
 /* const int32_t *cg_fc_sums_v6m(const int8_t *input, const int32_t *group, int32_t count, sums) */
-    .section .text.cg_fc_sums_v6m, "ax", %progbits
-    .balign 4
-    .global cg_fc_sums_v6m
-    .type cg_fc_sums_v6m, %function
-    .thumb_func
-cg_fc_sums_v6m:
+    frame   cg_frame_cg_fc_sums_v6m, 4
+    function cg_fc_sums_v6m
     push    {r4-r7, lr}
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
-    push    {r3-r7}                 /* r3: where the sums go */
+    lower_upper
+    push    {r3-r7}                 /* r3, beside what save_all saves: where the sums go */
     ldm     r1!, {r4-r7}
-    mov     r8, r4
-    mov     r9, r5
-    mov     r10, r6
-    mov     r11, r7
+    raise_lower
     mov     lr, r2                  /* all values */
     movs    r7, #3
     movs    r3, r2
@@ -71,18 +60,8 @@ cg_fc_sums_v6m:
     cmp     r2, lr
     bne     3b
     pop     {r3}
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
+    lower_upper
     stm     r3!, {r4-r7}
     movs    r0, r1
-    pop     {r4-r7}
-    mov     r8, r4
-    mov     r9, r5
-    mov     r10, r6
-    mov     r11, r7
-    pop     {r4-r7, pc}
+    return_all
     .size cg_fc_sums_v6m, . - cg_fc_sums_v6m
-    .global cg_frame_cg_fc_sums_v6m
-    .set cg_frame_cg_fc_sums_v6m, 40

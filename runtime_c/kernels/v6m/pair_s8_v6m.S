@@ -5,8 +5,7 @@
  *
  * Why assembly: four pointers, one index for all of them, and nothing spilled.
  */
-    .syntax unified
-    .thumb
+#include "cg_asm.inc"
 
 /* The bytes at \first and \second, index r7, as a pair to r1. Changes r0, r2. */
     .macro pair first, second
@@ -18,26 +17,20 @@
     .endm
 
     .macro begin name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+    frame   cg_frame_\name, 0, 20
+    function \name
     push    {r4-r7, lr}
     mov     r12, r2
     movs    r7, #0
     .endm
 
-/* Leaves if all r12 bytes are done. cg_frame_<function> tells the linker's stack bound the frame. */
+/* Leaves if all r12 bytes are done. */
     .macro end name
     adds    r7, r7, #1
     cmp     r7, r12
     bne     1b
     pop     {r4-r7, pc}
     .size \name, . - \name
-    .global cg_frame_\name
-    .set cg_frame_\name, 20
     .endm
 
 /* void cg_pair4_s8_v6m(const int8_t *const sources[4], int32_t *pixels, int32_t count) */

@@ -8,11 +8,7 @@
  * An accumulator's pair of pixels is kept as two numbers: the sum of the upper halves, and the sum
  * of the whole words modulo 2^32. The lower pixel is the second less 2^16 times the first.
  */
-    .syntax unified
-    .thumb
-
-/* Bytes of nine registers; cg_frame_<function> tells the linker's stack bound each frame. */
-    .equ PUSHED, 36
+#include "cg_asm_v6m.inc"
 
 /* CG_LANES_V6M in both halves */
     .equ LANES, (32640 << 16) + 32640
@@ -37,21 +33,12 @@
     .equ F_MIN, 48
     .equ F_MAX, 52
     .equ F_TILE, 56
-    .equ FRAME, 60              /* with PUSHED a multiple of 8 */
+    .equ FRAME, 60              /* with 36 of save_all a multiple of 8 */
 
     .macro begin name
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    push    {r4-r7, lr}
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
-    push    {r4-r7}
+    frame   cg_frame_\name, FRAME
+    function \name
+    save_all
     sub     sp, sp, #FRAME
     str     r0, [sp, #F_TILE]
     str     r1, [sp, #F_OUTPUT]
@@ -74,16 +61,9 @@
 
     .macro end name
     add     sp, sp, #FRAME
-    pop     {r4-r7}
-    mov     r8, r4
-    mov     r9, r5
-    mov     r10, r6
-    mov     r11, r7
-    pop     {r4-r7, pc}
+    return_all
     .ltorg
     .size \name, . - \name
-    .global cg_frame_\name
-    .set cg_frame_\name, FRAME + PUSHED
     .endm
 
 /* r1 at a channel: its bias is read, lr is the end of its weights, r12 the lanes, r0 the pixels.
@@ -157,14 +137,7 @@
 
 /* r2 requantized to the byte at r6. \id is unique; \kinked: r0 is the middle, r7 the kink. */
     .macro store id, kinked
-    cmp     r2, r12
-    bhi     saturate\id
-    movs    r3, r2
-    muls    r3, r5, r3
-    lsrs    r3, r3, #13
-    muls    r2, r4, r2
-    adds    r2, r2, r3
-    add     r2, lr
+    scale   \id, r12, r4, r5, lr
     .if \kinked
     cmp     r2, r0
     bge     positive\id
@@ -174,18 +147,6 @@ positive\id:
     lsrs    r2, r2, #24
 stored\id:
     strb    r2, [r6]
-    .endm
-
-/* Where x is outside the limit: below 0, or above it. */
-    .macro saturate id
-saturate\id:
-    cmp     r2, #0
-    blt     low\id
-    ldr     r2, [sp, #F_MAX]
-    b       stored\id
-low\id:
-    ldr     r2, [sp, #F_MIN]
-    b       stored\id
     .endm
 
 /* The next channel at \again, or on behind the last one. */

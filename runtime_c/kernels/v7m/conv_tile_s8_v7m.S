@@ -13,7 +13,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the pixels, the channels,
 @ the description of the tile and the stack only.
-#include "cg_asm.inc"
+#include "cg_requantize_v7m.inc"
 
     @ Offsets in cg_tile_v7m: pixels, weights, channels, range.
     .set TILE_RANGE, 12
@@ -52,25 +52,9 @@
     .endif
     .endm
 
-    @ The short way, see cg_v7m_parts.h: r3 0x3FFFFFFF, r4 multiplier, r5 offset, r6 shift.
-    .macro requantize sum
-    eor     r7, r3, \sum, asr #31
-    add     r8, r5, \sum, asr #31
-    smlal   r7, r8, \sum, r4
-    asr     \sum, r8, r6
-    ssat    \sum, #8, \sum
-    .endm
-
     .macro tile name, pixels
-    @ What it takes of the stack in all, for the static bound.
-    .global cg_frame_\name
-    .set    cg_frame_\name, F_BYTES + 36
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
+    frame   cg_frame_\name, F_BYTES
+    function \name
     push    {r4-r11, lr}
     sub     sp, sp, #F_BYTES
     add     r4, r1, r2, lsl #1
@@ -121,11 +105,9 @@
     mvn     r3, #0xC0000000
     lsls    r7, r6, #2                      @ carry: the long way; negative: the last channel
     bcs     .Lany_\name
-    requantize r10
-    requantize r11
+    requantize_all r7, r8, r10, r11
     .if     \pixels == 4
-    requantize r12
-    requantize lr
+    requantize_all r7, r8, r12, lr
     .endif
 .Lstore_\name:
     .if     \pixels == 4
@@ -160,10 +142,7 @@
     ldr     r0, [sp, #F_TILE]
     ldr     r0, [r0, #TILE_RANGE]
     add     r1, sp, #F_SUMS
-    mov     r2, r4
-    uxtb    r3, r6
-    orr     r3, r3, #\pixels << 8
-    bl      cg_requantize_s8_v7m
+    requantize_any \pixels
     mov     r0, r8
     mov     r1, r9
     lsls    r7, r6, #2

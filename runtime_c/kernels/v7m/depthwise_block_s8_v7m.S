@@ -11,8 +11,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the table of taps, the
 @ channels, the description of the block and the stack only.
-    .syntax unified
-    .thumb
+#include "cg_requantize_v7m.inc"
 
     @ Offsets in cg_block_v7m.
     .set BLOCK_CHANNELS, 4
@@ -57,26 +56,10 @@
     .endif
     .endm
 
-    @ The short way, see cg_v7m_parts.h: r3 0x3FFFFFFF, r4 multiplier, r5 offset, r6 shift.
-    .macro requantize sum
-    eor     r12, r3, \sum, asr #31
-    add     lr, r5, \sum, asr #31
-    smlal   r12, lr, \sum, r4
-    asr     \sum, lr, r6
-    ssat    \sum, #8, \sum
-    .endm
-
     @ name(block, output, first)
     .macro block name, pixels
-    @ What it takes of the stack in all, for the static bound.
-    .global cg_frame_\name
-    .set    cg_frame_\name, F_BYTES + 36
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
+    frame   cg_frame_\name, F_BYTES
+    function \name
     push    {r4-r11, lr}
     sub     sp, sp, #F_BYTES
     str     r0, [sp, #F_BLOCK]
@@ -130,13 +113,12 @@
     str     r2, [sp, #F_CHANNEL]
     lsls    r2, r6, #2                      @ carry: the long way; negative: the last channel
     bcs     .Lany_\name
-    requantize r8
+    requantize_all r12, lr, r8
     .if     \pixels > 1
-    requantize r9
+    requantize_all r12, lr, r9
     .endif
     .if     \pixels == 4
-    requantize r10
-    requantize r11
+    requantize_all r12, lr, r10, r11
     .endif
 .Lstore_\name:
     .if     \pixels == 4
@@ -170,10 +152,7 @@
     ldr     r0, [sp, #F_BLOCK]
     ldr     r0, [r0, #BLOCK_RANGE]
     mov     r1, r12
-    mov     r2, r4
-    uxtb    r3, r6
-    orr     r3, r3, #\pixels << 8
-    bl      cg_requantize_s8_v7m
+    requantize_any \pixels
     mov     r0, r8
     mov     r1, r9
     add     r12, sp, #F_SUMS

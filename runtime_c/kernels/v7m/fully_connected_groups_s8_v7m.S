@@ -8,8 +8,7 @@
 @
 @ Contract, packing: cg_kernels_v7m.h, cg_v7m_parts.h. Words are accessed in the sums and the stack
 @ only.
-    .syntax unified
-    .thumb
+#include "cg_requantize_v7m.inc"
 
     .set UNROLL, 4
 
@@ -47,15 +46,8 @@
 
     @ name(input, in_len, weights, sums)
     .macro group name, count
-    @ What it takes of the stack in all, for the static bound.
-    .global cg_frame_\name
-    .set    cg_frame_\name, 48
-    .section .text.\name, "ax", %progbits
-    .balign 4
-    .global \name
-    .type   \name, %function
-    .thumb_func
-\name:
+    frame   cg_frame_\name, 4, 44
+    function \name
     push    {r2-r11, lr}
     sub     sp, sp, #4
     all_sums ldm, \count
@@ -93,14 +85,8 @@
 
 @ cg_fc_finish_s8_v7m(words, sums, output, count, range)
 @ r7 words, r1 to r3 of one output, r4 sum, r5 sums, r6 output, r8 end of the sums.
-    .global cg_frame_cg_fc_finish_s8_v7m
-    .set    cg_frame_cg_fc_finish_s8_v7m, 32
-    .section .text.cg_fc_finish_s8_v7m, "ax", %progbits
-    .balign 4
-    .global cg_fc_finish_s8_v7m
-    .type   cg_fc_finish_s8_v7m, %function
-    .thumb_func
-cg_fc_finish_s8_v7m:
+    frame   cg_frame_cg_fc_finish_s8_v7m, 0, 32
+    function cg_fc_finish_s8_v7m
     push    {r3-r9, lr}
     mov     r7, r0
     mov     r5, r1
@@ -112,11 +98,7 @@ cg_fc_finish_s8_v7m:
     ldr     r4, [r5], #4
     lsls    r12, r3, #2                     @ carry: the long way
     bcs     .Lany
-    eor     r12, r9, r4, asr #31
-    add     lr, r2, r4, asr #31
-    smlal   r12, lr, r4, r1
-    asr     r4, lr, r3
-    ssat    r4, #8, r4
+    requantize r4, r1, r2, r3, r9, r12, lr
 .Lstore:
     strb    r4, [r6], #1
     cmp     r5, r8
