@@ -23,8 +23,13 @@ from codegen.plan.place.exact.conflict_graph import graph  # noqa: E402
 from codegen.plan.place.exact.native import library  # noqa: E402
 from codegen.plan.place.exact.squeeze import Budget, Squeeze  # noqa: E402
 from codegen.plan.place.problem_files import read_problem  # noqa: E402
-from codegen.program.conflicts import interval_conflicts  # noqa: E402
-from codegen.program.problem import Buffer, Pool, Problem, peak_bytes  # noqa: E402
+from codegen.program.problem import (  # noqa: E402
+    Buffer,
+    Pool,
+    Problem,
+    interval_conflicts,
+    peak_bytes,
+)
 from tests.testdata import TESTDATA  # noqa: E402
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 40, alignment=1)

@@ -6,7 +6,7 @@ That every emitted file compiles by itself is for tests of single models (tests/
 import re
 from dataclasses import replace
 
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 
 _BENCH = re.compile(r"firmware/(?P<model>\w+)_bench\.c")
 _STATIC = re.compile(r"^static [^;={(\[]*?(?P<name>\w+)(?: =|[(\[;])", re.MULTILINE)

@@ -12,12 +12,12 @@ import pytest
 
 from codegen import documents
 from codegen.board import load_board
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.documents import read_toml
 from codegen.errors import CodegenError
 from codegen.ir.sizes import size_bytes
 from codegen.resources import folder
-from codegen.toml.lines import lines_of
+from codegen.toml import lines_of
 from tests.checkout import ROOT
 
 TOML = {
@@ -76,7 +76,7 @@ CHILD = """
 import signal, sys
 from pathlib import Path
 from codegen.board import load_board
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.errors import CodegenError
 from codegen.plan.place.problem_files import read_problem
 from tests.importers.fuzz.examine import limit

@@ -1,30 +1,214 @@
-"""What the verbs build, run and plan do, as functions."""
+"""What the verbs build, run and plan do, as functions.
 
-from collections.abc import Mapping, Sequence
+Arguments are looked at before any work: all that is wrong is told at once. A type checker says most of it
+earlier; who has none gets the messages of the command line, not a KeyError.
+"""
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from codegen import board as catalogue
-from codegen.api.checks import (
-    PathName,
-    checked_cases,
-    checked_folder,
-    checked_models,
-    checked_options,
-    checked_port,
-)
 from codegen.api.report import Report, typed
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
 from codegen.driver.inputs.cases import Case, fitting, pattern_case
-from codegen.driver.inputs.folders import build_folder
-from codegen.driver.inputs.model_names import model_names
-from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.files import build_folder, existing, write_file
+from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.driver.report.single import report, to_json
 from codegen.driver.run import all_complaints, execute_all
-from codegen.errors import CodegenError, Messages
-from codegen.program.run import Trace
+from codegen.errors import CodegenError, Message, Messages
+from codegen.program.image import Trace
+
+PathName = str | PathLike[str]
+
+_HELP = "see docs/python.md"
+_WORDS: Mapping[object, str] = {
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    Path: "a pathlib.Path",
+    types.NoneType: "None",
+}
+
+
+def checked_options(options: object) -> Options:
+    """`options`, or the defaults. Raises CodegenError with a message a field that is not what it may be: E203
+    for limits of pools, E255 for an empty name in `concurrent`, E201 for others."""
+    messages = Messages()
+    found = Options() if options is None else options
+    if not isinstance(found, Options):
+        text = f"options are a codegen.Options, not {_shown(found)}"
+        raise CodegenError(Message(code="E201", text=text, help=_HELP))
+    hints = get_type_hints(Options)
+    sound: set[str] = set()
+    for field in fields(Options):
+        value, hint = getattr(found, field.name), hints[field.name]
+        if _fits(value, hint):
+            sound.add(field.name)
+            continue
+        code = "E203" if field.name == "pool_limits" else "E201"
+        _refuse(f"{field.name} is {_said(hint)}, not {_shown(value)}", messages, code)
+    for name, text, code in _out_of_bounds(found, sound):
+        _refuse(f"{name} {text}", messages, code)
+    messages.raise_if_any()
+    return found
+
+
+def _out_of_bounds(options: Options, sound: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Field, what is wrong and its code, of values that have the right type."""
+    seconds, stack = options.deadline_seconds, options.stack_bytes
+    if "deadline_seconds" in sound and seconds is not None and not seconds > 0:
+        yield "deadline_seconds", f"is {seconds}: seconds are more than 0", "E201"
+    if "stack_bytes" in sound and stack is not None and stack < 0:
+        yield "stack_bytes", f"is {stack}, which is no number of bytes", "E201"
+    for name, limit in options.pool_limits.items() if "pool_limits" in sound else ():
+        if limit < 0:
+            yield "pool_limits", f"of {name} is {limit}, which is no number of bytes", "E203"
+    if "concurrent" in sound and any(not name for group in options.concurrent for name in group):
+        yield "concurrent", "has an empty name of a model", "E255"
+
+
+def checked_models(models: object) -> list[Path]:
+    """The files of a build. Raises CodegenError E201 for what is no path or none at all, E204 naming every
+    file that is not there."""
+    names: Sequence[object] = [models]
+    if isinstance(models, Sequence) and not isinstance(models, str | bytes):
+        names = cast("Sequence[object]", models)
+    messages = Messages()
+    if not names:
+        _refuse("there is no model: models are a path, or a list of paths", messages)
+    found: list[Path] = []
+    for name in names:
+        if not isinstance(name, str | PathLike):
+            _refuse(f"a model is a path, not {_shown(name)}", messages)
+            continue
+        try:
+            found.append(existing(Path(cast("PathName", name))))
+        except CodegenError as error:
+            for each in error.messages:
+                messages.take(each)
+    messages.raise_if_any()
+    return found
+
+
+def checked_folder(folder: object) -> Path:
+    """The folder to write. Raises CodegenError E201 for what is no path."""
+    if not isinstance(folder, str | PathLike):
+        raise CodegenError(Message(code="E201", text=f"folder is a path, not {_shown(folder)}", help=_HELP))
+    return Path(cast("PathName", folder))
+
+
+def checked_port(port: object) -> str | None:
+    """The serial port, if any. Raises CodegenError E201 for what is no text."""
+    if port is not None and not isinstance(port, str):
+        text = f"port is a string or None, not {_shown(port)}"
+        raise CodegenError(Message(code="E201", text=text, help=_HELP))
+    return port
+
+
+def checked_cases(given: object, names: Sequence[str]) -> Mapping[str, Sequence[Case]]:
+    """Cases by model of a build of `names`.
+
+    Raises CodegenError E257 for a model that the build has not, E201 for what is no case, E222 for inputs or
+    outputs that are no arrays. Whether arrays fit the model, only the build can tell (`fitting`).
+    """
+    messages = Messages()
+    if given is not None and not isinstance(given, Mapping):
+        _refuse(f"cases are a mapping, model name to list of codegen.Case, not {_shown(given)}", messages)
+        messages.raise_if_any()
+    cases = cast("Mapping[object, object]", given or {})
+    for name, own in cases.items():
+        where = f"cases of {name}"
+        if name not in names:
+            text, help_ = "the build has no such model", f"its models are {', '.join(names)}"
+            messages.add("E257", text, where=where, help=help_)
+        if not isinstance(own, Sequence) or isinstance(own, str):
+            _refuse(f"are a list of codegen.Case, not {_shown(own)}", messages, where=where)
+            continue
+        for number, case in enumerate(cast("Sequence[object]", own)):
+            _check_case(case, f"{where}, {number}", messages)
+    messages.raise_if_any()
+    return cast("Mapping[str, Sequence[Case]]", cases)
+
+
+def _check_case(case: object, where: str, messages: Messages) -> None:
+    if not isinstance(case, Case):
+        _refuse(f"is {_shown(case)}, not a codegen.Case", messages, where=where)
+        return
+    if not _fits(case.name, str):
+        _refuse(f"name is a string, not {_shown(case.name)}", messages, where=where)
+    help_ = "a tuple of NumPy arrays, one an input (an output) of the model"
+    for what, arrays in (("inputs", case.inputs), ("expected", case.expected)):
+        hint = get_type_hints(Case)[what]
+        if not _fits(arrays, hint):
+            messages.add("E222", f"{what} are no tuple of arrays: {_shown(arrays)}", where=where, help=help_)
+
+
+def _refuse(text: str, messages: Messages, code: str = "E201", where: str | None = None) -> None:
+    messages.add(code, text, where=where, help=_HELP)
+
+
+def _shown(value: object) -> str:
+    """A value in a message: what it is, and how it looks if that is short."""
+    text = repr(value)
+    kind = type(value).__name__
+    return f"{kind} {text}" if len(text) <= 60 and "\n" not in text else kind
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is of an annotated type, with all its parts: true is no integer, a list no tuple."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return isinstance(value, str) and value in parts
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is tuple:
+        items = cast("tuple[object, ...]", value)
+        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in items)
+    if origin is Mapping:
+        pairs = cast("Mapping[object, object]", value)
+        return isinstance(value, Mapping) and all(
+            _fits(key, parts[0]) and _fits(item, parts[1]) for key, item in pairs.items()
+        )
+    if hint is int or hint is float:
+        return type(value) is int or (hint is float and type(value) is float)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray)
+    return isinstance(value, hint) and _has_sound_fields(value)
+
+
+def _has_sound_fields(value: object) -> bool:
+    if not is_dataclass(value) or type(value).__module__.startswith("codegen.ir"):
+        return True  # those of codegen.toml are checked where they are made
+    hints = get_type_hints(type(value))
+    return all(_fits(getattr(value, field.name), hints[field.name]) for field in fields(value))
+
+
+def _said(hint: Any) -> str:
+    """An annotated type in words."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return "one of " + ", ".join(map(repr, parts))
+    if origin in (Union, types.UnionType):
+        return " or ".join(_said(part) for part in parts)
+    if origin is tuple:
+        return f"a tuple, of each {_said(parts[0])}"
+    if origin is Mapping:
+        return f"a mapping, {_said(parts[0])} to {_said(parts[1])}"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return f"one of {', '.join(map(str, hint))} of {hint.__module__}"
+    return _WORDS.get(cast("object", hint)) or f"a {hint.__name__} of {hint.__module__}"
 
 
 def build(models: PathName | Sequence[PathName], folder: PathName, options: Options | None = None) -> Report:

@@ -1,8 +1,8 @@
 """Boards as data, and running an image on one: QEMU, a serial port, or this machine."""
 
+from codegen.board.catalog.board_files import load_memory_model
 from codegen.board.catalog.boards import boards, load_board
-from codegen.board.catalog.memory_models import load_memory_model
-from codegen.board.machines.host_poison import MemoryFault, run_poisoned
+from codegen.board.machines.host import MemoryFault, run_poisoned
 from codegen.board.machines.qemu import plugin_api
 from codegen.board.runner import Session, check_can_run, run, session
 

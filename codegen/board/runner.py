@@ -9,8 +9,7 @@ from codegen.board.link.linked_board import target_session
 from codegen.board.machines.host import run_host
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
-from codegen.program.run import RunRequest, RunResult
-from codegen.program.sources import Image
+from codegen.program.image import Image, RunRequest, RunResult
 from codegen.progress import Progress, silent
 from codegen.targets.families import family_of
 

@@ -10,11 +10,10 @@ import click
 
 from codegen.driver import export
 from codegen.driver.curve import Curve
-from codegen.driver.inputs.output_files import Named
+from codegen.driver.inputs.files import Named
 from codegen.driver.options import Options
 from codegen.driver.report.single import to_json
-from codegen.driver.words import counted
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, counted
 from codegen.plan.draw.curve_picture import curve_picture
 from codegen.plan.draw.plan_picture import picture, program_picture
 from codegen.program.problem import MemoryPlan, Problem

@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 
 from codegen import board as catalogue
-from codegen.cli.case_flags import by_model, check_arrays, model_cases
+from codegen.cli.case_files import by_model, check_arrays, check_problem, keep_inputs, model_cases
 from codegen.cli.console import progress, show_warnings
-from codegen.cli.flags import groups, model_flags
-from codegen.cli.input_files import check_problem, keep_inputs
-from codegen.cli.options.grouped import GroupedVerb, option
-from codegen.cli.options.option_table import CONCURRENT, LOCK, PORT
+from codegen.cli.options.flags import groups, model_flags
+from codegen.cli.options.option_table import CONCURRENT, LOCK, PORT, GroupedVerb, option
 from codegen.cli.plan_files import PlanFiles, plan_files
-from codegen.cli.show.speed import check_counted
-from codegen.cli.show.summary import (
+from codegen.cli.speed import check_counted
+from codegen.cli.summary import (
     show_build,
     show_curve,
     show_lines,
@@ -34,16 +32,14 @@ from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.inputs.cases import ArraySource
-from codegen.driver.inputs.files import existing
-from codegen.driver.inputs.folders import build_folder
-from codegen.driver.inputs.model_names import model_name, model_names
-from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.files import build_folder, existing, write_file
+from codegen.driver.inputs.models import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.program.run import Trace
+from codegen.program.image import Trace
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")

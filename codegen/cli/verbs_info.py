@@ -1,4 +1,6 @@
-"""The verbs that tell: ops, planners, doctor."""
+"""The verbs that tell: ops, planners, doctor, and boards (all, one in detail, or as JSON)."""
+
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -8,6 +10,7 @@ from codegen.cli.console import table
 from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
 from codegen.importers import imported_ops
+from codegen.ir import Board, Cache, Region, Runner
 from codegen.kernels import kernels_for
 from codegen.plan.place import planners as plan_planners
 
@@ -73,3 +76,185 @@ def doctor(as_json: bool) -> int:
                 click.echo(f"          for {finding.required_for}; install: {finding.install}")
     needed = [finding for finding in findings if not finding.ok and not finding.optional]
     return ExitCode.TOOLCHAIN if needed else ExitCode.OK
+
+
+_GROUPS = (
+    (Runner.QEMU, "run on QEMU"),
+    (Runner.HOST, "run on this machine"),
+    (Runner.NONE, "built only; with a port, `run --port` reaches the real board"),
+)
+
+_COLUMNS = [
+    *("memory", "address", "bytes", "cost", "wait states"),
+    *("code", "DMA", "cached", "retained", "what for"),
+]
+
+
+@click.command()
+@click.argument("name", required=False, metavar="[BOARD]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
+def boards(name: str | None, as_json: bool) -> int:
+    """List the boards: core, memories, how they are run. With BOARD (a name or a .toml file): all of one."""
+    known = catalogue.boards() if name is None else (catalogue.load_board(name),)
+    if as_json:
+        click.echo(to_json({"schema": 1, "boards": [_document(board) for board in known]}), nl=False)
+    elif name is not None:
+        _show(known[0])
+    else:
+        _list(known)
+    return ExitCode.OK
+
+
+def _list(known: Sequence[Board]) -> None:
+    """A table a way of running, rows by the chip's maker."""
+    for index, (runner, what) in enumerate(_GROUPS):
+        members = [board for board in known if board.runner is runner]
+        members.sort(key=lambda board: (board.vendor, board.name))
+        if index:
+            click.echo()
+        table(what, ["board", "core", "pools", "constants", "port", "what it is"], [_row(b) for b in members])
+    click.echo("\n`codegen boards BOARD` tells all of one; --json all of all.")
+
+
+def _row(board: Board) -> list[str]:
+    return [
+        ", ".join((board.name, *board.aliases)),
+        board.target.cpu.removeprefix("cortex-"),
+        _sizes(region for region in board.regions if region.writable),
+        _sizes(region for region in board.regions if not region.writable),
+        _port(board),
+        board.title,
+    ]
+
+
+def _sizes(regions: Iterable[Region]) -> str:
+    return ", ".join(f"{region.pool_name} {_size(region.size_bytes)}" for region in regions)
+
+
+def _size(size_bytes: int) -> str:
+    """Rounded down where it is no whole number of KiB: a list, not an account."""
+    mebi, kibi = 1 << 20, 1 << 10
+    return f"{size_bytes // mebi}M" if size_bytes % mebi == 0 else f"{size_bytes // kibi}K"
+
+
+def _port(board: Board) -> str:
+    if board.uart is None:
+        return "-"
+    return "untested" if board.uart.untested else "yes"
+
+
+def _show(board: Board) -> None:
+    """One board: its facts, a table of its memories, where the figures come from."""
+    for label, text in _facts(board):
+        if text:
+            click.echo(f"{label:<12}{text}")
+    click.echo()
+    columns = [
+        "memory",
+        "address",
+        "bytes",
+        "cost",
+        "wait states",
+        "code",
+        "DMA",
+        "cached",
+        "retained",
+        "what for",
+    ]
+    table("", columns, [_memory(board, region) for region in board.regions])
+    if board.sources:
+        click.echo("\nfigures from")
+        for source in board.sources:
+            click.echo(f"  {source}")
+
+
+def _facts(board: Board) -> Iterable[tuple[str, str]]:
+    uart = board.uart
+    yield "board", ", ".join((board.name, *board.aliases))
+    yield "what", board.title
+    yield "core", f"{board.target.cpu} ({', '.join(sorted(board.target.features)) or 'no extensions'})"
+    yield "second core", "device 1 of [[place]]: runs what is placed there" if board.second_core else ""
+    yield "clock", _clock(board)
+    yield "caches", ", ".join(_cache(cache) for cache in board.caches)
+    yield (
+        "run on",
+        {Runner.QEMU: f"QEMU ({board.qemu_machine})", Runner.HOST: "this machine"}.get(board.runner, ""),
+    )
+    if board.runner is not Runner.HOST:
+        tested = ", driver untested on this board" if uart is not None and uart.untested else ""
+        yield "port", f"{uart.driver} at {uart.baud} baud{tested}" if uart else "none: no driver for its UART"
+    yield "flash with", board.flash_tool or ""
+
+
+def _clock(board: Board) -> str:
+    rated = f", rated {board.rated_clock_hz / 1e6:g} MHz" if board.rated_clock_hz else ""
+    return f"{board.clock_hz / 1e6:g} MHz in the test firmware{rated}" if board.clock_hz else ""
+
+
+def _cache(cache: Cache) -> str:
+    return f"{cache.kind.value} {cache.size_bytes:,} bytes in lines of {cache.line_bytes}"
+
+
+def _memory(board: Board, region: Region) -> list[str]:
+    uses = [] if not region.writable else [f"pool {region.pool_name}"]
+    uses += ["code"] if region.name == board.code_region else []
+    uses += ["constants"] if not region.writable else []
+    uses += ["data, stack"] if region.name == board.data_region else []
+    flags = (region.executable, region.dma, region.cacheable, region.retained)
+    return [
+        region.name,
+        f"0x{region.address:08x}",
+        f"{region.size_bytes:,}",
+        f"{region.access_cost:g}",
+        "" if region.wait_states is None else str(region.wait_states),
+        *("yes" if flag else "no" for flag in flags),
+        ", ".join(uses) + ("" if region.emulated else " (not on QEMU)"),
+    ]
+
+
+def _document(board: Board) -> dict[str, object]:
+    return {
+        "name": board.name,
+        "aliases": list(board.aliases),
+        "title": board.title,
+        "vendor": board.vendor,
+        "cpu": board.target.cpu,
+        "features": sorted(board.target.features),
+        "clock_hz": board.clock_hz,
+        "rated_clock_hz": board.rated_clock_hz,
+        "runner": board.runner.value,
+        "port": _port_document(board),
+        "flash_tool": board.flash_tool,
+        "caches": [
+            {"kind": cache.kind.value, "size_bytes": cache.size_bytes, "line_bytes": cache.line_bytes}
+            for cache in board.caches
+        ],
+        "code_region": board.code_region,
+        "data_region": board.data_region,
+        "reserved_bytes": board.reserved_bytes,
+        "stack_bytes": board.stack_bytes,
+        "regions": [_region(region) for region in board.regions],
+        "sources": list(board.sources),
+    }
+
+
+def _port_document(board: Board) -> dict[str, object] | None:
+    uart = board.uart
+    return uart and {"driver": uart.driver, "baud": uart.baud, "untested": uart.untested}
+
+
+def _region(region: Region) -> dict[str, object]:
+    return {
+        "name": region.name,
+        "address": region.address,
+        "size_bytes": region.size_bytes,
+        "writable": region.writable,
+        "executable": region.executable,
+        "access_cost": region.access_cost,
+        "wait_states": region.wait_states,
+        "fetch_bytes": region.fetch_bytes,
+        "dma": region.dma,
+        "cacheable": region.cacheable,
+        "retained": region.retained,
+        "emulated": region.emulated,
+    }

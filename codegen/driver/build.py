@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import emit, importers, passes, toolchain
-from codegen.driver.checks.beside_code import LinkedTooLarge, beside_code
-from codegen.driver.checks.fit import telling
-from codegen.driver.checks.image_checks import check_image, check_stack_budget, short_stacks
+from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
+from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
 from codegen.driver.checks.interface import (
     check_interface,
     check_rules,
@@ -16,11 +15,9 @@ from codegen.driver.checks.interface import (
     stage_mode,
 )
 from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
-from codegen.driver.checks.sandbox import sandbox_board
 from codegen.driver.inputs.declared_pools import option_board
-from codegen.driver.inputs.model_names import model_name, model_names
-from codegen.driver.inputs.model_places import check_missed, check_models, places_of
-from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.files import write_file
+from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names, places_of
 from codegen.driver.inputs.planned import Planned, macs_of
 from codegen.driver.joint import check_groups, joined, of_model
 from codegen.driver.options import Options
@@ -31,9 +28,9 @@ from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.rules import Place
 from codegen.ir.text import print_module
-from codegen.program.bundle import Bundle
+from codegen.program.image import Image
 from codegen.program.problem import Limits
-from codegen.program.sources import Image
+from codegen.program.program import Bundle
 from codegen.progress import Progress, Tally, silent
 from codegen.search import Choices, board_pools, check_single, search
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from codegen.driver.checks.fit import telling
-from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.importers.tflite.file import offline_plan

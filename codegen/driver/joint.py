@@ -11,8 +11,8 @@ from codegen.plan.models.bundling import together
 from codegen.plan.models.joint import Groups, heaviest_group, join
 from codegen.plan.place import planners
 from codegen.plan.place.excess import shortage
-from codegen.program.bundle import Bundle, bundle_peak
 from codegen.program.problem import Limits, Pool, peak_bytes
+from codegen.program.program import Bundle, bundle_peak
 from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage
 
 Budgets = Mapping[str, int]

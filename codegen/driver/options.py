@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from codegen.driver.inputs.declared_pools import DeclaredPool
-from codegen.driver.inputs.model_names import GivenNames
+from codegen.driver.inputs.models import GivenNames
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place, StateRule
 from codegen.plan.constants.constant_rules import ConstantRule
@@ -147,7 +147,7 @@ class Options:
     )
     """`auto` stores all as they are where the way that firmware calls the model excludes it."""
     sandbox: bool = False
-    """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.checks.sandbox)."""
+    """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.checks.image_checks)."""
     seed: int = field(default=0, metadata=_flag(SEARCH, "Seed of searches and of made-up inputs."))
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""

@@ -8,8 +8,7 @@ import numpy as np
 from codegen import board as boards
 from codegen.driver.build import Built, Planned
 from codegen.driver.checks.interface import check_port
-from codegen.driver.inputs.cases import Case
-from codegen.driver.inputs.sequences import sequence_references, state_inputs
+from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
 from codegen.driver.report.compare import Comparison, array, compare
 from codegen.driver.report.single import Measured
 from codegen.emit.interface.figures import stack_bytes
@@ -17,9 +16,9 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
+from codegen.program.image import CaseResult, RunRequest, RunResult, Trace
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
-from codegen.program.run import CaseResult, RunRequest, RunResult, Trace
 from codegen.progress import Progress, silent
 
 

@@ -27,9 +27,8 @@ from codegen.ir import Runner
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.plan.draw.memory_map import program_map
 from codegen.plan.models.bundling import together
-from codegen.program.bundle import Bundle
-from codegen.program.program import Program
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
+from codegen.program.program import Bundle, Program
 
 BUILD_FILE = "firmware/bench_build.c"
 """The build's identity, as the test firmware answers it."""

@@ -1,11 +1,15 @@
-"""The family of a core."""
+"""The family of a core; `HOST` is the machine that the generator runs on."""
 
 from functools import cache
 
 from codegen.ir import Target
 from codegen.targets import arm
 from codegen.targets.core_family import CoreFamily, KernelSet
-from codegen.targets.host import HOST
+
+INSTALL_HOST_GCC = "sudo apt-get install gcc libc6-dev"
+
+HOST = CoreFamily(name="host", cpus=frozenset({"host"}))
+
 
 FAMILIES = (*arm.FAMILIES, HOST)
 FEATURES = frozenset(feature for family in FAMILIES for feature in family.features)

@@ -1,11 +1,10 @@
 """Toolchain: sources in, a linked and checked image out; and what this machine lacks for it."""
 
-from codegen.toolchain.app_elf import FreeRange, TakenRange, left_by, taken_ranges
+from codegen.toolchain.cycles import build_counts_plugin
 from codegen.toolchain.doctor import Finding, doctor
+from codegen.toolchain.elf import FreeRange, TakenRange, left_by, taken_ranges
 from codegen.toolchain.gcc import RegionsTooSmall
-from codegen.toolchain.image_build import HOOK_FUNCTIONS, LEVELS, Optimize, build, tools
-from codegen.toolchain.plugin import build_counts_plugin
-from codegen.toolchain.pool_checks import check_pools
+from codegen.toolchain.image_build import HOOK_FUNCTIONS, LEVELS, Optimize, build, check_pools, tools
 
 __all__ = [
     "HOOK_FUNCTIONS",

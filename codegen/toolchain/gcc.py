@@ -14,7 +14,7 @@ from codegen import disk
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.progress import Progress, silent
 from codegen.targets.arm import ARM_PREFIX, INSTALL_ARM_GCC
-from codegen.targets.host import INSTALL_HOST_GCC
+from codegen.targets.families import INSTALL_HOST_GCC
 
 WARNINGS = (
     "-Wall",

@@ -7,7 +7,7 @@ from elftools.elf.elffile import ELFFile
 
 from codegen import resources
 from codegen.ir import Board
-from codegen.program.sources import ElfSizes, Image, Sources
+from codegen.program.image import ElfSizes, Image, Sources
 from codegen.toolchain import elf, gcc
 
 LIBRARY_NAME = "firmware.so"

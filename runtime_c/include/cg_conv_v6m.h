@@ -24,7 +24,7 @@ extern "C" {
  *     y < middle:                y -= kink
  *     result = y >> 24
  * where word 0 is limit << 13 | low, word 1 high, word 2 offset, word 3 kink: at least 0, and 0
- * where no y is below `middle`. codegen/kernels/v6m/requantize.py says when that is exact. For
+ * where no y is below `middle`. codegen/kernels/v6m/packing.py says when that is exact. For
  * other channels word 3 is negative: then word 1 is the multiplier and word 0 the shift right, or
  * 64 and the shift left, and the bias is without a base.
  *

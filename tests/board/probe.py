@@ -12,8 +12,7 @@ from pathlib import Path
 from codegen.emit.firmware.board_files import firmware_files
 from codegen.emit.steps.runtime import header_files
 from codegen.ir import Board
-from codegen.program.run import RunRequest, Trace
-from codegen.program.sources import Image, Sources
+from codegen.program.image import Image, RunRequest, Sources, Trace
 from codegen.toolchain import build
 
 PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.board import load_board
-from codegen.board.link.exchange import Link, Patience
-from codegen.board.link.framing import Frame, Splitter, decode, encode
+from codegen.board.link.exchange import Frame, Link, Patience, Splitter, decode, encode
 from codegen.board.link.linked_board import RUNTIME_ABI, Target
 from codegen.board.link.protocol import NO_STEP, VERSION, Kind, RunFlags, State, Status, Table, words
-from codegen.program.sources import Image
+from codegen.program.image import Image
 from tests.board import probe
 
 BOARD = load_board("netduinoplus2")

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.board.link.exchange import Patience
-from codegen.board.link.framing import Frame, encode
+from codegen.board.link.exchange import Frame, Patience, encode
 from codegen.board.link.protocol import VERSION, Kind, State, words
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.run import RunResult, Trace
+from codegen.program.image import RunResult, Trace
 from tests.board import probe
 from tests.board.simulated import BOARD, BUILD, Mutation, SimulatedPort, SimulatedTarget, connect
 

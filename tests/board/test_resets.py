@@ -7,7 +7,7 @@ import pytest
 
 from codegen.board.link.exchange import Patience
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.run import RunResult, Trace
+from codegen.program.image import RunResult, Trace
 from tests.board import probe
 from tests.board.simulated import SimulatedPort, SimulatedTarget, connect
 

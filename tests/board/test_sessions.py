@@ -6,14 +6,12 @@ import time
 import pytest
 
 from codegen.board import load_board
-from codegen.board.link.exchange import Link
-from codegen.board.link.framing import Splitter, decode
+from codegen.board.link.exchange import Link, Splitter, decode
 from codegen.board.link.linked_board import Target
 from codegen.board.link.protocol import Kind, RunFlags
 from codegen.board.machines.qemu import Emulator, running
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.run import Trace
-from codegen.program.sources import Image
+from codegen.program.image import Image, Trace
 from tests.board import probe
 
 pytestmark = pytest.mark.qemu

@@ -9,7 +9,7 @@ import pytest
 from codegen.cli import main
 from codegen.driver.example import example_model
 from codegen.driver.export import write_tflm
-from codegen.driver.inputs.output_files import write_file
+from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.place import problem_files

@@ -13,7 +13,7 @@ from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
 from codegen.driver.run import check_steps, execute
-from codegen.program.run import Trace
+from codegen.program.image import Trace
 from tests.testdata import model_path
 
 HELLO = model_path("tflm/hello_world_int8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board
-from codegen.cli.case_flags import by_model
+from codegen.cli.case_files import by_model
 from codegen.driver.build import build, plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.inputs.planned import Planned

@@ -12,9 +12,8 @@ from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, measure, used_pools
 from codegen.plan.models.bundling import together
+from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.problem import peak_bytes
-from codegen.program.run import CaseResult, RunResult
-from codegen.program.sources import ElfSizes, Image
 from tests.testdata import model_path
 
 BOUNDS = {"one": 100, "two": 200}

@@ -23,10 +23,10 @@ from codegen.errors import CodegenError
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult
 from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
-from codegen.program.run import RunResult
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder

@@ -9,10 +9,10 @@ from codegen.driver.build import Built
 from codegen.driver.options import Options
 from codegen.driver.report.single import compressed_report
 from codegen.driver.run import Measured, complaints, execute
+from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import BufferKind, peak_bytes
 from codegen.program.program import Program
-from codegen.program.run import Trace
 from codegen.search import StageMode
 from codegen.toolchain import Optimize
 from tests.e2e.models import build_model, golden_cases

@@ -20,7 +20,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import execute
 from codegen.errors import CodegenError
 from codegen.ir import FlashCache
-from codegen.program.run import Trace
+from codegen.program.image import Trace
 from codegen.toolchain import cycles
 from tests.checkout import ROOT
 

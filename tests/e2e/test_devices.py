@@ -9,19 +9,19 @@ import pytest
 
 from codegen import board as boards
 from codegen import resources
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.report.copies import MemoryCopy, copies_line, memory_copies
+from codegen.driver.report.sections import MemoryCopy, copies_line, memory_copies
 from codegen.driver.report.single import report
 from codegen.driver.run import check_steps, complaints, execute
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
+from codegen.program.image import Trace
 from codegen.program.interface import IoMode
-from codegen.program.run import Trace
 from tests.e2e.models import build_model
 from tests.e2e.test_pools import addresses, check
 

@@ -19,10 +19,9 @@ from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
 from codegen.plan.models.bundling import together
 from codegen.plan.models.joint import faults
-from codegen.program.bundle import own_pools
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import peak_bytes
-from codegen.program.program import Program
+from codegen.program.program import Program, own_pools
 from tests.e2e.models import golden_cases
 from tests.testdata import model_path
 

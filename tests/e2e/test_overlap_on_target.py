@@ -22,8 +22,8 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Board, DType
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult
 from codegen.program.problem import Placement
-from codegen.program.run import RunResult
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from tests.checkout import ROOT

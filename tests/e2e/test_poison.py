@@ -13,9 +13,9 @@ from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.driver.run import request
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult
 from codegen.program.problem import Placement
 from codegen.program.program import Program
-from codegen.program.run import RunResult
 from tests.e2e.models import ALL_MODELS, golden_cases
 from tests.testdata import model_path
 

@@ -6,8 +6,8 @@ import pytest
 
 from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, used_pools
+from codegen.program.image import Trace
 from codegen.program.problem import peak_bytes
-from codegen.program.run import Trace
 from tests.e2e.models import build_model, golden_cases
 
 MACS = 12_501_632

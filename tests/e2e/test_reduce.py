@@ -17,8 +17,8 @@ from codegen.ir.evaluate import evaluate, steps
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
 from codegen.plan.models.bundling import together
+from codegen.program.image import Trace
 from codegen.program.problem import peak_bytes
-from codegen.program.run import Trace
 from codegen.search import Choices, search
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined

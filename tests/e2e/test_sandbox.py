@@ -10,15 +10,15 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board.link.linked_board import Target, target_session
 from codegen.driver.build import plan_model
-from codegen.driver.checks.sandbox import GRANULE_BYTES, sandbox_board
+from codegen.driver.checks.image_checks import GRANULE_BYTES, sandbox_board
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult
 from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
-from codegen.program.run import RunResult
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path
 

@@ -8,7 +8,7 @@ import pytest
 
 from codegen import board as boards
 from codegen import resources
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
@@ -18,9 +18,9 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
-from codegen.program.cores import second_core_steps
+from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
-from codegen.program.run import Trace
+from codegen.program.program import second_core_steps
 from tests.e2e.models import build_model, golden_cases
 
 BOARD = "mps2-an521"

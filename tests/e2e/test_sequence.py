@@ -9,13 +9,12 @@ import pytest
 
 from codegen.cli.main import main
 from codegen.driver.build import Planned
-from codegen.driver.inputs.cases import ArraySource, Case
-from codegen.driver.inputs.sequences import sequence_cases
+from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
+from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
-from codegen.program.run import Trace
 from tests.e2e.streaming import FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, planned
 from tests.testdata import golden, model_path

@@ -11,7 +11,7 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.cli import main
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.driver.build import Built, Planned, build, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
@@ -20,9 +20,9 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.text import parse_module, print_module
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult
 from codegen.program.problem import Placement, peak_bytes
 from codegen.program.program import BufferSlice, Program
-from codegen.program.run import RunResult
 from tests.checkout import ROOT
 
 BOARDS = ("host", pytest.param("mps2-an386", marks=pytest.mark.qemu))

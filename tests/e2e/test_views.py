@@ -18,10 +18,10 @@ from codegen.driver.options import Optimize, Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.plan.models.bundling import together
+from codegen.program.image import RunResult, Trace
 from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
-from codegen.program.run import RunResult, Trace
 from tests import engines
 
 SCALE = 0.05

@@ -6,7 +6,7 @@ import pytest
 
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
-from codegen.program.run import Trace
+from codegen.program.image import Trace
 from codegen.toolchain import Optimize
 from tests.e2e.models import build_model, golden_cases
 

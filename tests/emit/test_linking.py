@@ -12,9 +12,9 @@ import pytest
 
 from codegen.emit import render, write
 from codegen.plan.models.bundling import together
+from codegen.program.image import Sources
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program
-from codegen.program.sources import Sources
 from tests.emit import samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from codegen import resources
-from codegen.kernels.base import code_sizes
-from codegen.kernels.base.code_sizes import CodeSection, code_bytes, recorded
+from codegen.kernels.base import costs
+from codegen.kernels.base.costs import CodeSection, code_bytes, recorded
 from tests.checkout import ROOT
 
 _FILE = ROOT / "benchmarks" / "code_bytes.py"
@@ -74,12 +74,12 @@ def test_what_is_called_counts_once_and_only_in_the_sources_of_the_build(
         CodeSection(source=source, name=name, size_bytes=size, symbols=symbols, calls=calls)
         for (source, name), (size, symbols, calls) in SECTIONS.items()
     )
-    monkeypatch.setattr(code_sizes, "recorded", lambda: table)
-    code_sizes._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(costs, "recorded", lambda: table)
+    costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
     try:
         assert code_bytes(["a", "b"], ["kernels/a.c", "kernels/b.c"]) == 111
         assert code_bytes(["a"], ["kernels/a.c", "kernels/b.c", "kernels/c.c"]) == 5111
         assert code_bytes(["a"], ["kernels/a.c"]) == 110
         assert code_bytes(["users_own"], ["kernels/a.c"]) == 0
     finally:
-        code_sizes._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -9,9 +9,17 @@ from codegen.ir.operator import Attrs, Op
 from codegen.kernels.contract import MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
-from codegen.program.conflicts import interval_conflicts
 from codegen.program.interface import IoMode
-from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
+from codegen.program.problem import (
+    Buffer,
+    BufferKind,
+    Limits,
+    MemoryPlan,
+    Placement,
+    Pool,
+    Problem,
+    interval_conflicts,
+)
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.ir import Board, Region, Runner, Target
-from codegen.program.run import RunRequest, Trace
-from codegen.program.sources import Sources
+from codegen.program.image import RunRequest, Sources, Trace
 
 SHA256 = hashlib.sha256(b"tiny").digest()
 STEPS = ("first", "second", "third")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 from codegen.toolchain import build
 from tests.toolchain import fake_model
 

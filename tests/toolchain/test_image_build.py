@@ -8,7 +8,7 @@ import pytest
 
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board
-from codegen.program.sources import Image
+from codegen.program.image import Image
 from codegen.toolchain import build, check_pools, elf, tools
 from tests.toolchain import fake_model
 

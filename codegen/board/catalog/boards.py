@@ -1,18 +1,189 @@
-"""The boards that ship (boards/*.toml), and a user's own board file."""
+"""The boards that ship (boards/*.toml), and a user's own board file.
+
+What no single field shows is checked here: contradictions, overlaps, missing drivers, odd sizes.
+"""
 
 import difflib
-from collections.abc import Mapping
+import itertools
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from codegen import resources
-from codegen.board.catalog.board_files import read_file, teller
-from codegen.board.catalog.contradictions import check
-from codegen.board.catalog.second_look import is_silent, repaired
+from codegen.board.catalog.board_files import CODE, is_silent, read_file, repaired, teller
 from codegen.errors import CodegenError, Message, Messages
-from codegen.ir import Board
-from codegen.toml.decode import decode
+from codegen.ir import Board, CacheKind, Region, Runner
+from codegen.targets.families import FEATURES, family_of
+from codegen.toml import decode
+
+_REGION_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+_WORD_MAX = 0xFFFF_FFFF
+_LEAST_STACK_BYTES = 256
+_BESIDE_STACK_BYTES = 960
+"""Least bytes of the test link beside the model's stack: its own stack, a frame, state, guard bands."""
+
+
+def check(board: Board, where: str, messages: Messages) -> None:
+    """Add a message (E252) for everything in `board` that contradicts itself or the drivers that ship."""
+    _check_regions(board, where, messages)
+    _check_sizes(board, where, messages)
+    unknown = sorted(board.target.features - FEATURES)
+    if unknown:
+        known = ", ".join(sorted(FEATURES))
+        messages.add(
+            CODE,
+            f"unknown {', '.join(unknown)}",
+            where=f"{where}: target.features",
+            help=f"known are {known}",
+        )
+    if board.runner is not Runner.HOST:
+        _check_firmware(board, where, messages)
+        _check_setup(board, where, messages)
+    if board.runner is Runner.QEMU:
+        _check_emulated(board, where, messages)
+
+
+def _check_regions(board: Board, where: str, messages: Messages) -> None:
+    names = [region.name for region in board.regions]
+    for index, region in enumerate(board.regions):
+        if not _REGION_NAME.match(region.name):
+            text = "a region's name has A-Z, 0-9 and _ only (it names a pool and linker symbols)"
+            messages.add(CODE, text, where=f"{where}: regions[{index}].name")
+        if region.name in names[:index]:
+            messages.add(
+                CODE, f"two regions are called {region.name}", where=f"{where}: regions[{index}].name"
+            )
+    _check_references(board, names, where, messages)
+    _check_access(board, where, messages)
+    if board.runner is not Runner.HOST:
+        _check_apart(board.regions, where, messages)
+
+
+def _check_references(board: Board, names: list[str], where: str, messages: Messages) -> None:
+    """The regions that code and data are in."""
+    for field, wanted in (("code_region", board.code_region), ("data_region", board.data_region)):
+        if wanted not in names:
+            messages.add(
+                CODE,
+                f"there is no region {wanted}",
+                where=f"{where}: {field}",
+                help=f"regions: {', '.join(names)}",
+            )
+    for region in board.regions:
+        if region.name == board.code_region and region.writable:
+            messages.add(
+                CODE, f"{region.name} is writable: pools would share it", where=f"{where}: code_region"
+            )
+        if region.name == board.data_region and not region.writable:
+            messages.add(CODE, f"{region.name} is not writable", where=f"{where}: data_region")
+
+
+def _check_access(board: Board, where: str, messages: Messages) -> None:
+    """What an access to a region costs."""
+    for index, region in enumerate(board.regions):
+        if region.wait_states is not None and region.wait_states < 0:
+            messages.add(CODE, "must not be negative", where=f"{where}: regions[{index}].wait_states")
+        if region.fetch_bytes < 4 or region.fetch_bytes & (region.fetch_bytes - 1):
+            text = f"must be a power of two and at least 4, got {region.fetch_bytes}"
+            messages.add(CODE, text, where=f"{where}: regions[{index}].fetch_bytes")
+        if region.access_cost < 1:
+            text = f"must be at least 1 (the fastest memory), got {region.access_cost:g}"
+            messages.add(CODE, text, where=f"{where}: regions[{index}].access_cost")
+
+
+def _check_apart(regions: Iterable[Region], where: str, messages: Messages) -> None:
+    ordered = sorted(regions, key=lambda region: region.address)
+    for lower, upper in itertools.pairwise(ordered):
+        if lower.end > upper.address:
+            messages.add(CODE, f"{lower.name} and {upper.name} overlap", where=f"{where}: regions")
+
+
+def _check_sizes(board: Board, where: str, messages: Messages) -> None:
+    for field, value in (
+        ("pool_alignment_bytes", board.pool_alignment_bytes),
+        ("buffer_alignment_bytes", board.buffer_alignment_bytes),
+    ):
+        if value < 1 or value & (value - 1):
+            messages.add(CODE, f"{value} is no power of two", where=f"{where}: {field}")
+    if board.runner is Runner.HOST:
+        return
+    if board.stack_bytes < _LEAST_STACK_BYTES or board.stack_bytes % 32:
+        text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {board.stack_bytes}"
+        messages.add(CODE, text, where=f"{where}: stack_bytes")
+    second = board.second_core
+    if second is not None and (second.stack_bytes < _LEAST_STACK_BYTES or second.stack_bytes % 32):
+        text = f"must be a multiple of 32 and at least {_LEAST_STACK_BYTES}, got {second.stack_bytes}"
+        messages.add(CODE, text, where=f"{where}: second_core.stack_bytes")
+    least = board.stack_bytes + (second.stack_bytes if second else 0) + _BESIDE_STACK_BYTES
+    size = next((region.size_bytes for region in board.regions if region.name == board.data_region), None)
+    if board.reserved_bytes < least or (size is not None and board.reserved_bytes > size):
+        text = (
+            f"must be at least {least} ({'stacks' if second else 'stack'} and test link) and fit the data "
+            f"region, got {board.reserved_bytes}"
+        )
+        messages.add(CODE, text, where=f"{where}: reserved_bytes")
+    for index, hole in enumerate(board.holes):
+        if hole.size_bytes < 32 or hole.size_bytes & (hole.size_bytes - 1) or hole.address % hole.size_bytes:
+            text = "must have a power of two of bytes, at least 32, and lie at a multiple of them (MPU)"
+            messages.add(CODE, text, where=f"{where}: holes[{index}]")
+
+
+def _check_emulated(board: Board, where: str, messages: Messages) -> None:
+    for field in ("qemu_machine", "uart"):
+        if getattr(board, field) is None:
+            messages.add(CODE, "is missing: a board that runs on QEMU needs it", where=f"{where}: {field}")
+    if board.counter is not None and board.counter.instructions_per_tick <= 0:
+        messages.add(CODE, "must be positive", where=f"{where}: counter.instructions_per_tick")
+
+
+def _check_firmware(board: Board, where: str, messages: Messages) -> None:
+    """What the test firmware is put together from, on QEMU or not."""
+    if board.counter is None:
+        messages.add(CODE, "is missing: the test firmware needs it", where=f"{where}: counter")
+    if board.clock_hz <= 0:
+        messages.add(CODE, f"must be positive, got {board.clock_hz}", where=f"{where}: clock_hz")
+    if board.uart is not None and board.uart.baud <= 0:
+        messages.add(CODE, "must be positive", where=f"{where}: uart.baud")
+    drivers = (
+        ("uart.driver", "uart", board.uart and board.uart.driver),
+        ("counter.driver", "counter", board.counter and board.counter.driver),
+        ("mpu", "mpu", board.mpu),
+        ("startup", "setup", board.startup),
+        ("second_core.driver", "core1", board.second_core and board.second_core.driver),
+    )
+    for field, prefix, driver in drivers:
+        known = _drivers(prefix)
+        if driver is not None and driver not in known:
+            help_ = f"drivers: {', '.join(known)}"
+            messages.add(CODE, f"there is no driver {driver!r}", where=f"{where}: {field}", help=help_)
+
+
+def _check_setup(board: Board, where: str, messages: Messages) -> None:
+    """Registers, boot words and caches."""
+    for index, write in enumerate(board.setup):
+        if write.address % 4:
+            text = f"0x{write.address:08x} is no multiple of 4"
+            messages.add(CODE, text, where=f"{where}: setup[{index}].address")
+        for field in ("address", "clear", "set", "wait"):
+            if not 0 <= getattr(write, field) <= _WORD_MAX:
+                messages.add(CODE, "does not fit 32 bits", where=f"{where}: setup[{index}].{field}")
+    if not all(0 <= word <= _WORD_MAX for word in board.boot_words):
+        messages.add(CODE, "does not fit 32 bits", where=f"{where}: boot_words")
+    cached = board.target.cpu in family_of(board.target.cpu).cached_cpus
+    for index, held in enumerate(board.caches):
+        if held.kind is not CacheKind.FLASH and not cached:
+            text = f"a {board.target.cpu} has no {held.kind.value} cache of its own"
+            help_ = 'a vendor\'s cache in front of a memory is of kind "flash"'
+            messages.add(CODE, text, where=f"{where}: caches[{index}].kind", help=help_)
+
+
+def _drivers(prefix: str) -> list[str]:
+    """Names of the drivers of one kind in runtime_c/port: `uart_<name>.c`."""
+    paths = sorted((resources.folder("runtime_c") / "port").glob(f"{prefix}_*.c"))
+    names = [path.stem.removeprefix(f"{prefix}_") for path in paths]
+    return [name for name in names if name != "none"]
 
 
 @cache

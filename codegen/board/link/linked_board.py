@@ -12,8 +12,7 @@ from codegen.board.machines.ports import SerialPort
 from codegen.board.machines.qemu import running
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
-from codegen.program.run import CaseResult, RunRequest, RunResult, StepTrace, Trace
-from codegen.program.sources import Image
+from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
 from codegen.progress import Progress, silent
 
 RUNTIME_ABI = 1

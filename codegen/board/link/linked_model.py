@@ -20,8 +20,7 @@ from codegen.board.link.protocol import (
     Table,
 )
 from codegen.errors import CodegenError, Message
-from codegen.program.run import RunRequest, Trace
-from codegen.program.sources import Image
+from codegen.program.image import Image, RunRequest, Trace
 
 _KEPT = "__cg__free_start"
 """Where the test firmware keeps inputs, in the linker script."""

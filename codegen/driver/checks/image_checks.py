@@ -1,11 +1,16 @@
-"""Checks of a linked image against the plan and the board, before anything runs."""
+"""Checks of a linked image against the plan and the board, before anything runs.
+
+Boards with a memory protection unit run each step with its own buffers open and nothing else.
+"""
+
+from dataclasses import replace
 
 from codegen import toolchain
 from codegen.emit.c.program_names import constant_pool, pool_array
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
-from codegen.program.bundle import Bundle
-from codegen.program.sources import Image
+from codegen.program.image import Image
+from codegen.program.program import Bundle
 
 FRAME_BYTES = 128
 """What the test firmware's context keeps of the model's stack (an exception frame with FPU state)."""
@@ -65,4 +70,31 @@ def short_stacks(image: Image, board: Board) -> tuple[Message, ...]:
         )
         for core, bound, has, what, link, key in stacks
         if bound is not None and bound + FRAME_BYTES > has
+    )
+
+
+GRANULE_BYTES = 32
+"""Ranges of the Armv8-M MPU begin and end at its multiples (CG_MPU_GRANULE_BYTES of cg_port.h)."""
+
+_MPU = "v8m"
+
+
+def sandbox_board(board: Board) -> Board:
+    """`board` with pools and buffers aligned so that every buffer is a range of the MPU by itself.
+
+    Raises CodegenError E253 for a board without an Armv8-M MPU: others cannot express exact ranges.
+    """
+    if board.mpu != _MPU:
+        raise CodegenError(
+            Message(
+                code="E253",
+                where=board.name,
+                text="cannot sandbox a run: its core has no memory protection unit of Armv8-M",
+                help="use mps2-an505 or mps3-an547, or leave --sandbox out",
+            )
+        )
+    return replace(
+        board,
+        pool_alignment_bytes=max(board.pool_alignment_bytes, GRANULE_BYTES),
+        buffer_alignment_bytes=max(board.buffer_alignment_bytes, GRANULE_BYTES),
     )

@@ -9,12 +9,11 @@ from typing import Literal, cast
 import msgspec
 
 import codegen
-from codegen.driver.inputs.output_files import write_file
-from codegen.driver.words import counted
+from codegen.driver.inputs.files import write_file
 from codegen.emit.interface.figures import macs, stack_bytes
-from codegen.errors import CodegenError, Message
-from codegen.program.bundle import Bundle
-from codegen.program.sources import ElfSizes
+from codegen.errors import CodegenError, Message, counted
+from codegen.program.image import ElfSizes
+from codegen.program.program import Bundle
 
 _VERSION = 1
 _MOST_BYTES = 1 << 20

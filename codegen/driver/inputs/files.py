@@ -1,8 +1,17 @@
-"""Files that a user names and a stage reads."""
+"""Files and folders that a user names: read by a stage, built into, written beside a build.
 
+What a verb writes never lies over what it reads, and is whole or not there at all.
+"""
+
+import errno
+import os
+import tempfile
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from codegen.errors import CodegenError, Message
+from codegen import disk
+from codegen.errors import CodegenError, Message, Messages
 
 
 def existing(path: Path, kinds: str = "a .tflite file") -> Path:
@@ -12,3 +21,71 @@ def existing(path: Path, kinds: str = "a .tflite file") -> Path:
     if not path.is_file():
         raise CodegenError(Message(code="E204", text=f"no file {path}", help=f"give the path of {kinds}"))
     return path
+
+
+@contextmanager
+def build_folder(folder: Path | None) -> Generator[Path, None, None]:
+    """`folder`, or a new folder below the system's temporary one that is removed at the end."""
+    if folder is not None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="codegen-") as parent:
+        yield Path(parent) / "build"
+
+
+DUMPED = "[0-9][0-9]*_*.ir"
+"""Pattern of the files that `--dump-ir` writes into its folder."""
+
+Named = tuple[str, Path]
+"""What a file is, as messages call it (a flag, `the model`), and its path."""
+
+
+def check_outputs(written: Sequence[Named], read: Iterable[Named]) -> None:
+    """Raise CodegenError E218 naming each file to be written that is one to be read, or one that is written
+    already; by what paths lead to, through symbolic and hard links."""
+    messages = Messages()
+    taken = list(read)
+    for flag, path in written:
+        for what, other in taken:
+            if _is_same(path, other):
+                messages.add("E218", f"is {what}, which would be lost", where=f"{flag} {path}", help=_HELP)
+                break
+        taken.append((f"the file of {flag}", path))
+    messages.raise_if_any()
+
+
+_HELP = "name another file"
+
+
+def dumped(folder: Path | None) -> list[Named]:
+    """The files in the folder of `--dump-ir` that it may write over."""
+    return [] if folder is None else [("--dump-ir", path) for path in sorted(folder.glob(DUMPED))]
+
+
+def write_file(target: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all; what a symbolic link names is written, not the
+    link. Raises CodegenError E206 if it cannot be written."""
+    try:
+        place = target.resolve()
+        if place.exists() and not place.is_file():
+            place.write_bytes(data)  # a device or a pipe is written to, not replaced
+        else:
+            _replace(place, data)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
+        text = f"cannot be written: {getattr(error, 'strerror', None) or error}"
+        help_ = "name a file in a folder that is there and that you may write to"
+        raise CodegenError(Message(code="E206", where=str(target), text=text, help=help_)) from error
+
+
+def _replace(place: Path, data: bytes) -> None:
+    if place.exists() and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~disk.umask()
+    disk.write_whole(place, data, mode=mode)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+    except (OSError, RuntimeError):
+        return False  # what cannot be looked at is told by who reads or writes it

@@ -1,6 +1,6 @@
 """What is known about a plan: what was fixed, what was searched, what proves it: for report and people."""
 
-from codegen.driver.words import counted
+from codegen.errors import counted
 from codegen.ir.function import Let
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.primfunc import PrimFunc

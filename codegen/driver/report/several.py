@@ -5,8 +5,8 @@ from typing import cast
 
 from codegen.driver.report.single import staged_report, workspace_bytes
 from codegen.plan.models.joint import heaviest_group
-from codegen.program.bundle import Bundle, BundlePool, bundle_peak, own_pools
 from codegen.program.problem import peak_bytes
+from codegen.program.program import Bundle, BundlePool, bundle_peak, own_pools
 
 _SHARED = ("schema", "board", "elf", "constants")
 """Parts of a model's document that are one for all; `plan` is both."""

@@ -6,16 +6,13 @@ import msgspec
 
 from codegen.driver.report.certificate import certificate, executed_macs
 from codegen.driver.report.compare import Comparison
-from codegen.driver.report.copies import copies_report
-from codegen.driver.report.reduction import reduction_report
+from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost
-from codegen.program.cores import core_of, second_core_steps
+from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.program.problem import Buffer, BufferKind, peak_bytes, pool_alignment
-from codegen.program.program import Program
-from codegen.program.run import CaseResult, RunResult, StepTrace
-from codegen.program.sources import ElfSizes
+from codegen.program.program import Program, core_of, second_core_steps
 from codegen.toolchain.cycles import CycleEstimate, Waits
 
 SCHEMA = 1

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable
 
 from codegen.ir.c_names import is_taken
-from codegen.program.bundle import Bundle
 from codegen.program.constants import ConstantPool
 from codegen.program.interface import IoTensor
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from codegen import resources
 from codegen.emit.c.environment import fill
 from codegen.ir import Board, CacheKind, Region, SecondCore
-from codegen.program.cores import uses_second_core
-from codegen.program.program import Program
+from codegen.program.program import Program, uses_second_core
 from codegen.targets.families import family_of
 
 GUARD_BYTES = 32

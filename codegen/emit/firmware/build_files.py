@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from codegen.emit.c.environment import fill
 from codegen.ir import Runner
-from codegen.program.bundle import Bundle
+from codegen.program.program import Bundle
 
 _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
 """What a folder has beside its models; in CMake with a model's target in front."""

@@ -17,7 +17,7 @@ from codegen.emit.folder.publishing import (
     recover,
 )
 from codegen.errors import CodegenError, Message, listed
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 
 _LISTED = 8
 """Files that a message names at most."""

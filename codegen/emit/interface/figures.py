@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from codegen.emit.c.c_text import COLUMNS, macros, quoted
 from codegen.emit.c.environment import fill
 from codegen.emit.values.state import reset_function
-from codegen.program.bundle import Bundle
-from codegen.program.program import Program
-from codegen.program.sources import ElfSizes
+from codegen.program.image import ElfSizes
+from codegen.program.program import Bundle, Program
 
 _LARGEST = (1 << 32) - 1
 

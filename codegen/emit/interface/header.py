@@ -13,9 +13,8 @@ from codegen.emit.values.shared import constant_macros
 from codegen.emit.values.staging import start_function
 from codegen.emit.values.state import StateView, state_view
 from codegen.emit.values.unpacking import packed_text
-from codegen.program.bundle import Bundle
 from codegen.program.interface import IoMode
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program
 
 RUNTIME_ABI = 1
 """`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""

@@ -7,8 +7,7 @@ from codegen.emit.c.environment import statement
 from codegen.ir import Var
 from codegen.kernels.call import ArrayArg, ResultArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.cores import core_of
-from codegen.program.program import Program
+from codegen.program.program import Program, core_of
 
 CALL = "c/steps/call.c.j2"
 """Template of the statements of one call."""

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.emit.c.environment import statement
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.cores import second_core_steps
-from codegen.program.program import Program
+from codegen.program.program import Program, second_core_steps
 
 CORE1_HEADER = "cg_core1.h"
 CORE1_SOURCE = "support/core1.c"

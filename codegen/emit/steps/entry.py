@@ -54,9 +54,8 @@ from codegen.kernels.call import (
     WorkspaceArg,
 )
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.cores import core_of, uses_second_core
 from codegen.program.interface import Interface, IoMode
-from codegen.program.program import Program
+from codegen.program.program import Program, core_of, uses_second_core
 
 _OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
 """Names that the functions of a model use themselves."""

@@ -11,8 +11,7 @@ from codegen.emit.steps.core1 import CORE1_HEADER, CORE1_SOURCE
 from codegen.emit.values.ownership import CHECK_SOURCE
 from codegen.emit.values.staging import STAGE_HEADER, STAGE_SOURCE
 from codegen.emit.values.unpacking import UNPACK_HEADER, UNPACK_SOURCE
-from codegen.program.cores import uses_second_core
-from codegen.program.program import Program
+from codegen.program.program import Program, uses_second_core
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LICENCE_FILE = "runtime/LICENSE"

@@ -9,9 +9,8 @@ from codegen.emit.c.program_names import c_name, constant_pool, pool_array
 from codegen.emit.values.constants import part_address
 from codegen.kernels.call import CallArg, ConstantPointer, CStruct, StructArg, StructPointer
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.bundle import Bundle
 from codegen.program.constants import ConstantPool
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program
 
 Addresses = Mapping[tuple[str, str], str]
 """(primfunc, role) -> C expression of the linked constant's first element."""

@@ -8,8 +8,8 @@ import numpy as np
 from codegen.emit.c.c_text import COLUMNS, declaration, hexadecimal, members, unformatted
 from codegen.emit.c.literals import array_type, float32s, integer
 from codegen.emit.c.program_names import c_name, constant_pool, pool_array, pool_macro
-from codegen.program.bundle import Bundle
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool, Unpacking
+from codegen.program.program import Bundle
 
 _Packed = Mapping[tuple[str, str], Unpacking]
 

@@ -8,10 +8,9 @@ from codegen.emit.c.literals import POOL_TYPES
 from codegen.emit.c.program_names import c_name, pool_array
 from codegen.ir import DType, Var
 from codegen.plan.live.ties import ties
-from codegen.program.bundle import Bundle, own_pools
 from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, Placement, peak_bytes
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program, own_pools
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import macros, members, wrapped
 from codegen.emit.c.program_names import c_name, constant_pool, pool_macro
-from codegen.program.bundle import Bundle, own_pools
 from codegen.program.constants import ConstantPool
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program, own_pools
 
 CONSTANTS_MAGIC = 0x4B434743
 CONSTANTS_ABI = 1

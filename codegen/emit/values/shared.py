@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import comment_lines, macros
 from codegen.emit.c.program_names import constant_pool, pool_macro
-from codegen.program.bundle import Bundle
+from codegen.program.program import Bundle
 
 
 def constant_macros(bundle: Bundle) -> list[tuple[str, str]]:

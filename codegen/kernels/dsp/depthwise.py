@@ -1,30 +1,86 @@
-"""DEPTHWISE_CONV_2D, 3x3, on cores with the DSP extension: through int16 lines of four channels."""
+"""DEPTHWISE_CONV_2D, 3x3, on cores with the DSP extension: through int16 lines of four channels.
+
+All depthwise kernels of the DSP extension share when they can run, and weights and numbers by channel.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, arg_types, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.weighted import DEPTHWISE, bias_data, weight_data
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.depthwise_numbers import (
-    GROUP,
-    HEADER,
-    DspDepthwise,
-    alignment,
-    channel_numbers,
-    int16_pairs,
-)
-from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8
+from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import DSP
+
+GROUP = 4
+"""Channels computed together."""
+HEADER = "cg_depthwise_dsp.h"
+
+
+class DspDepthwise(FastKernel):
+    """Shared by all: multiplier 1, at least four channels, scales and a range for which the short
+    requantization is exact."""
+
+    op, kernel_set = "DEPTHWISE_CONV_2D", DSP
+    portable: PortableKernel = DEPTHWISE_S8
+    """It also runs what only the data shows to be out of range."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several results a channel, few channels, or a scale or range that takes the long way."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
+            return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
+        return long_reason(let, attrs.activation)
+
+
+def alignment(window: WindowShape) -> int:
+    """Of image and result in bytes: pixels are read as words where all of them are aligned."""
+    return 4 if window.image[3] % 4 == 0 else 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelNumbers:
+    """By channel: weights [channel, tap], bias with the image's zero point folded in, requantization."""
+
+    weights: NDArray[np.int64]
+    bias: NDArray[np.int64]
+    multipliers: NDArray[np.int32]
+    right_shifts: NDArray[np.int32]
+
+
+def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
+    """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
+    weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
+    if folded is None:
+        return None
+    multipliers, shifts = channel_multipliers(let)
+    return ChannelNumbers(
+        weights=weights,
+        bias=folded,
+        multipliers=multipliers,
+        right_shifts=right_shifts(multipliers, shifts),
+    )
+
+
+def int16_pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Words of two int16 along the last axis, the first one in the low half."""
+    return np.ascontiguousarray(values.astype("<i2")).view("<i4")[..., 0]
+
 
 BAND_ROWS = 4
 """Result rows computed together at stride 1."""

@@ -15,7 +15,7 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.dsp.depthwise_numbers import (
+from codegen.kernels.dsp.depthwise import (
     GROUP,
     HEADER,
     ChannelNumbers,

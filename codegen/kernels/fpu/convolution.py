@@ -14,9 +14,16 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.fpu.layer import FloatKernel, conv_params, limits_of, product_stream, weights_and_bias
 from codegen.kernels.fpu.price import conv_instructions
-from codegen.kernels.fpu.tiles import BLOCK, product_below
+from codegen.kernels.fpu.tiles import (
+    BLOCK,
+    FloatKernel,
+    conv_params,
+    limits_of,
+    product_below,
+    product_stream,
+    weights_and_bias,
+)
 from codegen.kernels.portable.convolution import (
     CONV_2D_F32,
     DEPTHWISE_F32,

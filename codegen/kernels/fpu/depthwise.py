@@ -15,15 +15,16 @@ from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.fpu.convolution import HEADER, by_rows, tile_sources
-from codegen.kernels.fpu.layer import (
+from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
+from codegen.kernels.fpu.tiles import (
+    BLOCK,
     FloatKernel,
     conv_params,
+    depthwise_below,
     depthwise_stream,
     limits_of,
     weights_and_bias,
 )
-from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
-from codegen.kernels.fpu.tiles import BLOCK, depthwise_below
 from codegen.kernels.portable.convolution import DEPTHWISE_F32, DEPTHWISE_IN_PLACE_F32
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import FLOAT_MVE, FPU

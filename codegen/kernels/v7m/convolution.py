@@ -13,8 +13,7 @@ from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.layer import HEADER, channels_of, range_fields
-from codegen.kernels.v7m.packing import linked, runs_of
+from codegen.kernels.v7m.packing import HEADER, channels_of, linked, range_fields, runs_of
 from codegen.kernels.v7m.price import conv_instructions
 from codegen.kernels.v7m.tiles import patch_end, workspace_bytes
 from codegen.targets.arm import V7M

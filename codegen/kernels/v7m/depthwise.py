@@ -20,9 +20,8 @@ from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg,
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.kernels.v7m.layer import HEADER, Channels, channels_of, range_fields
+from codegen.kernels.v7m.packing import HEADER, LAST, NEXT_INPUT, Channels, channels_of, range_fields
 from codegen.kernels.v7m.price import depthwise_instructions, in_place_instructions
-from codegen.kernels.v7m.requantize import LAST, NEXT_INPUT
 from codegen.kernels.v7m.tiles import blocks_below
 from codegen.targets.arm import V7M
 

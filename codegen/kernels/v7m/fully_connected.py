@@ -16,7 +16,7 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.convolution import V7mTiled
-from codegen.kernels.v7m.layer import HEADER, Channels, channels_of, range_fields
+from codegen.kernels.v7m.packing import HEADER, Channels, channels_of, range_fields
 from codegen.kernels.v7m.price import row_instructions
 from codegen.targets.arm import V7M
 

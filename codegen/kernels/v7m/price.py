@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from codegen.kernels.base.tiles import TiledPrice, patch_line_bytes, tiling
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.v7m.layer import Channels
-from codegen.kernels.v7m.packing import Runs
+from codegen.kernels.v7m.packing import Channels, Runs
 from codegen.kernels.v7m.tiles import BLOCK
 
 LAYER, ROW, TILE, POINTWISE_TILE = 95, 95, 120, 41

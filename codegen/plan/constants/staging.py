@@ -18,9 +18,18 @@ from itertools import permutations
 from codegen.plan.constants.pool_order import round_up
 from codegen.plan.place.access import buffer_access_cost
 from codegen.plan.place.bounds import lower_bounds
-from codegen.program.conflicts import interval_conflicts, plain
 from codegen.program.constants import ConstantCosts, ConstantPart, ConstantPool, Staged
-from codegen.program.problem import Buffer, BufferKind, Conflict, MemoryPlan, Placement, Pool, Problem
+from codegen.program.problem import (
+    Buffer,
+    BufferKind,
+    Conflict,
+    MemoryPlan,
+    Placement,
+    Pool,
+    Problem,
+    interval_conflicts,
+    plain,
+)
 
 EXACT = 5
 """Of so many constants every order is tried."""

@@ -5,9 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.plan.draw.overwriting import birth_order, under
-from codegen.program.cores import second_core_steps
 from codegen.program.problem import Buffer, BufferKind, MemoryPlan, Placement, Problem
-from codegen.program.program import BufferSlice, Program
+from codegen.program.program import BufferSlice, Program, second_core_steps
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 _LIVE_DIGITS = 8

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from codegen.plan.draw.overwriting import birth_order, under
-from codegen.program.cores import second_core_steps
 from codegen.program.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
-from codegen.program.program import BufferSlice, Program
+from codegen.program.program import BufferSlice, Program, second_core_steps
 
 _FILLS: Mapping[BufferKind, str] = {
     BufferKind.ACTIVATION: "#7aa6da",

@@ -8,8 +8,7 @@ where what holds their bytes meets in time.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.program.conflicts import intersecting, plain
-from codegen.program.problem import Buffer, Conflict
+from codegen.program.problem import Buffer, Conflict, intersecting, plain
 
 Permitted = Mapping[tuple[str, str], tuple[int, int]]
 """(result, argument) -> (address(result) + first <= address(argument), the mirror) that a kernel permits."""

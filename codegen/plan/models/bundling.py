@@ -6,10 +6,9 @@ from itertools import count
 
 from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants import linking
-from codegen.program.bundle import Bundle, BundlePool, own_pools
 from codegen.program.constants import ConstantPool
 from codegen.program.problem import MemoryPlan, Pool
-from codegen.program.program import Program
+from codegen.program.program import Bundle, BundlePool, Program, own_pools
 
 SET_NAME = "models"
 """C prefix of what several models share."""

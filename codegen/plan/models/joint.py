@@ -10,10 +10,8 @@ from itertools import combinations
 from codegen.plan.check.validate import violations
 from codegen.plan.models.bundling import based, together
 from codegen.plan.place.planners import Planner
-from codegen.program.bundle import Bundle, own_pools
-from codegen.program.conflicts import plain
-from codegen.program.problem import Buffer, Limits, Pool, Problem, peak_bytes
-from codegen.program.program import Program
+from codegen.program.problem import Buffer, Limits, Pool, Problem, peak_bytes, plain
+from codegen.program.program import Bundle, Program, own_pools
 
 Groups = tuple[tuple[str, ...], ...]
 """Names of models that may run at the same time, a tuple a set."""

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.plan.place.access import preferred_pools
-from codegen.program.conflicts import count_intersecting, intersecting
-from codegen.program.problem import Buffer, MemoryPlan, Problem
+from codegen.program.problem import Buffer, MemoryPlan, Problem, count_intersecting, intersecting
 
 _Overlaps = Mapping[int, Mapping[int, int]]
 """Index -> other index -> most bytes the two buffers may have in common (pairs with none are left out)."""

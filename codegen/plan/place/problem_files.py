@@ -11,8 +11,16 @@ import msgspec
 
 from codegen.documents import read_text
 from codegen.errors import CodegenError, Message, Messages, listed
-from codegen.program.conflicts import count_intersecting, intersecting, interval_conflicts
-from codegen.program.problem import Buffer, Conflict, Limits, Pool, Problem
+from codegen.program.problem import (
+    Buffer,
+    Conflict,
+    Limits,
+    Pool,
+    Problem,
+    count_intersecting,
+    intersecting,
+    interval_conflicts,
+)
 
 SCHEMA = 1
 DEFAULT_POOL = Pool(name="pool", region="", limit_bytes=1 << 32)

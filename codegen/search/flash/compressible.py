@@ -12,8 +12,7 @@ from codegen.plan.constants.merging import Piece
 from codegen.plan.constants.staging import Room
 from codegen.plan.constants.unpack_price import decode_instructions
 from codegen.program.constants import Packing, Staged, Unpacking
-from codegen.program.cores import core_of
-from codegen.program.program import Program
+from codegen.program.program import Program, core_of
 
 MOST_TOGETHER = 10
 """Of the constants of steps that hang together so many, the largest, are combined in every way."""

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from codegen.errors import Messages
 from codegen.ir import Board
-from codegen.kernels.base.code_sizes import recorded
-from codegen.kernels.base.constant_reads import with_reads
+from codegen.kernels.base.costs import recorded, with_reads
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.constant_rules import ConstantRule, unused, with_scopes
 from codegen.program.problem import Pool

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from codegen.kernels.base.code_sizes import code_bytes
+from codegen.kernels.base.costs import code_bytes
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.costs import cheapest, cost_in_sum
 

@@ -10,8 +10,8 @@ from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import broken
-from codegen.program.cores import core_of
 from codegen.program.interface import IoMode
+from codegen.program.program import core_of
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.in_place_kernels import P, Planner, replaced
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.board.link.exchange import Broken, Link, Patience
-from codegen.board.link.framing import Frame, Splitter, decode, encode
+from codegen.board.link.exchange import Broken, Frame, Link, Patience, Splitter, decode, encode
 from codegen.board.link.protocol import Kind, Status, words
 from codegen.board.machines.ports import SerialPort, SocketPort
 from codegen.errors import CodegenError, ExitCode

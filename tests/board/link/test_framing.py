@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen import resources
-from codegen.board.link.framing import MAX_ENCODED_BYTES, Frame, Splitter, decode, encode
+from codegen.board.link.exchange import MAX_ENCODED_BYTES, Frame, Splitter, decode, encode
 from codegen.board.link.protocol import Kind, RunFlags, State, Status, Table
 
 FRAMES = st.builds(

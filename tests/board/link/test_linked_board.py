@@ -16,8 +16,7 @@ from codegen.board.machines.ports import SocketPort
 from codegen.board.machines.qemu import running
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Runner
-from codegen.program.run import RunRequest, RunResult, Trace
-from codegen.program.sources import Image
+from codegen.program.image import Image, RunRequest, RunResult, Trace
 from tests.board import probe
 
 pytestmark = pytest.mark.qemu

@@ -12,8 +12,7 @@ import pytest
 from codegen.board import load_board
 from codegen.board.link.exchange import Link
 from codegen.board.link.linked_board import Target
-from codegen.board.machines.debugger import Debugger
-from codegen.board.machines.qemu import running
+from codegen.board.machines.qemu import Debugger, running
 from codegen.errors import CodegenError
 from tests.board import probe
 

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.board.machines.host import run_host
-from codegen.board.machines.host_poison import MemoryFault, run_poisoned
+from codegen.board.machines.host import MemoryFault, run_host, run_poisoned
 from codegen.errors import CodegenError, ExitCode
-from codegen.program.run import Trace
-from codegen.program.sources import Image
+from codegen.program.image import Image, Trace
 from codegen.toolchain import build
 from tests.toolchain import fake_model
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board, session
-from codegen.program.run import RunResult
+from codegen.program.image import RunResult
 from tests.board import probe
 
 _OPENS = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.config.project_file import Settings, settings
+from codegen.cli.options.project_file import Settings, settings
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place, StateRule

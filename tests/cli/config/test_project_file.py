@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.config.project_file import Settings, settings
-from codegen.cli.flags import declared_pools, groups, pool_limits
+from codegen.cli.options.flags import declared_pools, groups, pool_limits
+from codegen.cli.options.project_file import Settings, settings
 from codegen.errors import CodegenError
 
 

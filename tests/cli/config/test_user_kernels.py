@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.config.project_file import settings
+from codegen.cli.options.project_file import settings
 from codegen.errors import CodegenError
 from codegen.ir.ops import UserKernel
 

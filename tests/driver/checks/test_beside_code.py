@@ -7,11 +7,11 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import plan_model
-from codegen.driver.checks.beside_code import LinkedTooLarge, beside_code
+from codegen.driver.checks.fit import LinkedTooLarge, beside_code
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.plan.models.bundling import together
-from codegen.program.bundle import Bundle
+from codegen.program.program import Bundle
 from codegen.toolchain import RegionsTooSmall
 from tests.testdata import model_path
 

@@ -8,7 +8,7 @@ import pytest
 from codegen.board import load_board
 from codegen.driver.checks.image_checks import check_stack_budget, short_stacks
 from codegen.errors import CodegenError
-from codegen.program.sources import ElfSizes, Image
+from codegen.program.image import ElfSizes, Image
 
 
 def _image(bound: int | None, core1: int | None = None) -> Image:

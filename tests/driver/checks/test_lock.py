@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codegen.driver.build import Built, build
-from codegen.driver.inputs.model_names import GivenNames
+from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode
 from tests.driver.inputs.test_model_names import cli, tiny

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from codegen.board import load_board
-from codegen.cli.config.project_file import settings
-from codegen.cli.flags import declared_pools, pool_limits
+from codegen.cli.options.flags import declared_pools, pool_limits
+from codegen.cli.options.project_file import settings
 from codegen.driver.build import build
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.inputs.declared_pools import DeclaredPool, with_pools

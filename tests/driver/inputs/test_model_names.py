@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.cli.main import main
-from codegen.driver.inputs.model_names import GivenNames, model_names
+from codegen.driver.inputs.models import GivenNames, model_names
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 

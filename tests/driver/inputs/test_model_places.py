@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.driver.inputs.model_places import check_models, places_of
+from codegen.driver.inputs.models import check_models, places_of
 from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place

@@ -13,7 +13,7 @@ from codegen import importers, passes
 from codegen.driver.build import pipeline, plan_model
 from codegen.driver.options import Options
 from codegen.driver.report.certificate import certificate, closed_by, order_text, proof_text, work_text
-from codegen.driver.words import counted
+from codegen.errors import counted
 from codegen.ir import Target
 from codegen.plan.order.order_graph import OrderLimits
 from codegen.program.problem import Limits

@@ -11,7 +11,7 @@ from codegen.driver.options import Options
 from codegen.emit import render, write
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.plan.models.bundling import together
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 from tests.emit.compiling import WARNINGS, call
 
 # As the standards list them: N1570 6.4.1, N3220 6.4.1, N4861 and N4950 [lex.key], [lex.digraph].

@@ -20,7 +20,7 @@ from pathlib import Path
 from codegen.emit import write
 from codegen.emit.folder.manifest import edited, read_manifest
 from codegen.errors import CodegenError
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 
 _CALLS = {
     *("open", "os.chmod", "os.link", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir"),

@@ -9,7 +9,7 @@ import pytest
 
 from codegen.emit import staged, write
 from codegen.errors import CodegenError
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 
 
 def _sources(**files: str) -> Sources:

@@ -10,8 +10,8 @@ import pytest
 
 from codegen.emit import render, write
 from codegen.plan.models.bundling import together
+from codegen.program.image import Sources
 from codegen.program.interface import IoMode
-from codegen.program.sources import Sources
 from tests.emit import samples
 from tests.emit.compiling import WARNINGS, run_main
 from tests.emit.variants import stepwise

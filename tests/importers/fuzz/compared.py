@@ -18,7 +18,7 @@ from codegen.driver.report.compare import array, compare
 from codegen.driver.run import request
 from codegen.ir import Let
 from codegen.ir.evaluate import evaluate
-from codegen.program.run import RunResult
+from codegen.program.image import RunResult
 from tests import engines
 from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME, Answer, Request
 from tests.importers.fuzz.examine import Verdict, rendered

@@ -17,7 +17,7 @@ from codegen.driver.joint import joined
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir.text import print_module
-from codegen.program.sources import Sources
+from codegen.program.image import Sources
 
 CPU_SECONDS = 2.0
 GROWTH_BYTES = 512 << 20

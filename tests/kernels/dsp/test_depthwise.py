@@ -15,7 +15,7 @@ from codegen.kernels.base.overlap import striped_below
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, band_tile, row_tile
 from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
-from codegen.kernels.dsp.requantize import channel_multipliers
+from codegen.kernels.dsp.packing import channel_multipliers
 from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.builders import random_layer
 from tests.kernels.layers import Layer, Operand, int8_type, integer, layer, random_operand

@@ -19,8 +19,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.v7m.convolution import V7mTiled
 from codegen.kernels.v7m.depthwise import V7mDepthwise, V7mDepthwiseInPlace
 from codegen.kernels.v7m.fully_connected import V7mFullyConnected, output_groups
-from codegen.kernels.v7m.packing import RUN_PAIRS, runs_of
-from codegen.kernels.v7m.requantize import LAST, LEFT, LONG, requantization
+from codegen.kernels.v7m.packing import LAST, LEFT, LONG, RUN_PAIRS, requantization, runs_of
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer
 from tests.kernels.dsp.test_convolution import windows

@@ -10,9 +10,8 @@ from codegen.plan.check.validate import violations
 from codegen.plan.models.bundling import based, together
 from codegen.plan.models.joint import Groups, faults, heaviest_group, join, joint_problem, pairs
 from codegen.plan.place import planners
-from codegen.program.bundle import own_pools
 from codegen.program.problem import Buffer, Limits, MemoryPlan, Placement, Pool, Problem
-from codegen.program.program import Program
+from codegen.program.program import Program, own_pools
 from codegen.program.shortage import DoesNotFit
 from tests.emit import samples
 

@@ -11,8 +11,7 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
-from codegen.program.conflicts import interval_conflicts
-from codegen.program.problem import Conflict, Limits, Pool, Problem, peak_bytes
+from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from tests.checkout import ROOT
 from tests.plan.build import POOL, buffer, problem

@@ -15,8 +15,16 @@ from codegen.plan.check.validate import violations
 from codegen.plan.place import planners
 from codegen.plan.place.bounds import covered_bytes, largest_overlap, least_end, lower_bound
 from codegen.plan.place.problem_files import read_problem
-from codegen.program.conflicts import interval_conflicts
-from codegen.program.problem import Buffer, Conflict, Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.problem import (
+    Buffer,
+    Conflict,
+    Limits,
+    MemoryPlan,
+    Pool,
+    Problem,
+    interval_conflicts,
+    peak_bytes,
+)
 from codegen.program.shortage import DoesNotFit
 from tests.plan.build import POOL, buffer, problem
 from tests.testdata import TESTDATA

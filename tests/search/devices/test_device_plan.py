@@ -16,8 +16,8 @@ from codegen.kernels.contract import MemoryDemand, View
 from codegen.kernels.portable.device_copy import DEVICE_COPY_KERNEL
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.memories import misplaced
-from codegen.program.cores import core_of
 from codegen.program.interface import IoMode
+from codegen.program.program import core_of
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners
 from tests.plan.build import function, live, prim, var

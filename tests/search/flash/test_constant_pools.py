@@ -10,8 +10,7 @@ from codegen import importers
 from codegen.board import load_board
 from codegen.errors import CodegenError
 from codegen.ir import ConstRef
-from codegen.kernels.base.code_sizes import recorded
-from codegen.kernels.base.constant_reads import constant_reads
+from codegen.kernels.base.costs import constant_reads, recorded
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.constant_rules import ConstantRule

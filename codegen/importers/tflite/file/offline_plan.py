@@ -16,8 +16,7 @@ from tflite.TensorType import TensorType as TypeCode
 
 from codegen.errors import CodegenError, Message, Messages
 from codegen.importers.tflite.file.reader import FileModel, FileTensor, read
-from codegen.program.conflicts import interval_conflicts
-from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem
+from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Pool, Problem, interval_conflicts
 
 METADATA = "OfflineMemoryAllocation"
 

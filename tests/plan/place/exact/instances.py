@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 
 from codegen.plan.place.exact import native
 from codegen.plan.place.exact.conflict_graph import Graph, graph
-from codegen.program.conflicts import interval_conflicts, plain
-from codegen.program.problem import Buffer, Conflict, Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.problem import (
+    Buffer,
+    Conflict,
+    Limits,
+    MemoryPlan,
+    Pool,
+    Problem,
+    interval_conflicts,
+    peak_bytes,
+    plain,
+)
 
 POOL = Pool(name="sram", region="SRAM", limit_bytes=1 << 30)
 SMALL = Limits(effort=40)

@@ -11,8 +11,7 @@ from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.exact import native, optimal
 from codegen.plan.place.exact.reference import Search
 from codegen.plan.place.problem_files import read_problem
-from codegen.program.conflicts import interval_conflicts, plain
-from codegen.program.problem import Conflict, Limits, Pool, Problem
+from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, plain
 from codegen.program.shortage import DoesNotFit
 from tests.plan.place.exact.instances import (
     POOL,

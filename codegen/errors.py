@@ -1,4 +1,8 @@
-"""Messages with a code, a place, a reason and a way out, and the exception that carries them."""
+"""What goes wrong, told to people: a code, a place, a reason, a way out; and the words that messages share.
+
+A user's mistake is always a `CodegenError` holding every message at once; anything else that escapes is a
+bug in this program (exit 1).
+"""
 
 import enum
 import re
@@ -133,3 +137,14 @@ class Messages:
         """Raise `CodegenError` with everything recorded so far, if anything was."""
         if self._items:
             raise CodegenError(self.all)
+
+
+def in_bytes(count: int, width: int = 0) -> str:
+    """`1 byte`, `12 bytes`; with a `width` a row of a table: numbers of so many characters, words of one."""
+    unit = "byte" if count == 1 else "bytes"
+    return f"{count:>{width}} {unit:<5}" if width else f"{count} {unit}"
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """`1 copy`, `1,200 copies`: `one` is the noun, `more` its plural, by default with an s."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from codegen.cli.config.declared_rules import constant_rules, declared_places, declared_states
-from codegen.cli.config.project_tables import ProjectFile
-from codegen.cli.config.user_kernels import declared_kernels
 from codegen.cli.options.option_table import ROWS, Row
+from codegen.cli.options.project_tables import (
+    ProjectFile,
+    constant_rules,
+    declared_kernels,
+    declared_places,
+    declared_states,
+)
 from codegen.documents import read_toml
 from codegen.driver.inputs.files import existing
 from codegen.errors import CodegenError, Message, Messages
@@ -17,8 +21,7 @@ from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place, StateRule
 from codegen.ir.sizes import SIZE_WORDS
 from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.toml.decode import Name, Size, value_of
-from codegen.toml.lines import line_of
+from codegen.toml import Name, Size, line_of, value_of
 
 FILE = "codegen.toml"
 

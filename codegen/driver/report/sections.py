@@ -1,11 +1,13 @@
-"""Copies between memories: what an inference moves from where to where, for report.json and for people."""
+"""Sections of a report: copies between memories, what the reduction took out, the second core."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from codegen.errors import counted
 from codegen.ir import Var
 from codegen.ir.ops import DEVICE_COPY
-from codegen.program.program import Program
+from codegen.passes import Reduction
+from codegen.program.program import Program, second_core_steps
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,3 +73,38 @@ def copies_line(program: Program) -> str | None:
     )
     total = sum(copy.size_bytes for copy in copies)
     return f"copies    {total:,} bytes an inference between memories: {listed}"
+
+
+def reduction_report(reduction: Reduction | None) -> dict[str, object] | None:
+    """The `reduction` object of report.json; None if it was turned off."""
+    if reduction is None:
+        return None
+    return {
+        "macs_before": reduction.before.macs,
+        "macs_after": reduction.after.macs,
+        "weight_bytes_before": reduction.before.weight_bytes,
+        "weight_bytes_after": reduction.after.weight_bytes,
+        "steps": [asdict(removal) for removal in reduction.removed],
+    }
+
+
+def reduction_line(reduction: Reduction | None) -> str | None:
+    """One line about what is left; None if nothing was taken out."""
+    if reduction is None or not reduction.removed:
+        return None
+    lost = sum(removal.channels_before - removal.channels_after for removal in reduction.removed)
+    return (
+        f"reduced   to {reduction.after.macs:,} of {reduction.before.macs:,} multiply-accumulates, "
+        f"{reduction.after.weight_bytes:,} of {reduction.before.weight_bytes:,} weight bytes "
+        f"({lost:,} channels constant or unread)"
+    )
+
+
+def core1_line(program: Program) -> str | None:
+    """One line naming the steps that core 1 runs, by the numbers and names of the memory map; None if it runs
+    none."""
+    steps = second_core_steps(program)
+    if not steps:
+        return None
+    named = ", ".join(f"{step} {program.prim_funcs[step].name}" for step in steps)
+    return f"core 1    {len(steps)} of {counted(len(program.prim_funcs), 'step')}: {named}"

@@ -9,8 +9,8 @@ from codegen.driver.report.single import Measured
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
 from codegen.ir.ops.user import operator_name
+from codegen.program.image import StepTrace
 from codegen.program.program import Program
-from codegen.program.run import StepTrace
 
 
 def check_counted(board: Board, *, sandboxed: bool) -> None:

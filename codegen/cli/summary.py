@@ -5,28 +5,25 @@ from collections.abc import Sequence
 import click
 
 from codegen.cli.console import table
-from codegen.cli.show.speed import show_costs, show_speed
+from codegen.cli.speed import show_costs, show_speed
 from codegen.driver.build import Built, Planned
 from codegen.driver.curve import Curve
 from codegen.driver.inputs.cases import Case
-from codegen.driver.inputs.model_names import ModelName
+from codegen.driver.inputs.models import ModelName
 from codegen.driver.options import Options
 from codegen.driver.report.certificate import CUT_SHORT, order_text, proof_text, ways_text, work_text
-from codegen.driver.report.copies import copies_line
-from codegen.driver.report.reduction import reduction_line
-from codegen.driver.report.second_core import core1_line
+from codegen.driver.report.sections import copies_line, core1_line, reduction_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
 from codegen.driver.run import StepCheck, used_pools
-from codegen.driver.words import counted
 from codegen.emit.interface.figures import stack_bytes
+from codegen.errors import counted
 from codegen.ir import Board
 from codegen.plan.draw.memory_map import program_map
 from codegen.plan.place.access import access_cost, pool_access_cost
-from codegen.program.bundle import Bundle, bundle_peak
 from codegen.program.constants import ConstantPool
 from codegen.program.problem import BufferKind, MemoryPlan, Problem, peak_bytes
-from codegen.program.program import Program
+from codegen.program.program import Bundle, Program, bundle_peak
 from codegen.toolchain import FreeRange
 from codegen.toolchain.cycles import CycleEstimate
 

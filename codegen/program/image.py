@@ -1,0 +1,156 @@
+"""From sources to a run: generated files, the linked image, what is run of it, what the run measured."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """A folder of generated files: path below the folder (with `/`) -> text.
+
+    Runtime files are copied in too, so the folder builds alone. `c_files` and `s_files` are what
+    is compiled into the firmware, `model_files` the subset that makes up the product code
+    (entry function and kernels: no start-up, no test link).
+    """
+
+    files: Mapping[str, str]
+    c_files: tuple[str, ...]
+    model_files: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    linker_script: str | None
+    entry_functions: tuple[str, ...]
+    """C names of the entry functions, one a model, in order."""
+    callbacks: tuple[str, ...] = ()
+    """Functions that an application defines and the entry functions call (the test link has its own)."""
+    other_functions: tuple[str, ...] = ()
+    """Functions of the product beside them that an application calls and no entry function does."""
+    core1_functions: tuple[str, ...] = ()
+    """Functions that core 1 runs when an entry function posts them."""
+    binaries: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Files that hold no text: path -> content."""
+    prefix: str
+    """C prefix of the pools: `<prefix>_<pool>_pool`."""
+    build_sha256: str = "0" * 64
+    """Build identity: SHA-256, in hexadecimal, of all that is linked (sources, headers, linker script) and of
+    what compiles it. The test firmware answers it (`cg_bench_build_sha256`), report.json has it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        object.__setattr__(self, "binaries", MappingProxyType(dict(self.binaries)))
+        missing = [path for path in (*self.c_files, *self.model_files) if path not in self.files]
+        if missing:
+            raise ValueError(f"sources lack {missing}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ElfSizes:
+    """Bytes of an image by kind. `model_code_bytes`: the entry functions and all they call."""
+
+    text_bytes: int
+    rodata_bytes: int
+    data_bytes: int
+    bss_bytes: int
+    model_code_bytes: int
+    stack_bound_bytes: int | None
+    """Static bound of the entry function's call tree; None where the host's compiler is used."""
+    core1_stack_bound_bytes: int | None = None
+    """That of what runs on core 1; None where nothing does."""
+    stack_bounds: Mapping[str, int] = field(default_factory=dict[str, int])
+    """C function that an application calls -> static bound of its call tree; empty on the host."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """A linked firmware (ELF) or, for the host, a shared library; `symbols` maps name -> (address, bytes)."""
+
+    path: Path
+    sizes: ElfSizes
+    symbols: Mapping[str, tuple[int, int]]
+    sections: Mapping[str, tuple[int, int]]
+    """Section name -> (address, bytes)."""
+    build_sha256: str
+    """Identity of the build, in hexadecimal; see `Sources`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseResult:
+    """One input case: output bytes and what painting measured, once per paint (two paints or one)."""
+
+    outputs: tuple[bytes, ...]
+    paints_agree: bool
+    """Whether every paint gave the same output bytes."""
+    pool_peaks: Mapping[str, int]
+    """Pool -> high-water mark in bytes from the pool's base, over all paints."""
+    guards_intact: bool
+    stack_peak_bytes: int | None
+    instructions: int | None
+    """Of the second inference; None where nothing counts them."""
+    counter_resolution: float | None
+    """Instructions per counter tick: the granularity of `instructions`."""
+    cycles: int | None = None
+    """Of the second inference, from a real board's counter; None elsewhere."""
+    core1_stack_peak_bytes: int | None = None
+    """Of core 1's stack; None where the firmware does not start it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepTrace:
+    """What one step left in memory (None: it has no bytes of its own) and what it cost."""
+
+    step: int
+    result: bytes | None
+    instructions: int | None
+    cycles: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunResult:
+    """Everything measured on a target for one model."""
+
+    runner: str
+    """`qemu`, `host` or `serial`."""
+    cases: tuple[CaseResult, ...]
+    trace: tuple[StepTrace, ...] = ()
+    sequence: bool = False
+    """Whether the cases were one sequence of inferences."""
+
+
+class Trace(enum.Enum):
+    """What is kept of every step of the first case, in one more run."""
+
+    NONE = "none"
+    COST = "cost"
+    """Instructions or cycles; nothing on the host, which counts none."""
+    RESULTS = "results"
+    """Those, and the bytes that the step left: slow where the link is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRequest:
+    """What to execute of an image: `model` is its index in `cg_bench_models`.
+
+    Each case holds the bytes of every input, in order. With a `trace` the first case also runs
+    step by step. Every case runs once per paint in `paints`.
+    `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
+    is not measured then, because every step gives way to the firmware that sets the MPU up.
+    `step_sizes`: bytes of each step's result, 0 where it has none of its own; `silent_steps` have no
+    code: nobody hears of them, and their results are there behind the step in front of them.
+    `sequence`: the cases are run one after another, as an application does it: memory is painted and state
+    set to zero in front of the first, nothing between them. Inputs `states`, by index, are left alone then.
+    """
+
+    model: int
+    sha256: str
+    cases: tuple[tuple[bytes, ...], ...]
+    output_sizes: tuple[int, ...]
+    pools: tuple[str, ...]
+    step_sizes: tuple[int, ...]
+    silent_steps: frozenset[int] = frozenset()
+    trace: Trace = Trace.NONE
+    paints: tuple[int, ...] = (0xA5, 0x5A)
+    sandboxed: bool = False
+    sequence: bool = False
+    states: tuple[int, ...] = ()
