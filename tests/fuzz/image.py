@@ -22,7 +22,7 @@ from codegen.kernels.call import (
 )
 from codegen.kernels.primfunc import PrimFunc
 from tests.fuzz.places import HARNESS_BYTES, SMALL_HARNESS_BYTES, Call, rooms
-from tests.fuzz.rows import RING, elements_body, leading, window_body
+from tests.fuzz.rows import RING, Operands, elements_body, leading, window_body
 from tests.fuzz.trials import Trial
 
 ALIGNMENT = 16
@@ -44,9 +44,11 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
-    """Texts and bytes to build."""
+    """Texts and bytes to build. `c_text` names no address: boards that make the same calls have the same."""
 
     c_text: str
+    assembly: str
+    """What is the board's own: the blob, and the ranges that are open."""
     blob: bytes
     linker_script: str
     sources: tuple[str, ...]
@@ -89,59 +91,65 @@ def program(entries: Sequence[Entry], board: Board) -> Program:
     parts += ["#include <math.h>", "#include <stddef.h>", "#include <string.h>"]
     rows: list[str] = []
     structs: set[str] = set()
-    functions: dict[tuple[str, str], str] = {}
+    functions: dict[str, str] = {}
+    lists: dict[str, str] = {}
     for number, entry in enumerate(entries):
         prim = entry.call.prim
         addresses = {
-            (prim.name, constant.role): f"(const void *)(fuzz_blob + {blob.add(constant.data.tobytes())})"
+            (prim.name, constant.role): _in_blob(blob.add(constant.data.tobytes()))
             for constant in prim.constants
         }
         if prim.name not in structs:
             structs.add(prim.name)
             parts += [struct_text(prim, each, addresses, {}) for each in prim.structs]
-        given = [(b.argument, b.workspace) for b in entry.call.buffers]
-        key = (prim.name, f"{prim.symbol} {entry.call.rows is None} {given}")
-        if key not in functions:
-            functions[key] = f"call_{number}"
-            parts.append(_function(functions[key], entry, addresses, blob))
-        rows.append(_row(entry, functions[key], blob))
+        given = Operands()
+        body = _body(entry, addresses, blob, given)
+        if body not in functions:
+            functions[body] = f"call_{number}"
+            taken = "uint8_t *const *at, const void *const *of, const int32_t *n"
+            parts.append(f"static void call_{number}({taken})\n{{\n    (void)of, (void)n;\n{body}\n}}")
+        pointers = ", ".join(given.pointers) or "NULL"
+        if pointers not in lists:
+            lists[pointers] = f"of_{number}"
+            parts.append(f"static const void *const of_{number}[] = {{{pointers}}};")
+        numbers = blob.add(np.array(given.numbers, np.int32).tobytes())
+        rows.append(_row(entry, f"{functions[body]}, {lists[pointers]}, {_in_blob(numbers)}", blob))
     table = ["const fuzz_entry fuzz_entries[] = {", *rows, "};"]
     count = f"const uint32_t fuzz_entry_count = {len(entries)};"
-    ranges = _ranges(board)
     sources = tuple(sorted({source for entry in entries for source in entry.call.prim.sources}))
     return Program(
-        c_text="\n".join([*parts, *table, count, *ranges]) + "\n",
+        c_text="\n".join([*parts, *table, count]) + "\n",
+        assembly=_assembly(board),
         blob=bytes(blob.data),
         linker_script=_linker_script(board),
         sources=sources,
     )
 
 
-def _function(name: str, entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob) -> str:
+def _in_blob(at: int) -> str:
+    return f"(const void *)(fuzz_blob + {at})"
+
+
+def _body(entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob, given: Operands) -> str:
     call = entry.call
     if call.rows is None:
-        arguments = ", ".join(_argument(call, arg, addresses) for arg in call.prim.call_args)
-        body = f"    {call.prim.symbol}({arguments});"
-    else:
-        before = [_argument(call, arg, addresses) for arg in leading(call.prim, call.rows)]
-        if call.rows.stripes:
-            image = entry.trial.layer.values[0]
-            assert image is not None
-            ring = call.place(workspace=RING)
-            body = window_body(call.prim, call.rows, before, ring, blob.add(image.tobytes()))
-        else:
-            taken = range(len(call.prim.let.call.args))
-            body = elements_body(
-                call.prim, call.rows, before, [call.place(argument=index) for index in taken]
-            )
-    return f"static void {name}(uint8_t *const *at)\n{{\n{body}\n}}"
+        arguments = ", ".join(_argument(call, arg, addresses, given) for arg in call.prim.call_args)
+        return f"    {call.prim.symbol}({arguments});"
+    before = [_argument(call, arg, addresses, given) for arg in leading(call.prim, call.rows)]
+    if call.rows.stripes:
+        image = entry.trial.layer.values[0]
+        assert image is not None
+        ring = call.place(workspace=RING)
+        return window_body(call.prim, call.rows, before, ring, blob.add(image.tobytes()), given)
+    places = [call.place(argument=index) for index in range(len(call.prim.let.call.args))]
+    return elements_body(call.prim, call.rows, before, places, given)
 
 
-def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str]) -> str:
+def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], given: Operands) -> str:
     prim: PrimFunc = call.prim
     match arg:
         case StructArg(suffix=suffix):
-            return f"&{prim.name}_{suffix}"
+            return given.pointer(f"&{prim.name}_{suffix}")
         case ValueArg(index=index):
             is_there = prim.let.call.args[index] is not None
             return f"(void *)at[{call.place(argument=index)}]" if is_there else "NULL"
@@ -150,13 +158,15 @@ def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str]) -
         case WorkspaceArg(name=name):
             return f"(void *)at[{call.place(workspace=name)}]"
         case ConstantArg(role=role):
-            return addresses[prim.name, role]
+            return given.pointer(addresses[prim.name, role])
+        case LiteralArg(value=int(value)) if abs(value) <= np.iinfo(np.int32).max:
+            return given.number(value)
         case LiteralArg(value=value):
             return scalar(value)
         case NullArg():
             return "NULL"
         case ArrayArg(items=items):
-            inner = ", ".join(_argument(call, item, addresses) for item in items)
+            inner = ", ".join(_argument(call, item, addresses, given) for item in items)
             return f"(const void *const[]){{{inner}}}"
 
 
@@ -171,7 +181,7 @@ def _buffers(entry: Entry, blob: Blob) -> str:
             origin = blob.add(value.tobytes())
         kept = buffer.is_kept and buffer is not entry.call.buffers[0]
         rows.append(BUFFER.pack(buffer.address, buffer.size_bytes, origin, buffer.front, buffer.back, kept))
-    return f"(const void *)(fuzz_blob + {blob.add(b''.join(rows))})"
+    return _in_blob(blob.add(b"".join(rows)))
 
 
 def _row(entry: Entry, function: str, blob: Blob) -> str:
@@ -187,21 +197,22 @@ def _row(entry: Entry, function: str, blob: Blob) -> str:
     )
 
 
-def _ranges(board: Board) -> list[str]:
-    """What is open: code, the blob, stack and data, the rooms."""
+def _assembly(board: Board) -> str:
+    """The blob, and what is open: code, the blob, stack and data, the rooms."""
     code, data, blob = board.region(board.code_region), board.region(board.data_region), blob_region(board)
     open_: list[tuple[int, int, int]] = [(code.address, code.size_bytes, 1)]
     if blob.name != code.name:
         open_.append((blob.address, blob.size_bytes, 1))
     open_.append((data.address, HARNESS_BYTES, 0))
     open_ += [(room.start, room.size_bytes, 0) for room in rooms(board)]
-    rows = [f"    {{{start}u, {size}u, {only}u}}," for start, size, only in open_]
-    return [
-        "const fuzz_range fuzz_ranges[] = {",
-        *rows,
-        "};",
-        f"const uint32_t fuzz_range_count = {len(open_)};",
-    ]
+    return f""".section .blob, "a"
+.balign 16
+.global fuzz_blob, fuzz_ranges, fuzz_range_count
+fuzz_blob: .incbin "blob"
+.balign 4
+fuzz_ranges: .word {", ".join(str(number) for row in open_ for number in row)}
+fuzz_range_count: .word {len(open_)}
+"""
 
 
 def _linker_script(board: Board) -> str:

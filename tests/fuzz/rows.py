@@ -1,7 +1,7 @@
 """Row kernels as blocks call them: rows of the image come into a ring, results leave row by row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codegen.ir import Var
 from codegen.kernels.base.window import nhwc
@@ -71,34 +71,48 @@ def leading(prim: PrimFunc, rows: Rows) -> list[CallArg]:
     return found
 
 
-def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, image_at: int) -> str:
+@dataclass(kw_only=True, slots=True)
+class Operands:
+    """What a call is given beside its buffers, so that calls that differ in nothing else share a function."""
+
+    pointers: list[str] = field(default_factory=lambda: list[str]())
+    numbers: list[int] = field(default_factory=lambda: list[int]())
+
+    def pointer(self, address: str) -> str:
+        """`address` (C) as the function gets it."""
+        self.pointers.append(address)
+        return f"of[{len(self.pointers) - 1}]"
+
+    def number(self, value: int) -> str:
+        """`value`, which an int32_t holds, as the function gets it."""
+        self.numbers.append(value)
+        return f"n[{len(self.numbers) - 1}]"
+
+
+def window_body(
+    prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, image_at: int, given: Operands
+) -> str:
     """Statements that compute the result in buffer 0. `before`: the leading arguments in C, `ring`: number
-    of its buffer, `image_at`: where the image lies in the blob."""
+    of its buffer, `image_at`: where the image lies in the blob; `given` gets the numbers."""
     assert rows.kernel.window is not None
     down, across = rows.kernel.window
     [image] = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
-    pixel, result = _pixel_bytes(image), _pixel_bytes(prim.let.var)
-    table = ", ".join(f"{{{s.start}, {s.stop}, {s.first}, {s.end}}}" for s in rows.stripes)
-    call = ", ".join(
-        [
-            *before,
-            "&rows",
-            f"(void *)(at[0] + (y * {across.count} + of[0]) * {result})",
-            "y",
-            "of[0]",
-            "of[1]",
-        ]
-    )
-    return f"""    static const int32_t stripes[][4] = {{{table}}};
-    for (uint32_t stripe = 0; stripe < {len(rows.stripes)}; stripe++) {{
-        const int32_t *const of = stripes[stripe];
-        const int32_t row_bytes = (of[3] - of[2]) * {pixel};
-        const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, {rows.ring_rows}, of[2], {pixel}}};
+    number = given.number
+    pixel, result, width = _pixel_bytes(image), _pixel_bytes(prim.let.var), number(across.count)
+    place = f"(void *)(at[0] + (y * {width} + stripe[0]) * {number(result)})"
+    call = ", ".join([*before, "&rows", place, "y", "stripe[0]", "stripe[1]"])
+    edges = [number(edge) for s in rows.stripes for edge in (s.start, s.stop, s.first, s.end)]
+    return f"""    const int32_t pixel = {number(pixel)}, ring_rows = {number(rows.ring_rows)};
+    for (int32_t i = 0; i < {number(len(rows.stripes))}; i++) {{
+        const int32_t *const stripe = &{edges[0]} + 4 * i;
+        const int32_t row_bytes = (stripe[3] - stripe[2]) * pixel;
+        const cg_rows rows = {{(const int8_t *)at[{ring}], row_bytes, ring_rows, stripe[2], pixel}};
         int32_t there = 0;
-        for (int32_t y = 0; y < {down.count}; y++) {{
-            for (; (there < {down.extent}) && (there <= y * {down.stride} + {down.reach}); there++) {{
-                memcpy(at[{ring}] + (there % {rows.ring_rows}) * row_bytes,
-                       fuzz_blob + {image_at} + (there * {across.extent} + of[2]) * {pixel},
+        for (int32_t y = 0; y < {number(down.count)}; y++) {{
+            const int32_t last = y * {number(down.stride)} + {number(down.reach)};
+            for (; (there < {number(down.extent)}) && (there <= last); there++) {{
+                memcpy(at[{ring}] + (there % ring_rows) * row_bytes,
+                       fuzz_blob + {number(image_at)} + (there * {number(across.extent)} + stripe[2]) * pixel,
                        (size_t)row_bytes);
             }}
             {rows.kernel.symbol}({call});
@@ -106,12 +120,15 @@ def window_body(prim: PrimFunc, rows: Rows, before: Sequence[str], ring: int, im
     }}"""
 
 
-def elements_body(prim: PrimFunc, rows: Rows, before: Sequence[str], places: Sequence[int]) -> str:
+def elements_body(
+    prim: PrimFunc, rows: Rows, before: Sequence[str], places: Sequence[int], given: Operands
+) -> str:
     """The same element by element, in two runs; `places`: numbers of the arguments' buffers."""
     count, width = prim.let.var.type.elements, prim.let.var.type.dtype.size_bytes
     calls: list[str] = []
     for start, stop in ((0, count // 2), (count // 2, count)):
-        images = [f"(void *)(at[{place}] + {start * width})" for place in (*places, 0)]
         if stop > start:
-            calls.append(f"    {rows.kernel.symbol}({', '.join([*before, *images, str(stop - start)])});")
+            images = [f"(void *)(at[{place}] + {given.number(start * width)})" for place in (*places, 0)]
+            arguments = [*before, *images, given.number(stop - start)]
+            calls.append(f"    {rows.kernel.symbol}({', '.join(arguments)});")
     return "\n".join(calls)

@@ -1,5 +1,6 @@
 """Building fuzz programs, running them on QEMU, and what they said."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -14,13 +15,18 @@ from typing import Self
 from codegen.ir import Board
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.resources import folder
-from tests.fuzz.image import Entry, Program, program
+from tests.fuzz.image import Entry, Program, blob_region, program
 from tests.fuzz.places import DoesNotFit, calls
 from tests.fuzz.trials import Trial
 
 RUNTIME = folder("runtime_c")
 HERE = Path(__file__).parent
 MOST_SECONDS = 300
+_LEAST_CORE = {
+    False: ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
+    True: ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
+}
+"""By whether floats are handed over in registers: flags whose code every such core runs."""
 _SAID = re.compile(r"^(?P<what>wrong|fault|done) (?P<entry>\d+)(?: (?P<which>\w+) (?P<at>\d+))?$", re.M)
 
 
@@ -44,8 +50,8 @@ class Builder:
         if compiler is None:
             raise FileNotFoundError("arm-none-eabi-gcc is not installed")
         self.board, self._folder, self._objects = board, folder_, objects
-        self._command = [compiler, *board.target.compiler_flags, "-std=c11", "-fno-strict-aliasing"]
-        self._command += ["-ffunction-sections", f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
+        self._command = [compiler, "-std=c11", "-fno-strict-aliasing", "-ffunction-sections"]
+        self._command += [f"-I{RUNTIME / 'include'}", f"-I{HERE}"]
         self._built = 0
 
     def build(self, made: Program, level: str) -> Path:
@@ -53,28 +59,38 @@ class Builder:
         self._built += 1
         place = self._folder / f"{self.board.name}_{self._built}"
         place.mkdir(parents=True)
-        (place / "entries.c").write_text(made.c_text)
         (place / "blob").write_bytes(made.blob)
         (place / "link.ld").write_text(made.linker_script)
-        symbols = '.section .blob, "a"\n.balign 16\n.global fuzz_blob\nfuzz_blob:\n'
-        (place / "blob.S").write_text(f'{symbols}.incbin "{place / "blob"}"\n')
+        (place / "own.s").write_text(made.assembly)
         options = self.board.target.level_flags(level)
         kernels = [self._object(RUNTIME / source, *options) for source in made.sources]
         mpu = {None: 0, "v7m": 7, "v8m": 8}[self.board.mpu]
         fpu = int("fpu" in self.board.target.features)
         own = self._object(HERE / "target.c", "-O2", f"-DFUZZ_MPU={mpu}", f"-DFUZZ_FPU={fpu}")
         image = place / "fuzz.elf"
-        inputs = [place / "entries.c", place / "blob.S", own, *kernels]
-        options = ["-O0", "-nostartfiles", "-Wl,--gc-sections", f"-T{place / 'link.ld'}"]
-        self._call([*options, *map(str, inputs), "-o", str(image)])
+        inputs = [self._calls(made.c_text), place / "own.s", own, *kernels]
+        options = [f"-Wa,-I{place}", "-nostartfiles", "-Wl,--gc-sections", f"-T{place / 'link.ld'}"]
+        self._call([*self.board.target.compiler_flags, *options, *map(str, inputs), "-o", str(image)])
         return image
+
+    def _calls(self, text: str) -> Path:
+        """The calls compiled for the least core with this board's float ABI: cores that make the same calls
+        share the object, and compiling it is most of a program's work."""
+        flags = _LEAST_CORE["-mfloat-abi=hard" in self.board.target.compiler_flags]
+        name = hashlib.sha256(f"{flags} {text}".encode()).hexdigest()
+        target = self._folder / f"{name}.o"
+        if not target.exists():
+            source = target.with_suffix(".c")
+            source.write_text(text)
+            self._call(["-O0", *flags, "-c", str(source), "-o", str(target)])
+        return target
 
     def _object(self, source: Path, *options: str) -> Path:
         target = self._objects / f"{self.board.name}_{source.name}{options[0]}.o"
         if not target.exists():
             # Another process may be at it too: the file appears whole.
             own = self._folder / target.name
-            self._call([*options, "-c", str(source), "-o", str(own)])
+            self._call([*self.board.target.compiler_flags, *options, "-c", str(source), "-o", str(own)])
             own.replace(target)
         return target
 
@@ -170,7 +186,7 @@ class Runner:
             builder = Builder(board, self._folder, self._objects)
             self._batches[board.name] = _Batch(builder=builder, entries=[])
         batch = self._batches[board.name]
-        size = _flash_bytes(trial, len(made))
+        size = _size_bytes(trial, made)
         if batch.size_bytes + size > _room(board) or batch.layers == self._most:
             self._submit(batch)
         batch.entries += made
@@ -199,13 +215,14 @@ def _run(builder: Builder, entries: list[Entry], level: str) -> list[Failure]:
     return found
 
 
-def _flash_bytes(trial: Trial, calls_: int) -> int:
-    """About what a trial takes in the image."""
-    values = sum(value.nbytes for value in trial.layer.values if value is not None)
-    packed = sum(constant.data.nbytes for constant in trial.prim.constants)
-    return values + packed + trial.expected.nbytes + 300 * calls_ + 400
+def _size_bytes(trial: Trial, made: Sequence[Entry]) -> int:
+    """About what a trial takes in the image, rather more."""
+    given = {buffer.argument for entry in made for buffer in entry.call.buffers} | {0}
+    values = [value for index, value in enumerate(trial.layer.values) if index in given]
+    data = [*(value for value in values if value is not None), *(each.data for each in trial.prim.constants)]
+    return sum(each.nbytes for each in data) + trial.expected.nbytes + 150 * len(made) + 500
 
 
 def _room(board: Board) -> int:
-    """Bytes of a batch: half of the code region, as the kernels are there too."""
-    return min(board.region(board.code_region).size_bytes // 2, 1 << 20)
+    """Bytes of a batch: three quarters of where the blob lies, as kernels may be there too."""
+    return min(blob_region(board).size_bytes // 4 * 3, 1 << 20)

@@ -222,7 +222,7 @@ static void run(const fuzz_entry *entry)
         at[i] = bytes_at(entry->buffers[i].address);
     }
     prepare(entry);
-    entry->call(at);
+    entry->call(at, entry->of, entry->n);
     check_around(entry);
     check_result(entry);
 }

@@ -26,7 +26,9 @@ typedef enum {
 
 /* One call of a kernel at one place. The result is the first buffer. */
 typedef struct {
-    void (*call)(uint8_t *const *at);
+    void (*call)(uint8_t *const *at, const void *const *of, const int32_t *n);
+    const void *const *of; /* pointers and numbers that the function hands on */
+    const int32_t *n;
     const fuzz_buffer *buffers;
     uint32_t count;
     uint32_t expected; /* in the blob */
