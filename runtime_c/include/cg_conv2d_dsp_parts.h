@@ -13,22 +13,15 @@
 #define CG_CONV2D_DSP_PARTS_H
 
 #include "cg_conv_dsp_parts.h"
-#include "cg_kernel_parts.h"
+#include "cg_conv_rows.h"
 
 /* Whether so many pixels are a tile of four, or of two: constant where there are no such tiles. */
 #define IS_FOUR(count) ((MOST_PIXELS > 2) && ((count) > 2))
 #define IS_TWO(count)  ((MOST_PIXELS > 1) && ((count) == 2))
 
-/* A row of results: which rows of taps are inside, and where they are. */
-typedef struct {
-    cg_taps taps;
-    cg_tap_rows rows;
-    int32_t is_inside; /* no row of taps lies in the padding */
-} conv_row;
-
 typedef struct {
     cg_tile_dsp tile;
-    conv_row row;
+    cg_conv_row row;
     const cg_conv_params *params;
     const cg_conv_weights_dsp *weights;
     int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
@@ -139,22 +132,12 @@ static void widen_bytes(const conv_layer *layer, const int8_t *source, const int
     }
 }
 
-/* The row of taps `ky`, or NULL if it lies in the padding. */
-static const int8_t *tap_line(const conv_row *row, int32_t ky)
-{
-    if ((ky < row->taps.first) || (ky >= row->taps.stop)) {
-        return NULL;
-    }
-    const int32_t ring = (ky >= row->rows.wrap) ? row->rows.ring_bytes : 0;
-    return &row->rows.first[((ky - row->taps.first) * row->rows.step) - ring];
-}
-
 /* ---- windows inside the image --------------------------------------------------------- */
 
 /* By words. x: column in the image of the first pixel's first tap. */
 APART static void widen_inside(const conv_layer *layer, int32_t x, int32_t count, int32_t *pixels)
 {
-    const conv_row *const row = &layer->row;
+    const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
     const int8_t *line = &row->rows.first[(x - row->rows.x_origin) * channels];
@@ -179,7 +162,7 @@ APART static void widen_inside(const conv_layer *layer, int32_t x, int32_t count
 /* Where the values of a window lie in the lines of a ring, seen from its first one. */
 static void find_offsets(const conv_layer *layer)
 {
-    const conv_row *const row = &layer->row;
+    const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
     const int32_t values = 4 * layer->tile.groups;
     int32_t line = 0;
@@ -206,12 +189,12 @@ static void find_offsets(const conv_layer *layer)
 /* By words, tap by tap. */
 APART static void widen_taps(const conv_layer *layer, int32_t x, int32_t count, int32_t *pixels)
 {
-    const conv_row *const row = &layer->row;
+    const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
     const int32_t groups = channels / 4;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        const int8_t *const line = tap_line(row, ky);
+        const int8_t *const line = cg_tap_line(row, ky);
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
             const int8_t *sources[4] = {layer->weights->padding, layer->weights->padding,
                                         layer->weights->padding, layer->weights->padding};
@@ -245,7 +228,7 @@ static int8_t *fill(int8_t *to, int32_t value, int32_t count)
 /* For bytes: what the windows cover is copied to the patch, with the padding around it. */
 APART static void fill_patch(const conv_layer *layer, int32_t x, int32_t count)
 {
-    const conv_row *const row = &layer->row;
+    const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
     const int32_t channels = window->in.c;
     const int32_t line_bytes = cg_patch_line_dsp(window, layer->weights->tile);
@@ -257,7 +240,7 @@ APART static void fill_patch(const conv_layer *layer, int32_t x, int32_t count)
     const int32_t behind = ((stop - x) * channels) - bytes - before;
     int8_t *patch = layer->patch;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        const int8_t *const line = tap_line(row, ky);
+        const int8_t *const line = cg_tap_line(row, ky);
         if (line == NULL) {
             fill(patch, layer->params->in_zero, before + bytes + behind);
         } else {
@@ -277,7 +260,7 @@ APART static void fill_patch(const conv_layer *layer, int32_t x, int32_t count)
 APART static void find_row(conv_layer *layer, const cg_rows *input, int32_t y)
 {
     const cg_window *const window = &layer->params->window;
-    conv_row *const row = &layer->row;
+    cg_conv_row *const row = &layer->row;
     cg_view view;
     cg_view_row(&view, window, y);
     row->taps = view.rows;
@@ -287,7 +270,7 @@ APART static void find_row(conv_layer *layer, const cg_rows *input, int32_t y)
 
 static void run_row(conv_layer *layer, int8_t *output, int32_t x_start, int32_t x_stop)
 {
-    const conv_row *const row = &layer->row;
+    const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
     int32_t count;
     for (int32_t x = x_start; x < x_stop; x += count) {
@@ -345,20 +328,13 @@ static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output
     }
 }
 
-static int32_t is_pointwise(const cg_window *window)
-{
-    return ((window->kernel_h * window->kernel_w) == 1) && (window->stride_h == 1) &&
-           (window->stride_w == 1) && (window->out.h == window->in.h) &&
-           (window->out.w == window->in.w);
-}
-
 void CONV2D(const cg_conv_params *params, const cg_conv_weights_dsp *weights, void *workspace,
             const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
     conv_layer layer;
     start(&layer, params, weights, workspace, 0);
-    if (is_pointwise(window) && (layer.offsets == NULL)) {
+    if (cg_is_pointwise(window) && (layer.offsets == NULL)) {
         run_pointwise(&layer, input, output);
         return;
     }

@@ -7,6 +7,7 @@
 #define CG_DEPTHWISE_TAPS_PARTS_H
 
 #include "cg_depthwise_dsp.h"
+#include "cg_kernel_parts.h"
 
 /* A row of results: where its windows' rows begin (NULL: padding), and the taps of one window. */
 typedef struct {
@@ -82,19 +83,6 @@ static inline void cg_find_run(cg_tap_row *self, int32_t x, int32_t x_stop)
 {
     cg_find_taps(self, x);
     self->taps.pixels = cg_run_length(self, x, x_stop);
-}
-
-/* All rows of the first image of a batch. */
-static inline cg_rows cg_image_rows(const cg_window *window, const int8_t *input)
-{
-    const cg_rows rows = {
-        .base = input,
-        .row_bytes = window->in.w * window->in.c,
-        .ring_rows = window->in.h,
-        .x_origin = 0,
-        .pixel_bytes = window->in.c,
-    };
-    return rows;
 }
 
 #endif /* CG_DEPTHWISE_TAPS_PARTS_H */

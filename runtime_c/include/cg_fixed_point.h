@@ -85,6 +85,16 @@ static inline int32_t cg_requantize(int32_t x, int32_t multiplier, int32_t shift
 }
 
 /*
+ * The power of two that a packed channel's word of shifts stands for: bits 0 to 4 count, to the
+ * right, or to the left where bit 6 is set. Bits from 8 on say something else.
+ */
+static inline int32_t cg_power_of(uint32_t shift)
+{
+    const int32_t amount = (int32_t)(shift & 0x1Fu);
+    return ((shift & 0x40u) != 0u) ? amount : -amount;
+}
+
+/*
  * TFLite's MultiplyByQuantizedMultiplier of 64-bit sums: round(x * multiplier / 2^shift), halves
  * up. The multiplier has 15 bits, 8 <= shift <= 46. What does not fit 64 or 32 bits wraps.
  */

@@ -255,4 +255,69 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
         }                                                                                          \
     }
 
+/* `count` elements of two arguments of one shape, by the same `row`. */
+#define CG_DEFINE_RUN(name, row, params_type, element)                                             \
+    void name(const params_type *params, const element *lhs, const element *rhs, element *output,  \
+              int32_t count)                                                                       \
+    {                                                                                              \
+        row(params, lhs, 1, rhs, 1, output, count);                                                \
+    }
+
+/* The `row` of a float kernel of two arguments: each pair by `op`, clamped. */
+#define CG_DEFINE_ROW_F32(row, op)                                                                 \
+    static void row(const cg_binary_params_f32 *params, const cg_f32 *lhs, int32_t lhs_step,       \
+                    const cg_f32 *rhs, int32_t rhs_step, cg_f32 *output, int32_t n)                \
+    {                                                                                              \
+        for (int32_t i = 0; i < n; i++) {                                                          \
+            *output++ = cg_clamp_one_f32((*lhs)op(*rhs), params->act_min, params->act_max);        \
+            lhs += lhs_step;                                                                       \
+            rhs += rhs_step;                                                                       \
+        }                                                                                          \
+    }
+
+/* ---- reductions and other scales ------------------------------------------------------ */
+
+/*
+ * `name(reduction, x, sums)` adds all elements to the sums that they belong to. Innermost runs go
+ * into one sum (step 0) or into as many sums as there are elements.
+ */
+#define CG_DEFINE_SUMS(name, element)                                                              \
+    static void add_run(const element *x, cg_s32 *sums, int32_t step, int32_t n)                   \
+    {                                                                                              \
+        for (int32_t i = 0; i < n; i++) {                                                          \
+            *sums += x[i];                                                                         \
+            sums += step;                                                                          \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void name(const cg_reduction *reduction, const element *x, cg_s32 *sums)                \
+    {                                                                                              \
+        const cg_axes *const n = &reduction->extent;                                               \
+        const cg_axes *const s = &reduction->out_step;                                             \
+        for (int32_t i0 = 0; i0 < n->d0; i0++) {                                                   \
+            for (int32_t i1 = 0; i1 < n->d1; i1++) {                                               \
+                for (int32_t i2 = 0; i2 < n->d2; i2++) {                                           \
+                    for (int32_t i3 = 0; i3 < n->d3; i3++) {                                       \
+                        add_run(x,                                                                 \
+                                &sums[(i0 * s->d0) + (i1 * s->d1) + (i2 * s->d2) + (i3 * s->d3)],  \
+                                s->d4, n->d4);                                                     \
+                        x += n->d4;                                                                \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* Integers of one scale to another type of another scale, in [low, high]. */
+#define CG_DEFINE_REQUANTIZE(name, from, to, low, high)                                            \
+    void name(const cg_requantize_params *params, const from *input, to *output)                   \
+    {                                                                                              \
+        for (int32_t i = 0; i < params->count; i++) {                                              \
+            const int32_t scaled =                                                                 \
+                cg_requantize(input[i] - params->in_zero, params->multiplier, params->shift);      \
+            const int32_t stored = cg_wrapping_add(scaled, params->out_zero);                      \
+            output[i] = (to)cg_clamp_s32(stored, low, high);                                       \
+        }                                                                                          \
+    }
+
 #endif /* CG_KERNEL_PARTS_H */

@@ -4,6 +4,7 @@
  * when, which rows are computed from them. The inner loops are in depthwise3x3_parts_dsp.S.
  */
 #include "cg_depthwise_dsp.h"
+#include "cg_kernel_parts.h"
 
 /* Result rows in a band; it reads two image rows more. */
 #define BAND_ROWS     4
@@ -228,13 +229,7 @@ void cg_depthwise3x3_rows_s8_dsp(const cg_dw3x3_params *params, void *workspace,
 {
     const cg_window *const window = &params->window;
     for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = {
-            .base = input,
-            .row_bytes = window->in.w * window->in.c,
-            .ring_rows = window->in.h,
-            .x_origin = 0,
-            .pixel_bytes = window->in.c,
-        };
+        const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
             cg_depthwise3x3_s8_dsp_row(params, workspace, &rows, output, y, 0, window->out.w);
             output += window->out.w * window->out.c;

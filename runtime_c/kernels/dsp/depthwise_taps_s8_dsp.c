@@ -31,7 +31,7 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
 void cg_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
-    cg_rows rows = cg_image_rows(window, input);
+    cg_rows rows = cg_all_rows(&window->in, input);
     for (int32_t left = window->batch; left > 0; left--) {
         for (int32_t y = 0; y < window->out.h; y++) {
             cg_depthwise_taps_s8_dsp_row(params, &rows, output, y, 0, window->out.w);

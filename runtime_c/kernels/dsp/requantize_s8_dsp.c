@@ -5,14 +5,10 @@
 #include "cg_conv_dsp_parts.h"
 #include "cg_fixed_point.h"
 
-#define CG_SHIFT_LEFT   0x40u
-#define CG_SHIFT_AMOUNT 0x1Fu
-
 void cg_requantize_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t doubled_multiplier,
                           uint32_t shift)
 {
-    const int32_t amount = (int32_t)(shift & CG_SHIFT_AMOUNT);
-    const int32_t power = ((shift & CG_SHIFT_LEFT) != 0u) ? amount : -amount;
+    const int32_t power = cg_power_of(shift);
     const int32_t count = (int32_t)(shift >> 8);
     const int32_t multiplier = (int32_t)(doubled_multiplier >> 1);
     for (int32_t i = 0; i < count; i++) {

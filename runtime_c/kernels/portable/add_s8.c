@@ -27,8 +27,4 @@ static void add_row(const cg_add_params *p, const int8_t *lhs, int32_t lhs_step,
 
 CG_DEFINE_BROADCAST(cg_add_s8, add_row, cg_add_params, int8_t)
 
-void cg_add_s8_run(const cg_add_params *params, const int8_t *lhs, const int8_t *rhs,
-                   int8_t *output, int32_t count)
-{
-    add_row(params, lhs, 1, rhs, 1, output, count);
-}
+CG_DEFINE_RUN(cg_add_s8_run, add_row, cg_add_params, int8_t)

@@ -2,7 +2,7 @@
 /*
  * avg_pool2d_f32.c -- averages of the elements inside a window, float32, portable.
  */
-#include "cg_kernel_parts.h"
+#include "cg_window_loops.h"
 
 /* Sum of the taps inside, one channel. */
 static float window_sum(const cg_tap_rows *rows, int32_t channels, const cg_view *view,
@@ -35,29 +35,8 @@ static void pool_pixel(const cg_pool_params_f32 *params, const cg_view *view,
     }
 }
 
-void cg_avg_pool2d_f32_row(const cg_pool_params_f32 *params, const cg_rows *input, cg_f32 *output,
-                           int32_t y, int32_t x_start, int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        pool_pixel(params, &view, &rows, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_ROW(cg_avg_pool2d_f32_row, pool_pixel, cg_f32, CG_LIST(const cg_pool_params_f32 *params),
+              CG_LIST(params))
 
-void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_all_rows_f32(&window->in, input);
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_avg_pool2d_f32_row(params, &rows, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_ROWS(cg_avg_pool2d_f32, cg_avg_pool2d_f32_row, cg_f32, cg_all_rows_f32,
+                   CG_LIST(const cg_pool_params_f32 *params), CG_LIST(params))

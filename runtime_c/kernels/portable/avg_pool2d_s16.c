@@ -3,8 +3,8 @@
  * avg_pool2d_s16.c -- averages of the elements inside a window, int16, portable. Windows of fewer
  * than 2^15 elements, so that 32 bits hold their sums.
  */
-#include "cg_kernel_parts.h"
 #include "cg_kernels_s16.h"
+#include "cg_window_loops.h"
 
 /* Sum of the taps inside, one channel. */
 static int32_t window_sum(const cg_window *window, const cg_view *view, const cg_s16 *row)
@@ -36,27 +36,8 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
     }
 }
 
-void cg_avg_pool2d_s16_part(const cg_pool_params *params, const cg_s16 *input, cg_s16 *output,
-                            int32_t y, int32_t x_start, int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        pool_pixel(params, &view, input, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_PART(cg_avg_pool2d_s16_part, pool_pixel, CG_LIST(const cg_pool_params *params),
+               CG_LIST(params))
 
-void cg_avg_pool2d_s16(const cg_pool_params *params, const cg_s16 *input, cg_s16 *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_avg_pool2d_s16_part(params, input, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_PARTS(cg_avg_pool2d_s16, cg_avg_pool2d_s16_part,
+                    CG_LIST(const cg_pool_params *params), CG_LIST(params))

@@ -2,7 +2,7 @@
 /*
  * avg_pool2d_s8.c -- averages of the elements inside a window, int8, portable.
  */
-#include "cg_kernel_parts.h"
+#include "cg_window_loops.h"
 
 /* Sum of the taps inside, one channel. */
 static int32_t window_sum(const cg_tap_rows *rows, const cg_view *view, const int8_t *row)
@@ -35,29 +35,8 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
     }
 }
 
-void cg_avg_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
-                          int32_t y, int32_t x_start, int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        pool_pixel(params, &view, &rows, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_ROW(cg_avg_pool2d_s8_row, pool_pixel, int8_t, CG_LIST(const cg_pool_params *params),
+              CG_LIST(params))
 
-void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_all_rows(&window->in, input);
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_avg_pool2d_s8_row(params, &rows, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_ROWS(cg_avg_pool2d_s8, cg_avg_pool2d_s8_row, int8_t, cg_all_rows,
+                   CG_LIST(const cg_pool_params *params), CG_LIST(params))

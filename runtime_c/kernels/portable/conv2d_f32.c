@@ -2,7 +2,7 @@
 /*
  * conv2d_f32.c -- 2-D convolution, float32, portable: any stride, dilation, padding, groups.
  */
-#include "cg_kernel_parts.h"
+#include "cg_window_loops.h"
 
 /* The taps inside the image of one output channel; `image` is the first of them. */
 static float window_dot(const cg_conv_params_f32 *params, const cg_view *view,
@@ -49,31 +49,10 @@ static void conv_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f
     }
 }
 
-void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
-                       const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
-                       int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        conv_pixel(params, weights, &view, &rows, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_ROW(cg_conv2d_f32_row, conv_pixel, cg_f32,
+              CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
+              CG_LIST(params, weights))
 
-void cg_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights,
-                   const cg_f32 *input, cg_f32 *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_all_rows_f32(&window->in, input);
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_conv2d_f32_row(params, weights, &rows, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_ROWS(cg_conv2d_f32, cg_conv2d_f32_row, cg_f32, cg_all_rows_f32,
+                   CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
+                   CG_LIST(params, weights))

@@ -5,7 +5,7 @@
  * The input's zero point is folded into the bias, so the inner loop multiplies stored values as
  * they are; a tap in the padding then counts as the zero point instead of as nothing.
  */
-#include "cg_kernel_parts.h"
+#include "cg_window_loops.h"
 
 /* Where taps lie in memory. Without dilation and groups, taps of a row are one run of elements. */
 typedef struct {
@@ -107,31 +107,10 @@ static void conv_pixel(const cg_conv_params *params, const cg_conv_weights *weig
     }
 }
 
-void cg_conv2d_s8_row(const cg_conv_params *params, const cg_conv_weights *weights,
-                      const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
-                      int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        conv_pixel(params, weights, &view, &rows, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_ROW(cg_conv2d_s8_row, conv_pixel, int8_t,
+              CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
+              CG_LIST(params, weights))
 
-void cg_conv2d_s8(const cg_conv_params *params, const cg_conv_weights *weights, const int8_t *input,
-                  int8_t *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        const cg_rows rows = cg_all_rows(&window->in, input);
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_conv2d_s8_row(params, weights, &rows, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_ROWS(cg_conv2d_s8, cg_conv2d_s8_row, int8_t, cg_all_rows,
+                   CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
+                   CG_LIST(params, weights))

@@ -3,20 +3,8 @@
  * depthwise_conv2d_reverse_s8.c -- depthwise convolution, int8, from the last pixel to the first:
  * for a result that starts above its image. All else as in depthwise_conv2d_s8.c.
  */
-#include "cg_kernel_parts.h"
+#include "cg_window_loops.h"
 
-void cg_depthwise_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
-                                    const int8_t *input, int8_t *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = window->batch - 1; b >= 0; b--) {
-        const cg_rows rows = cg_all_rows(&window->in, &input[b * cg_shape_elements(&window->in)]);
-        int8_t *pixel = &output[(b + 1) * cg_shape_elements(&window->out)];
-        for (int32_t y = window->out.h - 1; y >= 0; y--) {
-            for (int32_t x = window->out.w - 1; x >= 0; x--) {
-                pixel -= window->out.c;
-                cg_depthwise_conv2d_s8_row(params, weights, &rows, pixel, y, x, x + 1);
-            }
-        }
-    }
-}
+CG_DEFINE_REVERSE_ROWS(cg_depthwise_conv2d_reverse_s8, cg_depthwise_conv2d_s8_row,
+                       CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
+                       CG_LIST(params, weights))

@@ -4,6 +4,7 @@
  * multiplier, stride, dilation, padding.
  */
 #include "cg_conv_s16.h"
+#include "cg_window_loops.h"
 
 /* Steps from tap to tap, in elements. */
 typedef struct {
@@ -60,29 +61,10 @@ static void depthwise_pixel(const cg_conv_params *params, const cg_conv_weights_
     }
 }
 
-void cg_depthwise_conv2d_s16_part(const cg_conv_params *params, const cg_conv_weights_s16 *weights,
-                                  const cg_s16 *input, cg_s16 *output, int32_t y, int32_t x_start,
-                                  int32_t x_stop)
-{
-    const cg_window *const window = &params->window;
-    cg_view view;
-    cg_view_row(&view, window, y);
-    for (int32_t x = x_start; x < x_stop; x++) {
-        cg_view_col(&view, window, x);
-        depthwise_pixel(params, weights, &view, input, output);
-        output += window->out.c;
-    }
-}
+CG_DEFINE_PART(cg_depthwise_conv2d_s16_part, depthwise_pixel,
+               CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
+               CG_LIST(params, weights))
 
-void cg_depthwise_conv2d_s16(const cg_conv_params *params, const cg_conv_weights_s16 *weights,
-                             const cg_s16 *input, cg_s16 *output)
-{
-    const cg_window *const window = &params->window;
-    for (int32_t b = 0; b < window->batch; b++) {
-        for (int32_t y = 0; y < window->out.h; y++) {
-            cg_depthwise_conv2d_s16_part(params, weights, input, output, y, 0, window->out.w);
-            output += window->out.w * window->out.c;
-        }
-        input += cg_shape_elements(&window->in);
-    }
-}
+CG_DEFINE_ALL_PARTS(cg_depthwise_conv2d_s16, cg_depthwise_conv2d_s16_part,
+                    CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
+                    CG_LIST(params, weights))

@@ -5,12 +5,4 @@
 #include "cg_kernel_parts.h"
 #include "cg_kernels_s16.h"
 
-void cg_requantize_s32_s16(const cg_requantize_params *params, const cg_s32 *input, cg_s16 *output)
-{
-    for (int32_t i = 0; i < params->count; i++) {
-        const int32_t scaled =
-            cg_requantize(input[i] - params->in_zero, params->multiplier, params->shift);
-        const int32_t stored = cg_wrapping_add(scaled, params->out_zero);
-        output[i] = (int16_t)cg_clamp_s32(stored, -32768, 32767);
-    }
-}
+CG_DEFINE_REQUANTIZE(cg_requantize_s32_s16, cg_s32, cg_s16, -32768, 32767)

@@ -6,8 +6,8 @@
  * does the rest. Where no tap lies in the padding a row of taps is one run of bytes, elsewhere each
  * tap is fetched by itself, from a pixel of zero points if it lies in the padding.
  */
+#include "cg_conv_rows.h"
 #include "cg_conv_v6m_parts.h"
-#include "cg_kernel_parts.h"
 
 typedef struct {
     cg_tile_v6m tile;
@@ -20,13 +20,6 @@ typedef struct {
     int32_t values;   /* of a window */
     const int8_t *padding;
 } conv_layer;
-
-/* A row of results: which taps are inside, and where they are. */
-typedef struct {
-    cg_view view;
-    cg_tap_rows rows;
-    int32_t is_inside; /* no row of taps lies in the padding */
-} conv_row;
 
 static void start(conv_layer *layer, const cg_conv_params *params,
                   const cg_conv_weights_v6m *weights, void *workspace)
@@ -95,19 +88,9 @@ static void spread(const int8_t *sources[4], const int8_t *first, int32_t step, 
     }
 }
 
-/* The row of taps `ky`, or NULL if it lies in the padding. */
-static const int8_t *tap_line(const conv_row *row, int32_t ky)
-{
-    if ((ky < row->view.rows.first) || (ky >= row->view.rows.stop)) {
-        return NULL;
-    }
-    const int32_t ring = (ky >= row->rows.wrap) ? row->rows.ring_bytes : 0;
-    return &row->rows.first[((ky - row->view.rows.first) * row->rows.step) - ring];
-}
-
 /* Windows inside the image. x: column in the image of the first pixel's first tap. */
-static int32_t *pair_inside(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
-                            int32_t *pairs)
+static int32_t *pair_inside(const conv_layer *layer, const cg_conv_row *row, int32_t x,
+                            int32_t count, int32_t *pairs)
 {
     const cg_window *const window = layer->window;
     const int32_t is_run = window->dilation_w == 1;
@@ -131,13 +114,13 @@ static int32_t *pair_inside(const conv_layer *layer, const conv_row *row, int32_
 }
 
 /* Windows that reach into the padding, tap by tap. */
-static int32_t *pair_taps(const conv_layer *layer, const conv_row *row, int32_t x, int32_t count,
+static int32_t *pair_taps(const conv_layer *layer, const cg_conv_row *row, int32_t x, int32_t count,
                           int32_t *pairs)
 {
     const cg_window *const window = layer->window;
     const int32_t channels = window->in.c;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        const int8_t *const line = tap_line(row, ky);
+        const int8_t *const line = cg_tap_line(row, ky);
         for (int32_t kx = 0; kx < window->kernel_w; kx++) {
             const int8_t *sources[4] = {layer->padding, layer->padding, layer->padding,
                                         layer->padding};
@@ -154,14 +137,16 @@ static int32_t *pair_taps(const conv_layer *layer, const conv_row *row, int32_t 
     return pairs;
 }
 
-static void find_row(conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
+static void find_row(cg_conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
 {
-    cg_view_row(&row->view, window, y);
-    row->rows = cg_find_tap_rows(input, window, &row->view);
-    row->is_inside = (row->view.rows.stop - row->view.rows.first) == window->kernel_h;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    row->taps = view.rows;
+    row->rows = cg_find_tap_rows(input, window, &view);
+    row->is_inside = (view.rows.stop - view.rows.first) == window->kernel_h;
 }
 
-static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int32_t x_start,
+static void run_row(conv_layer *layer, const cg_conv_row *row, int8_t *output, int32_t x_start,
                     int32_t x_stop)
 {
     const cg_window *const window = layer->window;
@@ -185,7 +170,7 @@ void cg_conv2d_s8_v6m_row(const cg_conv_params *params, const cg_conv_weights_v6
                           int32_t x_start, int32_t x_stop)
 {
     conv_layer layer;
-    conv_row row;
+    cg_conv_row row;
     start(&layer, params, weights, workspace);
     find_row(&row, layer.window, input, y);
     run_row(&layer, &row, output, x_start, x_stop);
@@ -208,27 +193,20 @@ static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output
     }
 }
 
-static int32_t is_pointwise(const cg_window *window)
-{
-    return ((window->kernel_h * window->kernel_w) == 1) && (window->stride_h == 1) &&
-           (window->stride_w == 1) && (window->out.h == window->in.h) &&
-           (window->out.w == window->in.w);
-}
-
 void cg_conv2d_s8_v6m(const cg_conv_params *params, const cg_conv_weights_v6m *weights,
                       void *workspace, const int8_t *input, int8_t *output)
 {
     const cg_window *const window = &params->window;
     conv_layer layer;
     start(&layer, params, weights, workspace);
-    if (is_pointwise(window)) {
+    if (cg_is_pointwise(window)) {
         run_pointwise(&layer, input, output);
         return;
     }
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            conv_row row;
+            cg_conv_row row;
             find_row(&row, window, &rows, y);
             run_row(&layer, &row, output, 0, window->out.w);
             output += window->out.w * window->out.c;

@@ -5,14 +5,10 @@
 #include "cg_conv_v6m_parts.h"
 #include "cg_fixed_point.h"
 
-#define CG_SHIFT_LEFT   0x40u
-#define CG_SHIFT_AMOUNT 0x1Fu
-
 void cg_requantize_s8_v6m(const cg_tile_v6m *tile, int32_t *sums, int32_t multiplier,
                           uint32_t shift)
 {
-    const int32_t amount = (int32_t)(shift & CG_SHIFT_AMOUNT);
-    const int32_t power = ((shift & CG_SHIFT_LEFT) != 0u) ? amount : -amount;
+    const int32_t power = cg_power_of(shift);
     const int32_t count = (int32_t)(shift >> 8);
     for (int32_t i = 0; i < count; i++) {
         const int32_t scaled = cg_requantize(sums[i], multiplier, power);

@@ -6,7 +6,7 @@
  * the rest. Windows inside the image are packed straight from it, a row of taps at a time; what
  * others cover is first copied to a patch, with the padding around it.
  */
-#include "cg_kernel_parts.h"
+#include "cg_conv_rows.h"
 #include "cg_v7m_parts.h"
 
 typedef struct {
@@ -20,13 +20,6 @@ typedef struct {
     int32_t in_stop;  /* at the left or right */
     int8_t *patch_end;
 } conv_layer;
-
-/* A row of results: which taps are inside, and where they are. */
-typedef struct {
-    cg_view view;
-    cg_tap_rows rows;
-    int32_t is_inside; /* no row of taps lies in the padding */
-} conv_row;
 
 static void start(conv_layer *layer, const cg_conv_params_v7m *params, void *workspace)
 {
@@ -119,16 +112,6 @@ static void pack_windows(const conv_layer *layer, const cg_tap_rows *rows, const
 
 /* ---- windows that reach into the padding ---------------------------------------------- */
 
-/* The row of taps `ky`, or NULL if it lies in the padding. */
-static const int8_t *tap_line(const conv_row *row, int32_t ky)
-{
-    if ((ky < row->view.rows.first) || (ky >= row->view.rows.stop)) {
-        return NULL;
-    }
-    const int32_t ring = (ky >= row->rows.wrap) ? row->rows.ring_bytes : 0;
-    return &row->rows.first[((ky - row->view.rows.first) * row->rows.step) - ring];
-}
-
 static int8_t *fill(int8_t *to, int32_t value, int32_t count)
 {
     for (; count > 0; count--) {
@@ -162,7 +145,7 @@ static int8_t *copy_line(const conv_layer *layer, int8_t *to, const int8_t *line
  * end of the workspace: the pixels that are packed from it reach its beginning later than it is
  * read. Returns its address.
  */
-static const int8_t *copy_patch(const conv_layer *layer, const conv_row *row, int32_t x,
+static const int8_t *copy_patch(const conv_layer *layer, const cg_conv_row *row, int32_t x,
                                 int32_t count)
 {
     const cg_window *const window = &layer->params->window;
@@ -171,21 +154,23 @@ static const int8_t *copy_patch(const conv_layer *layer, const conv_row *row, in
     int8_t *const patch = layer->patch_end - (window->kernel_h * line_bytes);
     int8_t *to = patch;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
-        to = copy_line(layer, to, tap_line(row, ky), row->rows.x_origin, columns);
+        to = copy_line(layer, to, cg_tap_line(row, ky), row->rows.x_origin, columns);
     }
     return patch;
 }
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-static void find_row(conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
+static void find_row(cg_conv_row *row, const cg_window *window, const cg_rows *input, int32_t y)
 {
-    cg_view_row(&row->view, window, y);
-    row->rows = cg_find_tap_rows(input, window, &row->view);
-    row->is_inside = (row->view.rows.stop - row->view.rows.first) == window->kernel_h;
+    cg_view view;
+    cg_view_row(&view, window, y);
+    row->taps = view.rows;
+    row->rows = cg_find_tap_rows(input, window, &view);
+    row->is_inside = (view.rows.stop - view.rows.first) == window->kernel_h;
 }
 
-static void run_row(conv_layer *layer, const conv_row *row, int8_t *output, int32_t x_start,
+static void run_row(conv_layer *layer, const cg_conv_row *row, int8_t *output, int32_t x_start,
                     int32_t x_stop)
 {
     const cg_window *const window = &layer->params->window;
@@ -217,7 +202,7 @@ void cg_conv2d_s8_v7m_row(const cg_conv_params_v7m *params, void *workspace, con
                           int8_t *output, int32_t y, int32_t x_start, int32_t x_stop)
 {
     conv_layer layer;
-    conv_row row;
+    cg_conv_row row;
     start(&layer, params, workspace);
     find_row(&row, &params->window, input, y);
     run_row(&layer, &row, output, x_start, x_stop);
@@ -239,27 +224,20 @@ static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output
     }
 }
 
-static int32_t is_pointwise(const cg_window *window)
-{
-    return ((window->kernel_h * window->kernel_w) == 1) && (window->stride_h == 1) &&
-           (window->stride_w == 1) && (window->out.h == window->in.h) &&
-           (window->out.w == window->in.w);
-}
-
 void cg_conv2d_s8_v7m(const cg_conv_params_v7m *params, void *workspace, const int8_t *input,
                       int8_t *output)
 {
     const cg_window *const window = &params->window;
     conv_layer layer;
     start(&layer, params, workspace);
-    if (is_pointwise(window)) {
+    if (cg_is_pointwise(window)) {
         run_pointwise(&layer, input, output);
         return;
     }
     for (int32_t b = 0; b < window->batch; b++) {
         const cg_rows rows = cg_all_rows(&window->in, input);
         for (int32_t y = 0; y < window->out.h; y++) {
-            conv_row row;
+            cg_conv_row row;
             find_row(&row, window, &rows, y);
             run_row(&layer, &row, output, 0, window->out.w);
             output += window->out.w * window->out.c;

@@ -6,14 +6,10 @@
 #include "cg_fixed_point.h"
 #include "cg_v7m_parts.h"
 
-#define CG_SHIFT_LEFT   0x40u
-#define CG_SHIFT_AMOUNT 0x1Fu
-
 void cg_requantize_s8_v7m(const cg_range_v7m *range, int32_t *sums, int32_t multiplier,
                           uint32_t shift)
 {
-    const int32_t amount = (int32_t)(shift & CG_SHIFT_AMOUNT);
-    const int32_t power = ((shift & CG_SHIFT_LEFT) != 0u) ? amount : -amount;
+    const int32_t power = cg_power_of(shift);
     const int32_t count = (int32_t)(shift >> 8);
     for (int32_t i = 0; i < count; i++) {
         const int32_t scaled = cg_requantize(sums[i], multiplier, power);

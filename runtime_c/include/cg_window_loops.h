@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_window_loops.h -- the loops around a pixel that portable kernels with windows share. A kernel
+ * computes all channels of one result; these macros define the functions that go along a row, and
+ * over all rows of all images, forward or from the last pixel to the first. Included by kernels
+ * only.
+ *
+ * Macros, because element and parameter types differ, and a call by pointer a pixel costs too much.
+ * `declared` is CG_LIST of a layer's parameters as they are declared, `passed` as they are passed
+ * on: `params`, in whose `window` the loops run, and weights where there are some.
+ */
+#ifndef CG_WINDOW_LOOPS_H
+#define CG_WINDOW_LOOPS_H
+
+#include "cg_kernel_parts.h"
+
+/* Several arguments as one argument of a macro. */
+#define CG_LIST(...) __VA_ARGS__
+
+/* ---- images whose rows may lie in a ring ---------------------------------------------- */
+
+/*
+ * Result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const cg_tap_rows *,
+ * element *output)`.
+ */
+#define CG_DEFINE_ROW(name, pixel, element, declared, passed)                                      \
+    void name(declared, const cg_rows *input, element *output, int32_t y, int32_t x_start,         \
+              int32_t x_stop)                                                                      \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        cg_view view;                                                                              \
+        cg_view_row(&view, window, y);                                                             \
+        const cg_tap_rows rows = cg_find_tap_rows(input, window, &view);                           \
+        for (int32_t x = x_start; x < x_stop; x++) {                                               \
+            cg_view_col(&view, window, x);                                                         \
+            pixel(passed, &view, &rows, output);                                                   \
+            output += window->out.c;                                                               \
+        }                                                                                          \
+    }
+
+/* All rows of all images, by `row` above; `all_rows` is cg_all_rows or cg_all_rows_f32. */
+#define CG_DEFINE_ALL_ROWS(name, row, element, all_rows, declared, passed)                         \
+    void name(declared, const element *input, element *output)                                     \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        for (int32_t b = 0; b < window->batch; b++) {                                              \
+            const cg_rows rows = all_rows(&window->in, input);                                     \
+            for (int32_t y = 0; y < window->out.h; y++) {                                          \
+                row(passed, &rows, output, y, 0, window->out.w);                                   \
+                output += window->out.w * window->out.c;                                           \
+            }                                                                                      \
+            input += cg_shape_elements(&window->in);                                               \
+        }                                                                                          \
+    }
+
+/* The same of int8, from the last pixel to the first. */
+#define CG_DEFINE_REVERSE_ROWS(name, row, declared, passed)                                        \
+    void name(declared, const int8_t *input, int8_t *output)                                       \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        for (int32_t b = window->batch - 1; b >= 0; b--) {                                         \
+            const cg_rows rows =                                                                   \
+                cg_all_rows(&window->in, &input[b * cg_shape_elements(&window->in)]);              \
+            int8_t *at = &output[(b + 1) * cg_shape_elements(&window->out)];                       \
+            for (int32_t y = window->out.h - 1; y >= 0; y--) {                                     \
+                for (int32_t x = window->out.w - 1; x >= 0; x--) {                                 \
+                    at -= window->out.c;                                                           \
+                    row(passed, &rows, at, y, x, x + 1);                                           \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* ---- whole images of int16 ------------------------------------------------------------ */
+
+/*
+ * Result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const cg_s16 *image,
+ * cg_s16 *output)`.
+ */
+#define CG_DEFINE_PART(name, pixel, declared, passed)                                              \
+    void name(declared, const cg_s16 *input, cg_s16 *output, int32_t y, int32_t x_start,           \
+              int32_t x_stop)                                                                      \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        cg_view view;                                                                              \
+        cg_view_row(&view, window, y);                                                             \
+        for (int32_t x = x_start; x < x_stop; x++) {                                               \
+            cg_view_col(&view, window, x);                                                         \
+            pixel(passed, &view, input, output);                                                   \
+            output += window->out.c;                                                               \
+        }                                                                                          \
+    }
+
+/* All rows of all images, by `part` above. */
+#define CG_DEFINE_ALL_PARTS(name, part, declared, passed)                                          \
+    void name(declared, const cg_s16 *input, cg_s16 *output)                                       \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        for (int32_t b = 0; b < window->batch; b++) {                                              \
+            for (int32_t y = 0; y < window->out.h; y++) {                                          \
+                part(passed, input, output, y, 0, window->out.w);                                  \
+                output += window->out.w * window->out.c;                                           \
+            }                                                                                      \
+            input += cg_shape_elements(&window->in);                                               \
+        }                                                                                          \
+    }
+
+/* The same from the last pixel to the first. */
+#define CG_DEFINE_REVERSE_PARTS(name, part, declared, passed)                                      \
+    void name(declared, const cg_s16 *input, cg_s16 *output)                                       \
+    {                                                                                              \
+        const cg_window *const window = &params->window;                                           \
+        for (int32_t b = window->batch - 1; b >= 0; b--) {                                         \
+            const cg_s16 *image = &input[b * cg_shape_elements(&window->in)];                      \
+            cg_s16 *at = &output[(b + 1) * cg_shape_elements(&window->out)];                       \
+            for (int32_t y = window->out.h - 1; y >= 0; y--) {                                     \
+                for (int32_t x = window->out.w - 1; x >= 0; x--) {                                 \
+                    at -= window->out.c;                                                           \
+                    part(passed, image, at, y, x, x + 1);                                          \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#endif /* CG_WINDOW_LOOPS_H */
