@@ -16,7 +16,7 @@ from codegen.driver.report.sections import copies_line, core1_line, reduction_li
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
 from codegen.driver.run import StepCheck, used_pools
-from codegen.emit.interface.figures import stack_bytes
+from codegen.emit.model.header import stack_bytes
 from codegen.errors import counted
 from codegen.ir import Board
 from codegen.plan.draw.memory_map import program_map

@@ -11,7 +11,7 @@ from codegen.driver.checks.interface import check_port
 from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
 from codegen.driver.report.compare import Comparison, array, compare
 from codegen.driver.report.single import Measured
-from codegen.emit.interface.figures import stack_bytes
+from codegen.emit.model.header import stack_bytes
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps

@@ -6,23 +6,26 @@ from pathlib import PurePosixPath
 
 import codegen
 from codegen import resources
-from codegen.emit.c.c_text import declaration, starred
-from codegen.emit.c.environment import fill
+from codegen.emit.c.c_text import fill, starred
 from codegen.emit.c.literals import needs_math
-from codegen.emit.c.program_names import pool_array, pool_macro, reader_name
+from codegen.emit.c.program_names import reader_name
 from codegen.emit.firmware.bench import bench_view
-from codegen.emit.firmware.board_files import firmware_files
-from codegen.emit.firmware.build_files import build_files
-from codegen.emit.folder.marks import marked
-from codegen.emit.interface.figures import entry_function, figures, other_functions
-from codegen.emit.interface.header import header_view
-from codegen.emit.steps.core1 import core1_functions
-from codegen.emit.steps.entry import entry_view
-from codegen.emit.steps.runtime import LICENCE_FILE, header_files, kernel_files
-from codegen.emit.values.constants import byte_rows, constant_views, pool_definition
+from codegen.emit.firmware.build_files import build_files, firmware_files
+from codegen.emit.firmware.runtime import LICENCE_FILE, header_files, kernel_files, kernel_headers, marked
+from codegen.emit.model.entry import core1_functions, entry_view
+from codegen.emit.model.header import entry_function, figures, header_view, other_functions
+from codegen.emit.values.constant_pools import (
+    ImageView,
+    byte_rows,
+    constant_views,
+    constants_file,
+    digest_of,
+    image_bytes,
+    image_view,
+    pool_views,
+    set_view,
+)
 from codegen.emit.values.locations import Places
-from codegen.emit.values.ownership import ImageView, constants_file, digest_of, image_bytes, image_view
-from codegen.emit.values.shared import set_view
 from codegen.ir import Runner
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.plan.draw.memory_map import program_map
@@ -142,22 +145,17 @@ def _owned_files(bundle: Bundle, digest: bytes | None) -> Mapping[str, str]:
     """What the test firmware has in place of the application: the pools, the image of constants."""
     files: dict[str, str] = {}
     if bundle.programs[0].interface.caller_pools:
-        files["firmware/bench_pools.c"] = fill("c/bench_pools.c.j2", pools=_numbered_pools(bundle))
+        files["firmware/bench_pools.c"] = fill("c/bench_pools.c.j2", pools=pool_views(bundle))
     if digest is not None:
-        data, pool = image_bytes(bundle, digest), max(bundle.constants, key=lambda pool: pool.size_bytes)
-        image = image_view(bundle, digest)
-        opening = f'const uint8_t {image.object}[{len(data)}] CG_SECTION("{pool.section}")'
-        rows = byte_rows(data)
-        views = {"name": bundle.prefix, "opening": opening, "alignment": image.alignment, "rows": rows}
-        files[f"firmware/{bundle.prefix}_constants.c"] = fill("c/bench_constants.c.j2", **views)
+        largest = max(bundle.constants, key=lambda pool: pool.size_bytes)
+        files[f"firmware/{bundle.prefix}_constants.c"] = fill(
+            "c/bench_constants.c.j2",
+            shared=set_view(bundle),
+            image=image_view(bundle, digest),
+            section=largest.section,
+            rows=byte_rows(image_bytes(bundle, digest)),
+        )
     return files
-
-
-def _numbered_pools(bundle: Bundle) -> tuple[str, ...]:
-    return tuple(
-        pool_definition(pool_array(bundle, p.name), f"{p.size_bytes}u", p.section, p.alignment)
-        for p in bundle.pools
-    )
 
 
 def _test_firmware(programs: tuple[Program, ...]) -> Mapping[str, str]:
@@ -178,7 +176,8 @@ def _model_files(bundle: Bundle, program: Program, image: ImageView | None) -> M
         "header": header,
         "shared": set_view(bundle),
         "entry": entry_view(program, places, header),
-        "pools": _pools(bundle) if bundle.is_single and not program.interface.caller_pools else (),
+        "kernel_headers": kernel_headers(program),
+        "pools": pool_views(bundle) if bundle.is_single and not program.interface.caller_pools else (),
         "image": image,
         "memory_map": starred(program_map(program, _MAP_WIDTH)),
     }
@@ -197,12 +196,8 @@ def _shared_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
         "image": image,
         "caller_pools": bundle.programs[0].interface.caller_pools,
         "data_needs_math": image is None
-        and any(needs_math(table) for pool in constants for table in pool.tables),
-        "pools": _pools(bundle),
-        "pool_declarations": [
-            declaration(f"extern uint8_t {pool_array(bundle, p.name)}[{pool_macro(bundle.prefix, p.name)}];")
-            for p in bundle.pools
-        ],
+        and any(needs_math(member.rows) for pool in constants for member in pool.members),
+        "pools": pool_views(bundle),
     }
     files = {
         f"{bundle.prefix}_data.h": fill("c/model_data.h.j2", **views),
@@ -214,17 +209,8 @@ def _shared_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
     return files
 
 
-def _pools(bundle: Bundle) -> tuple[str, ...]:
-    return tuple(
-        pool_definition(
-            pool_array(bundle, pool.name), pool_macro(bundle.prefix, pool.name), pool.section, pool.alignment
-        )
-        for pool in bundle.pools
-    )
-
-
 def _bench_file(bundle: Bundle, program: Program, image: ImageView | None) -> str:
     places = Places(bundle, program, fixed=True)
     header = header_view(program, places, codegen.__version__)
-    view = bench_view(program, places, header, image)
+    view = bench_view(program, places)
     return fill("c/bench.c.j2", header=header, bench=view, shared=set_view(bundle), image=image)

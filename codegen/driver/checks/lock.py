@@ -10,7 +10,7 @@ import msgspec
 
 import codegen
 from codegen.driver.inputs.files import write_file
-from codegen.emit.interface.figures import macs, stack_bytes
+from codegen.emit.model.header import macs, stack_bytes
 from codegen.errors import CodegenError, Message, counted
 from codegen.program.image import ElfSizes
 from codegen.program.program import Bundle

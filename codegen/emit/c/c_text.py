@@ -1,11 +1,47 @@
-"""C text that clang-format leaves as it is: wrapped lists, comments, aligned macros."""
+"""Templates filled to C text that clang-format leaves as it is: long lines broken, columns aligned, comments.
 
+What stands in a line is the templates'; the filters here say where it is broken. Undefined names raise, and
+templates can `stop`.
+"""
+
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import groupby
+from typing import NoReturn, cast
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from codegen import resources
+from codegen.emit.c.literals import float32, integer
 
 COLUMNS = 100
 """Longest line of generated C."""
+
+_BLANK_LINES = re.compile(r"\n{3,}")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def stop(reason: str) -> NoReturn:
+    """Called by a template that meets a case it does not know; raises ValueError."""
+    raise ValueError(f"template: {reason}")
+
+
+def quoted(text: str) -> str:
+    """A C string literal; raises ValueError for anything but printable ASCII."""
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError(f"{text!r} cannot be written as a C string")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def hexadecimal(value: int) -> str:
+    """An offset, at least three digits: 0x040."""
+    return f"0x{value:03x}"
+
+
+# ---- comments ---------------------------------------------------------------------------
 
 
 def comment_text(text: str) -> str:
@@ -15,54 +51,95 @@ def comment_text(text: str) -> str:
     return plain.replace("*/", "* /").replace("/*", "/ *")
 
 
-def comment_lines(text: str, *, first: str, rest: str) -> list[str]:
-    """`text` wrapped to COLUMNS, with `first` before the first line and `rest` before the others."""
-    return textwrap.wrap(
-        text, width=COLUMNS, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-    )
-
-
-def block_comment(text: str, indent: str) -> str:
-    """A comment on lines of its own: one line if it fits, else a starred block."""
-    single = f"{indent}/* {text} */"
-    if len(single) <= COLUMNS:
-        return single
-    lines = comment_lines(text, first=f"{indent} * ", rest=f"{indent} * ")
-    return "\n".join([f"{indent}/*", *lines, f"{indent} */"])
-
-
 def starred(text: str) -> str:
     """`text` as the inside of a block comment: every line with its star."""
     return "\n".join(f" * {comment_text(line)}".rstrip() for line in text.splitlines())
 
 
-def wrapped(head: str, items: Sequence[str], tail: str, *, separator: str = ", ") -> str:
-    """`head` (it ends where the first item begins), the items, `tail`, filled to COLUMNS.
+def starred_text(text: str, first: str = " * ", rest: str = " * ") -> str:
+    """`text` wrapped inside a comment, with `first` before the first line and `rest` before the others."""
+    return "\n".join(
+        textwrap.wrap(
+            comment_text(_one_line(text)),
+            width=COLUMNS,
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def comment(text: str) -> str:
+    """Paragraphs of `text`, apart by blank lines, as a starred comment wrapped to the longest line."""
+    paragraphs = map(starred_text, re.split(r"\n\s*\n", text.strip()))
+    return "\n".join(["/*", "\n *\n".join(paragraphs), " */"])
+
+
+def comment_line(text: str, indent: str = "") -> str:
+    """`text` as a comment of its own: one line if it fits, else a starred block."""
+    single = f"{indent}/* {comment_text(_one_line(text))} */"
+    if len(single) <= COLUMNS:
+        return single
+    star = f"{indent} * "
+    return "\n".join([f"{indent}/*", starred_text(text, star, star), f"{indent} */"])
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r" *\n *", " ", text.strip())
+
+
+# ---- lines that are too long ------------------------------------------------------------
+
+
+def wrapped(line: str, separator: str = ", ") -> str:
+    """A line that ends with a list in brackets, filled to COLUMNS if it is too long.
 
     Further lines are aligned with the first item; where an item is too long for that, all move to
     lines of their own, four columns further in than the head, out of clang-format's reach.
     """
-    line = head + separator.join(items) + tail
     if len(line) <= COLUMNS:
         return line
+    head, items, tail = _parts(line, separator)
     stem = separator.rstrip()
     pieces = [f"{item}{stem}" for item in items[:-1]] + [f"{items[-1]}{tail}"]
     aligned = _filled(head, " " * len(head), pieces)
     if all(len(row) <= COLUMNS for row in aligned):
         return "\n".join(aligned)
-    inner = " " * (len(head) - len(head.lstrip()) + 4)
+    inner = " " * (_indent(head) + 4)
     return unformatted("\n".join([head.rstrip(), *_filled(inner, inner, pieces)]))
+
+
+def _parts(line: str, separator: str) -> tuple[str, list[str], str]:
+    """What is in front of the items of the last brackets of `line`, the items, what is behind them."""
+    close = max(map(line.rfind, ")}"))
+    depth, begin, cuts = 0, close, [close]
+    while begin >= 0:
+        depth += (line[begin] in _CLOSING) - (line[begin] in _OPENING)
+        if not depth:
+            break
+        if depth == 1 and line.startswith(separator, begin):
+            cuts.append(begin)
+        begin -= 1
+    starts = [begin + 1, *(cut + len(separator) for cut in reversed(cuts[1:]))]
+    items = [line[start:stop] for start, stop in zip(starts, reversed(cuts), strict=True)]
+    return line[: begin + 1], items, line[close:]
 
 
 def unformatted(text: str) -> str:
     """`text` between marks that keep clang-format off it: names too long for its rules."""
-    indent = " " * (len(text) - len(text.lstrip()))
+    indent = " " * _indent(text)
     return f"{indent}/* clang-format off */\n{text}\n{indent}/* clang-format on */"
 
 
-def declaration(line: str) -> str:
-    """A declaration of one line, however long it is."""
-    return line if len(line) <= COLUMNS else unformatted(line)
+def declaration(text: str) -> str:
+    """A declaration, however long its lines are."""
+    return text if all(len(line) <= COLUMNS for line in text.splitlines()) else unformatted(text)
+
+
+def attributed(declared: str, attributes: str) -> str:
+    """A declaration and its attributes, on a line of their own where one line is too short."""
+    line = f"{declared} {attributes}"
+    return line if len(line) <= COLUMNS else f"{declared}\n    {attributes}"
 
 
 def _filled(first: str, rest: str, pieces: Sequence[str]) -> list[str]:
@@ -77,60 +154,118 @@ def _filled(first: str, rest: str, pieces: Sequence[str]) -> list[str]:
     return [*rows, row]
 
 
-def assignment(left: str, right: str) -> str:
+def assignment(line: str) -> str:
     """`left = right;`, broken after the sign if it is too long."""
-    line = f"{left} = {right};"
     if len(line) <= COLUMNS:
         return line
-    indent = " " * (len(left) - len(left.lstrip()) + 4)
-    return f"{left} =\n{indent}{right};"
+    left, right = line.split(" = ", 1)
+    return f"{left} =\n{' ' * (_indent(left) + 4)}{right}"
 
 
-def call_assignment(left: str, function: str, arguments: Sequence[str]) -> str:
+def call_assignment(line: str) -> str:
     """`left = function(arguments);`: on one line, else the call on a line of its own, else wrapped out of
     clang-format's reach."""
-    indent = " " * (len(left) - len(left.lstrip()) + 4)
-    call = f"{function}({', '.join(arguments)});"
-    if len(f"{left} = {call}") <= COLUMNS:
-        return f"{left} = {call}"
-    if len(indent + call) <= COLUMNS:
-        return f"{left} =\n{indent}{call}"
-    text = wrapped(f"{left} = {function}(", arguments, ");")
+    broken = assignment(line)
+    if len(broken.split("\n")[-1]) <= COLUMNS:
+        return broken
+    text = wrapped(line)
     return text if text.lstrip().startswith("/*") else unformatted(text)
 
 
-def macros(definitions: Sequence[tuple[str, str]]) -> str:
-    """`#define` lines, values in one column."""
-    width = max((len(name) for name, _ in definitions), default=0)
-    return "\n".join(f"#define {name:<{width}} {value}" for name, value in definitions)
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
-def members(declarations: Sequence[tuple[str, str]]) -> str:
-    """Struct members `(declaration, comment)`, comments in one column, left out where too long.
+# ---- columns ----------------------------------------------------------------------------
+
+
+def macros(text: str) -> str:
+    """Lines `#define NAME value`, values in one column."""
+    rows = [line.split(" ", 2)[1:] for line in text.splitlines()]
+    width = max((len(name) for name, _ in rows), default=0)
+    return "\n".join(f"#define {name:<{width}} {value}" for name, value in rows)
+
+
+def members(text: str) -> str:
+    """Struct members `declaration; /* comment */`, comments in one column, left out where too long.
 
     A member without comment ends a column: clang-format aligns comments of neighbours only.
     """
-    width = max((len(code) for code, _ in declarations), default=0) + 1
+    every = [line.partition("; /* ") for line in text.splitlines()]
+    declared = [(code, note.removesuffix(" */")) for code, _, note in every]
+    width = max((len(code) for code, _ in declared), default=0) + 1
     lines: list[str] = []
-    for fits, run in groupby(declarations, lambda row: len(_member(*row, width)) <= COLUMNS):
+    for fits, run in groupby(declared, lambda row: len(_member(*row, width)) <= COLUMNS):
         rows = list(run)
         column = max(len(code) for code, _ in rows) + 1
-        lines += [_member(code, comment, column) if fits else f"    {code};" for code, comment in rows]
+        lines += [_member(code, note, column) if fits else f"    {code};" for code, note in rows]
     return "\n".join(lines)
 
 
-def _member(code: str, comment: str, width: int) -> str:
-    return f"    {f'{code};':<{width}} /* {comment} */"
+def _member(code: str, note: str, width: int) -> str:
+    return f"    {f'{code};':<{width}} /* {note} */"
 
 
-def quoted(text: str) -> str:
-    """A C string literal; raises ValueError for anything but printable ASCII."""
-    if not (text.isascii() and text.isprintable()):
-        raise ValueError(f"{text!r} cannot be written as a C string")
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def list_macro(name: str, items: Sequence[str]) -> str:
+    """The definition of a macro that is a list, in as many lines as it takes."""
+    line = f"#define {name} {', '.join(items)}"
+    if len(line) <= COLUMNS:
+        return line
+    rows, row = [f"#define {name}"], "   "
+    for item in items:
+        if len(row) + len(item) + 2 > COLUMNS - 2 and row.strip():  # room for a backslash
+            rows.append(row)
+            row = "   "
+        row += f" {item},"
+    text = " \\\n".join([*rows, row.rstrip(",")])
+    return f"/* clang-format off */\n{text}\n/* clang-format on */"
 
 
-def hexadecimal(value: int) -> str:
-    """An offset, at least three digits: 0x040."""
-    return f"0x{value:03x}"
+# ---- templates --------------------------------------------------------------------------
+
+
+def _on_blocks(layout: Callable[..., str], *, by_line: bool = False) -> Callable[..., str]:
+    """`layout` as a filter of a block: the newline at its end stays; `by_line`: each line is laid out."""
+
+    def laid_out(text: str, *words: str) -> str:
+        body = text.removesuffix("\n")
+        parts = body.split("\n") if by_line else [body]
+        return "\n".join(layout(part, *words) for part in parts) + text[len(body) :]
+
+    return laid_out
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resources.folder("templates")),
+        undefined=StrictUndefined,
+        autoescape=False,  # the output is C, not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    texts = (comment_text, starred_text, comment, comment_line, macros, members, unformatted, quoted)
+    lines = (wrapped, assignment, call_assignment)
+    environment.filters |= {each.__name__: _on_blocks(each) for each in (*texts, declaration)}
+    environment.filters |= {each.__name__: _on_blocks(each, by_line=True) for each in lines}
+    environment.filters |= {"hexadecimal": hexadecimal, "integer": integer, "float32": float32}
+    known = cast("dict[str, object]", environment.globals)
+    known |= {"stop": stop, "attributed": attributed, "list_macro": list_macro, "COLUMNS": COLUMNS}
+    return environment
+
+
+def statement(template: str, kind: str, *values: object) -> str:
+    """The text of one kind of statement: macro `kind` of `template`, without a newline at its end."""
+    text: str = getattr(_environment().get_template(template).module, kind)(*values)
+    return text.removesuffix("\n")
+
+
+def fill(template: str, **views: object) -> str:
+    """The text of `template` (path below templates/); raises on anything the views do not define.
+
+    Where parts of a template are left out, one blank line stays between what is left.
+    """
+    text = _environment().get_template(template).render(**views)
+    # The search for a plain text is many times faster, and weights are megabytes of text.
+    return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text

@@ -1,4 +1,4 @@
-"""What surrounds a model on a board: start-up, linker script, test link, build files.
+"""What surrounds a model: the runtime's files that it needs, build files, start-up, linker script, test link.
 
-In: a board and its programs. Out: files of the folder `firmware/`. Start with `board_files`.
+In: a board and its programs. Out: files of the folder. Start with `build_files`.
 """

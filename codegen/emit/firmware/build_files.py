@@ -1,15 +1,169 @@
-"""The build files that make an emitted folder build alone."""
+"""What surrounds the models in an emitted folder: build files, and the test firmware of a board, start-up and
+linker script rendered for it, test link and drivers copied.
+
+Memory of the data region, from its start: the model's stack, the link's stack, data, bss, then the
+pools between bytes that belong to nobody, then free memory (the link keeps inputs there).
+"""
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 
-from codegen.emit.c.environment import fill
-from codegen.ir import Runner
-from codegen.program.program import Bundle
+from codegen import resources
+from codegen.emit.c.c_text import fill
+from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
+from codegen.program.program import Bundle, Program, uses_second_core
+from codegen.targets.families import family_of
+
+GUARD_BYTES = 32
+"""Bytes of nobody in front of the pools of the data region, and behind the pools of every region."""
+
+LINK_STACK_BYTES = 416
+"""Stack of the test link; `identify` tells how much of it was never used."""
+
+FRAME_OVERHEAD_BYTES = 12
+"""Header, session and checksum around a frame's payload."""
+
+_PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
+"""(least bytes of data region, payload bytes of a frame)."""
+
+_BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
+_CORE1 = ("bench/core1.c", "bench/core1.h")
 
 _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
 """What a folder has beside its models; in CMake with a model's target in front."""
 _CMAKE_TARGETS = "all clean depend edit_cache firmware help install package rebuild_cache test"
 _RESERVED_TARGETS = frozenset(_CMAKE_TARGETS.split())
+
+
+# ---- test firmware ----------------------------------------------------------------------
+
+
+def payload_bytes(board: Board) -> int:
+    """Payload bytes of the test link's frames on `board`: as many as its memory can spare."""
+    size = board.region(board.data_region).size_bytes
+    return next(payload for least, payload in _PAYLOADS if size >= least)
+
+
+def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, str]:
+    """Path -> text of `firmware/startup.c`, `firmware/link.ld`, `firmware/bench/*`, `firmware/port/*.c`.
+
+    Every `.c` file among them is to be compiled. The same for all programs of a board, but for the second
+    core, which is started where one has steps on it: models are found through `cg_bench_models`. Raises
+    ValueError for a board without counter (`host`), or without the core that a program needs.
+    """
+    core1 = _second_core(board) if uses_second_core(programs) else None
+    views = _views(board, core1)
+    second = () if core1 is None else (*_CORE1, f"port/core1_{core1.driver}.c")
+    return {
+        "firmware/link.ld": fill("board/link.ld.j2", **views),
+        "firmware/startup.c": fill("board/startup.c.j2", **views),
+        **{f"firmware/bench/{name}": _runtime(f"bench/{name}") for name in _BENCH},
+        **{f"firmware/{name}": _runtime(name) for name in (*port_files(board), *second)},
+    }
+
+
+def _second_core(board: Board) -> SecondCore:
+    if board.second_core is None:
+        raise ValueError(f"board {board.name} has no second core: devices were not planned for it")
+    return board.second_core
+
+
+def port_files(board: Board) -> tuple[str, ...]:
+    """Drivers of `board`, as paths below runtime_c. Raises ValueError for a board without counter."""
+    if board.counter is None:
+        raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
+    return (
+        f"port/cache_{'l1' if _caches(board) else 'none'}.c",
+        f"port/counter_{board.counter.driver}.c",
+        f"port/mpu_{board.mpu or 'none'}.c",
+        f"port/setup_{board.startup or 'none'}.c",
+        f"port/uart_{board.uart.driver if board.uart else 'none'}.c",
+    )
+
+
+def _caches(board: Board) -> bool:
+    """Whether the core has caches that the firmware turns on."""
+    return any(cache.kind is not CacheKind.FLASH for cache in board.caches)
+
+
+def _runtime(name: str) -> str:
+    return resources.folder("runtime_c").joinpath(*PurePosixPath(name).parts).read_text(encoding="utf-8")
+
+
+def _views(board: Board, core1: SecondCore | None) -> Mapping[str, object]:
+    if board.counter is None:
+        raise ValueError(f"board {board.name} has no counter: there is no test firmware for it")
+    data, code = board.region(board.data_region), board.region(board.code_region)
+    pools = [region for region in board.regions if region.writable]
+    constants = [region for region in board.regions if not region.writable and region != code]
+    return {
+        "board": board,
+        "core1": core1,
+        "regions": board.regions,
+        "pool_regions": pools,
+        "constant_regions": constants,
+        "code": code.pool_name,
+        "code_region": code.name,
+        "data": data.pool_name,
+        "data_region": data.name,
+        "data_address": data.start,
+        "data_end": data.end,
+        "front_bytes": {region.name: GUARD_BYTES if region == data else 0 for region in pools},
+        "guard_bytes": GUARD_BYTES,
+        "stack_bytes": board.stack_bytes,
+        "link_stack_bytes": LINK_STACK_BYTES,
+        "frame_bytes": payload_bytes(board) + FRAME_OVERHEAD_BYTES,
+        "uart_divider": f"{round(board.clock_hz / board.uart.baud) if board.uart else 0}u",
+        "uart_address": board.uart.address if board.uart else 0,
+        "closed": _closed(board),
+        "mpu_ranges": _mpu_ranges(board),
+        "has_caches": _caches(board),
+        "systick": board.counter.driver == "systick",
+        "has_system_control": family_of(board.target.cpu).has_system_control,
+        "has_fpu": "fpu" in board.target.features,
+        "read_only": [
+            (f"__cg_{region.pool_name}_start", f"__cg_{region.pool_name}_end")
+            for region in (code, *constants)
+        ],
+        "symbols": [*_symbols(pools, (code, *constants)), *(["__cg__core1_stack_end"] if core1 else [])],
+    }
+
+
+def _closed(board: Board) -> list[tuple[int, int]]:
+    """Ranges [start, end) that the MPU closes to all: holes, and NULL where memory for data begins at 0."""
+    holes = [(hole.address, hole.address + hole.size_bytes) for hole in board.holes]
+    return holes + [
+        (region.address, region.start) for region in board.regions if region.start != region.address
+    ]
+
+
+def _mpu_ranges(board: Board) -> int:
+    """Most ranges the MPU is told of: data, each pool, code and constants, NULL before code, closed ones."""
+    null_page = board.region(board.code_region).address == 0
+    return 1 + len(board.regions) + null_page + len(_closed(board))
+
+
+def _symbols(pools: Sequence[Region], read_only: Sequence[Region]) -> list[str]:
+    """Symbols of the linker script; two underscores keep its own ones apart from regions' names."""
+    own = (
+        "stack_start",
+        "stack_end",
+        "link_stack_end",
+        "data_start",
+        "data_end",
+        "data_load",
+        "bss_start",
+        "bss_end",
+    )
+    names = [f"_{name}" for name in (*own, "free_start", "free_end")]
+    names += [f"{region.pool_name}_{edge}" for region in read_only for edge in ("start", "end")]
+    names += [
+        f"{region.pool_name}_{edge}" for region in pools for edge in ("front", "start", "end", "guard_end")
+    ]
+    return [f"__cg_{name}" for name in names]
+
+
+# ---- build files ------------------------------------------------------------------------
 
 
 def _target(name: str) -> str:

@@ -1,16 +1,19 @@
-"""Where values live in C: bytes of a pool, or what the caller's structs point to."""
+"""Where values live in C: bytes of a pool, or what the caller's structs point to; inputs and outputs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from codegen.emit.c.c_text import hexadecimal
-from codegen.emit.c.literals import POOL_TYPES
-from codegen.emit.c.program_names import c_name, pool_array
-from codegen.ir import DType, Var
+from codegen.emit.c.literals import POOL_TYPES, PUBLIC_TYPES
+from codegen.emit.c.program_names import c_name, io_stems, pool_array
+from codegen.ir import DType, TensorType, Var
+from codegen.ir.ops.user import operator_name
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
-from codegen.program.interface import IoMode
+from codegen.program.interface import IoMode, IoTensor
 from codegen.program.problem import Buffer, Placement, peak_bytes
-from codegen.program.program import Bundle, Program, own_pools
+from codegen.program.program import Bundle, Program, core_of, own_pools
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,3 +175,161 @@ def used_pools(program: Program) -> tuple[PoolSize, ...]:
         )
         for pool in own_pools(program)
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorView:
+    """An input or output in C."""
+
+    kind: Literal["input", "output"]
+    field: str
+    origin: str
+    """Its name in the model's file."""
+    stem: str
+    macro: str
+    """Stem of its macros, `TINYRES_IMAGE`."""
+    type: TensorType
+    c_type: str
+    is_quantised: bool
+    """Per tensor: scale and zero point say all."""
+    has_converter: bool
+    """There is an inline function between real numbers and what it stores."""
+    accessor: str
+    """Name of the function that says where it lives (I/O in the pools)."""
+    pointer: str
+    """Where it lives in a pool; empty if the caller owns it."""
+    overwriter: int | None
+    """First step that may write to an input's bytes in a pool; None if nothing does."""
+    is_streamed: bool
+
+
+def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
+    """All inputs and all outputs."""
+    input_stems, output_stems = io_stems(places.bundle, program)
+    inputs = zip(program.inputs, input_stems, strict=True)
+    outputs = zip(program.outputs, output_stems, strict=True)
+    return (
+        [_tensor(program, places, tensor, stem, "input") for tensor, stem in inputs],
+        [_tensor(program, places, tensor, stem, "output") for tensor, stem in outputs],
+    )
+
+
+def callers_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
+    """The inputs and outputs that the application knows of: all but state."""
+    inputs, outputs = io_views(program, places)
+    return (
+        [view for view, tensor in zip(inputs, program.inputs, strict=True) if tensor in program.given],
+        [view for view, tensor in zip(outputs, program.outputs, strict=True) if tensor in program.wanted],
+    )
+
+
+def _tensor(
+    program: Program, places: Places, tensor: IoTensor, stem: str, kind: Literal["input", "output"]
+) -> TensorView:
+    given, field, place = tensor.type, c_name(tensor.field), places.value(tensor.value)
+    in_pool = place if isinstance(place, PoolBytes) else None
+    quantised = given.quantization is not None and given.quantization.axis is None and given.dtype.is_integer
+    return TensorView(
+        kind=kind,
+        field=field,
+        origin=tensor.origin,
+        stem=stem,
+        macro=f"{program.name.upper()}_{stem.upper()}",
+        type=given,
+        c_type=PUBLIC_TYPES[given.dtype],
+        is_quantised=quantised,
+        has_converter=quantised and given.dtype.size_bytes <= 2,  # cg_quantize is for 8 and 16 bits
+        accessor=f"{program.name}_{_access_word(program, field, kind)}",
+        pointer=places.pointer(in_pool, given.dtype, PUBLIC_TYPES) if in_pool else "",
+        overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
+        is_streamed=kind == "input" and tensor.value == program.streamed,
+    )
+
+
+def _access_word(program: Program, field: str, kind: str) -> str:
+    """What tells the accessors of a program's inputs and outputs apart: `input_image`, and `input_1`, not
+    `input_input_1`, for a field that says what it is, unless there is a field `1` as well."""
+    rest = field.removeprefix(kind).removeprefix("_")
+    says = field == kind or field.startswith(f"{kind}_")
+    others = [c_name(tensor.field) for tensor in (program.inputs if kind == "input" else program.outputs)]
+    return field if says and rest not in others else f"{kind}_{field}"
+
+
+# ---- what comments say ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepNote:
+    """What a comment says of a step."""
+
+    operator: str
+    inputs: tuple[tuple[str, str], ...]
+    """(name, shape)."""
+    result: str
+    shape: str
+    is_view: bool
+    is_joined: bool
+    """No call: its inputs lie side by side."""
+    is_silent: bool
+    is_on_core_1: bool
+    caller: str
+    """Where the result lies in the caller's structs; empty where it is in a pool."""
+    pool: str = ""
+    offset: int = 0
+    size_bytes: int = 0
+    first: int = 0
+    last: int = 0
+    """Steps in which its buffer is alive."""
+    over: tuple[str, ...] = ()
+    """Arguments in whose bytes it lies."""
+    there: tuple[str, ...] = ()
+    """Arguments that are in their place in it already."""
+    decoded: tuple[tuple[int, int, int], ...]
+    """(bytes, bytes as they are stored, calls) of weights that are decoded."""
+
+
+def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFunc) -> StepNote:
+    """What a comment says of step `index`; `names`: of values in C."""
+    program, result = places.program, prim.let.var
+    args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
+    place = places.value(result.name)
+    note = StepNote(
+        operator=operator_name(prim.let.call),
+        inputs=tuple((names[arg.name], _dimensions(arg.type)) for arg in args),
+        result=names[result.name],
+        shape=_dimensions(result.type),
+        is_view=prim.view is not None,
+        is_joined=prim.view is None and not prim.is_call,
+        is_silent=index in program.silent_steps,
+        is_on_core_1=prim.is_call and core_of(prim) == 1,
+        caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
+        decoded=tuple(_decoded(program, prim)),
+    )
+    if isinstance(place, CallerBytes):
+        return note
+    first, last = places.alive_steps(place.buffer)
+    there = [arg.name for arg, _ in prim.joins] if prim.is_call else []
+    found = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
+    over = [name for name, other in found if isinstance(other, PoolBytes) and other.overlaps(place)]
+    return replace(
+        note,
+        pool=place.pool,
+        offset=place.offset,
+        size_bytes=place.size_bytes,
+        first=first,
+        last=last,
+        over=tuple(names[name] for name in over if name not in there),
+        there=tuple(names[name] for name in there),
+    )
+
+
+def _decoded(program: Program, prim: PrimFunc) -> Iterator[tuple[int, int, int]]:
+    for copy in program.unpacked:
+        if copy.user[0] == prim.name and copy.unpacking is not None:
+            packing = copy.unpacking.packing
+            yield copy.unpacking.original_bytes, packing.stored_bytes, len(packing.piece_bytes)
+
+
+def _dimensions(type_: TensorType) -> str:
+    """A shape as comments show it: 1x16x16x1."""
+    return "x".join(map(str, type_.shape)) or "scalar"

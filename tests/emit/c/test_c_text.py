@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from codegen import resources
-from codegen.emit.c.c_text import comment_text, quoted, wrapped
-from codegen.emit.c.environment import fill, stop
+from codegen.emit.c.c_text import comment_text, fill, quoted, stop, wrapped
 from codegen.emit.c.literals import array_type, float32, integer, scalar
 from codegen.emit.c.program_names import Taken, c_name
-from codegen.emit.interface.header import RUNTIME_ABI
+from codegen.emit.model.header import RUNTIME_ABI
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -108,9 +107,16 @@ def test_taken_names_are_given_once() -> None:
 
 @given(st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=12))
 def test_wrapping_keeps_items_and_columns(items: list[str]) -> None:
-    text = wrapped("    call(", items, ");")
+    text = wrapped(f"    call({', '.join(items)});")
     assert text.replace("\n", "").replace(" ", "") == f"call({','.join(items)});"
     assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_wrapping_breaks_between_items_alone() -> None:
+    """Commas inside of an argument are its own."""
+    item = "&a_rather_long_name_of_lines[cg_rows_offset(&its_rows, y, span[0][1])]"
+    lines = wrapped(f"    kernel({item}, {item}, (x), {{1, 2}});").splitlines()
+    assert lines == [f"    kernel({item},", f"           {item}, (x), {{1, 2}});"]
 
 
 def test_strings_are_quoted_or_refused() -> None:

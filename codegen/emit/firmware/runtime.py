@@ -1,22 +1,36 @@
-"""Which files of runtime_c a folder gets: the kernels used, and the headers they include."""
+"""Which files of runtime_c a folder gets: the kernels used, and the headers they include.
+
+The linker tells builds and runtimes apart by names that end in a hash, known once all is rendered: templates
+write marks in place of the hashes, so that neither is a part of itself.
+"""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path, PurePath
 
 from codegen import resources
-from codegen.emit.c.environment import fill
-from codegen.emit.folder.marks import emitted_name
-from codegen.emit.steps.core1 import CORE1_HEADER, CORE1_SOURCE
-from codegen.emit.values.ownership import CHECK_SOURCE
-from codegen.emit.values.staging import STAGE_HEADER, STAGE_SOURCE
-from codegen.emit.values.unpacking import UNPACK_HEADER, UNPACK_SOURCE
+from codegen.emit.c.c_text import fill
+from codegen.emit.values.constant_pools import CHECK_SOURCE
+from codegen.emit.values.copies import STAGE_HEADER, STAGE_SOURCE, UNPACK_HEADER, UNPACK_SOURCE
 from codegen.program.program import Program, uses_second_core
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LICENCE_FILE = "runtime/LICENSE"
 """Emitted path of the terms of all that is copied; what is generated is the user's (0BSD)."""
 VERSION_FILE = "runtime/cg_version.c"
+CORE1_HEADER, CORE1_SOURCE = "cg_core1.h", "support/core1.c"
+
+BUILD_MARK, RUNTIME_MARK = "@BUILD@", "@RUNTIME@"
+_DIGITS = 12
+"""Hexadecimal digits of a hash in a name."""
+_RUNTIME_FOLDERS = ("include", "kernels", "support")
+"""Below runtime_c: what products are made of."""
+_SUFFIXES = (".S", ".c", ".h", ".inc")
+"""Of the files that products are made of: what an editor leaves beside them is no part of any."""
+
+Digest = Callable[[Iterable[tuple[str, str]]], bytes]
+
 _ALWAYS = ("cg_runtime.h", "cg_kernels.h", "cg_bench.h")
 
 
@@ -67,3 +81,34 @@ def header_files(texts: Iterable[str]) -> Mapping[str, str]:
 def _included(folder: Path, text: str) -> list[str]:
     """Headers of `folder` that a text includes; others belong to whoever includes them."""
     return [name for name in _INCLUDE.findall(text) if (folder / name).is_file()]
+
+
+def marked(files: Mapping[str, str], digest_of: Digest) -> dict[str, str]:
+    """`files`, the sources of a product, with hashes in place of the marks: of all of them, and of the whole
+    runtime that this program copies from, which all its folders agree on."""
+    build, runtime = (digest_of(texts).hex()[:_DIGITS] for texts in (files.items(), _runtime().items()))
+    return {
+        path: text.replace(BUILD_MARK, build).replace(RUNTIME_MARK, runtime) for path, text in files.items()
+    }
+
+
+@cache
+def _runtime() -> Mapping[str, str]:
+    return runtime_files(resources.folder("runtime_c"))
+
+
+def runtime_files(root: Path) -> Mapping[str, str]:
+    """Path below `root`, the folder runtime_c, -> text of every file that products are made of."""
+    paths = (
+        path
+        for name in _RUNTIME_FOLDERS
+        for path in sorted((root / name).rglob("*"), key=lambda path: path.name)
+        if path.suffix in _SUFFIXES and not path.name.startswith(".")
+    )
+    return {emitted_name(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths}
+
+
+def emitted_name(path: PurePath) -> str:
+    """Where a file of runtime_c, `path` below it, lies in an emitted runtime: kernels of all instruction sets
+    in one folder."""
+    return f"{path.parts[0]}/{path.name}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.emit.values.ownership import CONSTANTS_ABI, CONSTANTS_MAGIC
+from codegen.emit.values.constant_pools import CONSTANTS_ABI, CONSTANTS_MAGIC
 from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from tests.emit import samples
@@ -221,6 +221,12 @@ def test_the_layout_knows_the_code_and_not_the_name_or_the_file() -> None:
 
     assert layout() == layout("other") == layout(sha256="ff" * 32, file="new.tflite", options="--seed 1")
     assert len({layout(), layout(io=IoMode.CALLER), layout(field="y")}) == 3
+
+
+def test_what_takes_nothing_says_so() -> None:
+    """`check_call()` without `void` is no prototype: clang warns of it."""
+    program = owned(samples.counter(), pools=PoolOwner.STATIC)
+    assert "static cg_status check_call(void)\n" in render(together((program,))).files["counter.c"]
 
 
 def test_several_models_do_not_share_what_is_the_callers() -> None:

@@ -1,13 +1,11 @@
 """Blocks in C: a function of this model that runs several layers together, row by row."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.emit.c.c_text import block_comment, comment_text
-from codegen.emit.c.environment import fill
+from codegen.emit.c.c_text import fill
 from codegen.emit.c.literals import POOL_TYPES, scalar
 from codegen.emit.c.program_names import Taken, local_names, reader_name
-from codegen.emit.steps.structs import Addresses, StructNames, local_structs, struct_name, struct_text
+from codegen.emit.model.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.ir import DType
 from codegen.kernels.block import Block, BlockStage
 from codegen.kernels.call import CallArg, ConstantArg, LiteralArg, StructArg, ValueArg, WorkspaceArg
@@ -16,6 +14,9 @@ from codegen.kernels.primfunc import PrimFunc
 
 _WORKSPACE = "workspace"
 """The parameter in which row kernels work."""
+
+Parameters = tuple[tuple[str, str], ...]
+"""(type, name) of what the function is called with."""
 
 _OFFSETS = {DType.INT8: "cg_rows_offset", DType.FLOAT32: "cg_rows_offset_f32"}
 """The functions of cg_kernels.h that say where a pixel of such elements lies."""
@@ -73,9 +74,11 @@ class StageView:
 class BlockView:
     """What block.c.j2 shows."""
 
-    comment: str
+    name: str
+    layers: tuple[tuple[str, str, int, int], ...]
+    """(operator, name, rows that are kept, 0 for all, of how many rows)."""
     function: str
-    parameters: tuple[str, ...]
+    parameters: Parameters
     stages: tuple[StageView, ...]
     spans: tuple[tuple[tuple[int, int], ...], ...]
     """Columns per stripe; empty where there is one stripe."""
@@ -97,7 +100,7 @@ def block_text(
     block: Block,
     constants: Addresses,
     structs: StructNames,
-    given: Sequence[str] | None = None,
+    given: Parameters | None = None,
 ) -> str:
     """The function of one block. `given`: parameters that lead to constants; None if these are linked."""
     view = _Block(model, prim, block, constants, structs, given).view()
@@ -112,7 +115,7 @@ class _Block:
         block: Block,
         constants: Addresses,
         structs: StructNames,
-        given: Sequence[str] | None,
+        given: Parameters | None,
     ) -> None:
         self._struct_names = structs
         self._prim = prim
@@ -130,7 +133,8 @@ class _Block:
         """All of it."""
         block = self._block
         return BlockView(
-            comment=self._comment(),
+            name=self._prim.let.var.name,
+            layers=self._layers(),
             function=function_name(self._model, self._prim),
             parameters=self._parameters(),
             stages=tuple(self._stage(index, stage) for index, stage in enumerate(block.stages)),
@@ -156,30 +160,24 @@ class _Block:
             is_delivered=stage.kernel is None,
         )
 
-    def _comment(self) -> str:
-        steps = [
-            f"{stage.op or 'rows of'} {stage.name}"
-            + (
-                f" (keeps {line.ring_rows} of {stage.rows} rows)"
-                if index < len(self._block.stages) - 1
-                else ""
-            )
+    def _layers(self) -> tuple[tuple[str, str, int, int], ...]:
+        last = len(self._block.stages) - 1
+        return tuple(
+            (stage.op, stage.name, line.ring_rows if index < last else 0, stage.rows)
             for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
-        ]
-        stripes = f", in {len(self._block.stripes)} stripes of columns" if self._striped else ""
-        text = f"{self._prim.let.var.name}, row by row{stripes}: {', '.join(steps)}."
-        return block_comment(comment_text(text), "")
+        )
 
-    def _parameters(self) -> tuple[str, ...]:
-        parameters = ["void *context"] if self._block.streamed else []
+    def _parameters(self) -> Parameters:
+        parameters = [("void *", "context")] if self._block.streamed else []
         parameters += self._given or ()
         for arg in self._prim.call_args:
             if arg == WorkspaceArg(name=ROW_WORKSPACE):
-                parameters.append(f"void *{_WORKSPACE}")
+                parameters.append(("void *", _WORKSPACE))
                 continue
             index = next(i for i, line in enumerate(self._block.lines) if line.place == arg)
             const = "const " if isinstance(arg, ValueArg) else ""
-            parameters.append(f"{const}{POOL_TYPES[self._block.lines[index].dtype]} *{self._names[index]}")
+            c_type = POOL_TYPES[self._block.lines[index].dtype]
+            parameters.append((f"{const}{c_type} *", self._names[index]))
         return tuple(parameters)
 
     def _structs(self, stage: BlockStage) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
-"""Parameter structs: nested designated initialisers, laid out as clang-format leaves them."""
+"""Parameter structs: nested designated initialisers, and the addresses of constants in them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import cast
 
-from codegen.emit.c.c_text import COLUMNS, assignment
+from codegen.emit.c.c_text import statement
 from codegen.emit.c.literals import scalar
 from codegen.emit.c.program_names import c_name, constant_pool, pool_array
-from codegen.emit.values.constants import part_address
+from codegen.emit.values.constant_pools import part_address
 from codegen.kernels.call import CallArg, ConstantPointer, CStruct, StructArg, StructPointer
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantPool
@@ -18,7 +18,8 @@ Addresses = Mapping[tuple[str, str], str]
 StructNames = Mapping[tuple[str, str], str]
 """(primfunc, suffix) -> C name of the struct: another primfunc's where the two are equal."""
 
-_DEEPER = " " * 4
+Fields = tuple[tuple[str, "str | Fields"], ...]
+"""Designators and values as C writes them, nested ones as fields again."""
 
 
 def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
@@ -46,19 +47,17 @@ def shared_structs(
     """Definitions of all parameter structs at file scope, equal ones once, and what each one is called; those
     in `local`, (primfunc, suffix), are defined elsewhere. Raises ValueError as `struct_text` does."""
     names: dict[tuple[str, str], str] = {}
-    first: dict[str, str] = {}
+    first: dict[object, str] = {}
     texts: list[str] = []
     for prim in prims:
         for struct in prim.structs:
-            key, own = (prim.name, struct.suffix), _own_name(prim, struct.suffix)
-            if key in local:
+            if (prim.name, struct.suffix) in local:
                 continue
-            text = struct_text(prim, struct, constants, names)
-            content = text.replace(f" {own}[]" if struct.is_array else f" {own} ", " ", 1)
+            content = (struct.c_type, struct.is_array, _Values(prim, constants, names).of(struct.fields))
             if content not in first:
-                first[content] = own
-                texts.append(text)
-            names[key] = first[content]
+                first[content] = _own_name(prim, struct.suffix)
+                texts.append(struct_text(prim, struct, constants, names))
+            names[prim.name, struct.suffix] = first[content]
     return tuple(texts), names
 
 
@@ -78,12 +77,11 @@ def struct_text(
 
     Raises ValueError for a field that C cannot express.
     """
-    fields, deeper = _Field(prim, constants, names), f"{indent}{_DEEPER}"
-    rows = [row for name, value in struct.fields for row in fields.rows(name, value, deeper)]
-    count = "[]" if struct.is_array else ""
-    storage = "" if indent else "static "
-    head = f"{indent}{storage}const {struct.c_type} {_own_name(prim, struct.suffix)}{count} = {{"
-    return "\n".join([head, *rows, f"{indent}}};"])
+    fields = _Values(prim, constants, names).of(struct.fields)
+    name = _own_name(prim, struct.suffix)
+    return statement(
+        "c/steps/structs.c.j2", "definition", struct.c_type, name, struct.is_array, fields, indent
+    )
 
 
 def local_structs(prim: PrimFunc, wanted: Iterable[CallArg] | None = None) -> tuple[CStruct, ...]:
@@ -117,24 +115,22 @@ def _pointers(value: object) -> Iterator[ConstantPointer | StructPointer]:
         yield from _pointers(inner)
 
 
-class _Field:
+class _Values:
+    """What the template writes for the fields of a struct."""
+
     def __init__(self, prim: PrimFunc, constants: Addresses, names: StructNames) -> None:
         self._prim = prim
         self._names = names
         self._constants = constants
 
-    def rows(self, name: str, value: object, indent: str) -> list[str]:
-        """A field on one line if it fits; a struct of structs is broken up for the eye."""
-        line = f"{indent}{_designator(name)} = {self._initialiser(value)},"
-        if len(line) <= COLUMNS and not _is_deep(value):
-            return [line]
-        fields = tuple(_fields(value))
-        if not fields:
-            return [f"{assignment(f'{indent}{_designator(name)}', self._initialiser(value))[:-1]},"]
-        inner = [row for n, v in fields for row in self.rows(n, v, f"{indent}{_DEEPER}{_DEEPER}")]
-        return [f"{indent}{_designator(name)} =", f"{indent}{_DEEPER}{{", *inner, f"{indent}{_DEEPER}}},"]
+    def of(self, fields: object) -> Fields:
+        """(designator, value) of every field: `.name`, in arrays `[index]`."""
+        return tuple(
+            (name if name.startswith("[") else f".{name}", self._value(value))
+            for name, value in _fields(fields)
+        )
 
-    def _initialiser(self, value: object) -> str:
+    def _value(self, value: object) -> str | Fields:
         match value:
             case None:
                 return "NULL"
@@ -145,15 +141,9 @@ class _Field:
             case StructPointer(suffix=suffix):
                 return struct_name(self._prim, suffix, self._names)
             case _:
-                inner = ", ".join(f"{_designator(n)} = {self._initialiser(v)}" for n, v in _fields(value))
-        if not inner:
-            raise ValueError(f"{self._prim.name}: a field {value!r} has no form in C")
-        return f"{{{inner}}}"
-
-
-def _designator(name: str) -> str:
-    """What a field's initialiser begins with: `.name`, in arrays `[index]`."""
-    return name if name.startswith("[") else f".{name}"
+                if inner := self.of(value):
+                    return inner
+                raise ValueError(f"{self._prim.name}: a field {value!r} has no form in C")
 
 
 def _fields(value: object) -> Iterator[tuple[str, object]]:
@@ -165,8 +155,3 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
         if len(pair) != 2 or not isinstance(pair[0], str):
             raise ValueError(f"a nested struct field is (name, value), not {field!r}")
         yield pair[0], pair[1]
-
-
-def _is_deep(value: object) -> bool:
-    """Whether a field holds structs that hold structs."""
-    return any(isinstance(inner, tuple) for _, inner in _fields(value))

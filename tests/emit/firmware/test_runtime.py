@@ -1,11 +1,13 @@
-"""Under which terms an emitted folder is: the runtime under ours, what is generated without any."""
+"""The runtime in an emitted folder: its terms, and what its hash is of."""
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from codegen import resources
 from codegen.emit import render
+from codegen.emit.firmware.runtime import runtime_files
 from codegen.kernels.call import UserSource
 from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
@@ -46,3 +48,16 @@ def test_a_kernel_of_the_users_is_copied_as_it_is() -> None:
     first = replace(counter.prim_funcs[0], user_source=source)
     files = render(together([replace(counter, prim_funcs=(first, *counter.prim_funcs[1:]))])).files
     assert files["user/mine.c"] == source.text
+
+
+def test_what_an_editor_leaves_changes_no_hash(tmp_path: Path) -> None:
+    """A backup beside a kernel made another build: every file of the folder was hashed."""
+    root = tmp_path / "runtime_c"
+    shutil.copytree(resources.folder("runtime_c"), root)
+    before = runtime_files(root)
+    assert {Path(name).suffix for name in before} == {".S", ".c", ".h", ".inc"}
+    for name in ("pad.c~", ".pad.c.swp", "#pad.c#", ".#pad.c", "pad.c.orig", "pad.o"):
+        (root / "kernels" / "portable" / name).write_bytes(b"\xff")
+    assert runtime_files(root) == before
+    (root / "kernels" / "portable" / "pad.c").write_text("int changed;\n")
+    assert runtime_files(root) != before

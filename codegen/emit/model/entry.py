@@ -1,0 +1,361 @@
+"""What <model>.c runs: a commented call a step, on core 0 or core 1, in the entry function or each apart."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.c.c_text import statement
+from codegen.emit.c.literals import POOL_TYPES, needs_math, scalar
+from codegen.emit.c.program_names import Taken, c_name, local_names
+from codegen.emit.model.blocks import block_text, function_name
+from codegen.emit.model.header import HeaderView
+from codegen.emit.model.structs import (
+    constant_addresses,
+    local_structs,
+    shared_structs,
+    struct_name,
+    struct_text,
+)
+from codegen.emit.values.constant_pools import image_tag
+from codegen.emit.values.copies import (
+    calls_by_groups,
+    is_split,
+    staged_addresses,
+    stagings,
+    start_text,
+    state_copies,
+    state_zeros,
+)
+from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
+from codegen.ir import Var
+from codegen.kernels.block import Block
+from codegen.kernels.call import (
+    ArrayArg,
+    CallArg,
+    ConstantArg,
+    CStruct,
+    LiteralArg,
+    NullArg,
+    ResultArg,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+)
+from codegen.kernels.primfunc import PrimFunc
+from codegen.program.interface import Interface, IoMode
+from codegen.program.program import Program, core_of, second_core_steps, uses_second_core
+
+_CALL, _CORE1 = "c/steps/call.c.j2", "c/steps/core1.c.j2"
+"""Templates of the statements of one call, and of those around a step on core 1."""
+
+_OWN_WORDS = ("context", "status", "ready", "pools", "constants", "step", "check_call")
+_CORE1_WORDS = ("call", "given")
+"""Names that the functions of a model use themselves."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepView:
+    """One step of the entry function."""
+
+    index: int
+    comment: str
+    lines: tuple[str, ...]
+    """Declarations in front of the call."""
+    call: str
+    """The call; empty where no code runs: then a comment is all that there is of the step."""
+    may_fail: bool
+    """It leaves a status, as the application's reader said."""
+    core1: str
+    """The C function that the call posts to core 1; empty where core 0 does the step itself."""
+    name: str
+    """The C function of this step alone, where steps have one."""
+    parameters: tuple[str, ...]
+    """What it is called with (templates/c/parameters.c.j2)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntryView:
+    """The entry function and what it needs at file scope."""
+
+    structs: tuple[str, ...]
+    blocks: tuple[str, ...]
+    """Functions of steps that run several layers together."""
+    inputs: tuple[str, ...]
+    """Declarations of the inputs that steps read."""
+    steps: tuple[StepView, ...]
+    pointers: tuple[str, ...]
+    """Pointers of the caller's that must not be NULL."""
+    is_checked_apart: bool
+    """A function looks at what it is called with, as more than one function needs that, or there is more than
+    NULL; else the entry function does it itself."""
+    check_parameters: tuple[str, ...]
+    needs_math: bool
+    core1_given: str
+    """The type of what steps on core 1 get of the caller's; empty if they need nothing."""
+    user_kernels: tuple[str, ...]
+    """C functions that users wrote, by name."""
+    start: str
+    """The function that copies constants at start-up, and its state; empty if there are none."""
+    state_zeros: tuple[str, ...]
+    """Statements that set all state to zero."""
+
+
+def core1_functions(program: Program) -> tuple[str, ...]:
+    """Names of the C functions that core 1 runs."""
+    prims = program.prim_funcs
+    return tuple(_core1_function(program.name, index, prims[index]) for index in second_core_steps(program))
+
+
+def _core1_function(model: str, index: int, prim: PrimFunc) -> str:
+    return f"{model}_core1_{index}_{prim.name}"
+
+
+def entry_view(program: Program, places: Places, header: HeaderView) -> EntryView:
+    """The entry function of a program."""
+    return _Entry(program, places).view(header)
+
+
+class _Entry:
+    """Names and addresses while the function is put together."""
+
+    def __init__(self, program: Program, places: Places) -> None:
+        self.program = program
+        self.places = places
+        self.stepwise = program.interface.is_stepwise
+        self.external = program.interface.external
+        owned = program.interface.caller_pools
+        self._base = "" if not self.external else "pools->constants" if owned else "constants"
+        self.linked = constant_addresses(places.bundle, program, self._base)
+        self.constants = {**self.linked, **staged_addresses(program, places)}
+        structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
+        own = ["context", "status"] if program.streamed else []
+        own += _CORE1_WORDS if uses_second_core([program]) else ()
+        self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
+        self.locals: Mapping[str, str] = {
+            var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
+            for var in program.function.variables()
+        }
+        self.used = frozenset(_used(program))
+        self.silent = program.silent_steps
+        self._views = _silent_values(program)
+        prims = program.prim_funcs
+        local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
+        self._structs, self._struct_names = shared_structs(prims, self.constants, local)
+
+    def view(self, header: HeaderView) -> EntryView:
+        """All of it."""
+        prims = self.program.prim_funcs
+        pools = ("pools",) if header.caller_pools else ()
+        pointers = tuple(self._pointers()) if self.program.io is IoMode.CALLER else ()
+        params = self.program.function.params
+        declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
+        steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
+        given = dict.fromkeys(name for prim in prims if core_of(prim) == 1 for name in self._parameters(prim))
+        is_plain = self.program.interface == Interface()
+        return EntryView(
+            structs=self._structs,
+            blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
+            inputs=tuple(declared),
+            steps=steps,
+            pointers=pointers,
+            is_checked_apart=not is_plain and bool(pointers or pools or self.external),
+            check_parameters=(*pools, *(("inputs", "outputs") if pointers else ())),
+            needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
+            core1_given=statement(_CORE1, "given", self.program.name, list(given)) if given else "",
+            user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
+            start=start_text(self.program, self.places, self.linked),
+            state_zeros=state_zeros(self.program, self.places),
+        )
+
+    def _pointers(self) -> Iterator[str]:
+        """What must not be NULL where the caller owns inputs and outputs."""
+        yield "inputs"
+        for tensor in self.program.inputs:
+            if tensor.value != self.program.streamed:
+                yield f"inputs->{c_name(tensor.field)}"
+        yield "outputs"
+        yield from (f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)
+
+    def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
+        """Parameters that are known at run time only, so that they live on the stack."""
+        return local_structs(prim) if self.external else ()
+
+    def _block(self, prim: PrimFunc, block: Block) -> str:
+        """The function of a block; external constants reach it as a parameter or the model's pointer."""
+        name = self.program.name
+        if not self.external:
+            return block_text(name, prim, block, self.constants, self._struct_names)
+        owned = self.program.interface.caller_pools
+        given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
+        constants = constant_addresses(self.places.bundle, self.program, "constants")
+        return block_text(name, prim, block, constants, self._struct_names, given)
+
+    # ---- steps --------------------------------------------------------------------------
+
+    def _step(self, index: int, prim: PrimFunc) -> StepView:
+        apart = self.stepwise or core_of(prim) == 1  # a function of its own, that declares all it names
+        lines = [self._declare(var) for var in (_named(prim) if apart else self._declared(index, prim))]
+        for space in prim.workspaces:
+            if WorkspaceArg(name=space.name) in prim.call_args:
+                name = self._workspace_name(prim, space.name)
+                address = self.places.byte_address(self.places.workspace(prim.name, space.name))
+                lines.append(statement(_CALL, "pointer", "void", name, address))
+        call = self._call(prim, lines, apart=apart) if prim.symbol else ""
+        parameters, core1 = self._parameters(prim), ""
+        if core_of(prim) == 1:
+            function = _core1_function(self.program.name, index, prim)
+            core1 = statement(_CORE1, "function", self.program.name, function, parameters, lines, call)
+            local = self.taken.take(f"{prim.name}_given")
+            call = statement(_CORE1, "post", self.program.name, function, parameters, local)
+            lines = [] if self.stepwise else [self._declare(var) for var in self._declared(index, prim)]
+        last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
+        before = stagings(self.program, self.places, self.linked, index)
+        call = "\n".join([*before, *([call] if call else []), *last])
+        if bool(call) == (index in self.silent):
+            raise ValueError(f"step {index} {prim.name}: the program says otherwise whether code runs")
+        note = step_note(self.places, self.locals, index, prim)
+        indent = "" if self.stepwise else "    "
+        return StepView(
+            index=index,
+            comment=statement("c/steps/comment.c.j2", "comment", index, note, indent),
+            lines=tuple(lines),
+            call=call,
+            may_fail=_may_fail(prim),
+            core1=core1,
+            name=f"step_{index}_{prim.name}",
+            parameters=tuple(parameters),
+        )
+
+    def _call(self, prim: PrimFunc, lines: list[str], *, apart: bool) -> str:
+        """The call of a step; declarations for it go to `lines`. `apart`: in a function of its own."""
+        structs = () if prim.block else self._local_structs(prim)
+        inner = "" if apart or not structs else "    "
+        arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
+        if prim.block and self.external and self.program.interface.caller_pools:
+            arguments.insert(0, self._base)
+        called = function_name(self.program.name, prim) if prim.block else prim.symbol
+        texts = [
+            struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}")
+            for struct in structs
+        ]
+        if inner:
+            call = statement(_CALL, "call_with", texts, called, arguments)
+        elif _may_fail(prim):
+            call = statement(_CALL, "call_that_may_fail", called, ["context", *arguments])
+        else:
+            call = statement(_CALL, "call", called, arguments)
+            lines += texts
+        return self._by_groups(prim, call, lines)
+
+    def _declared(self, index: int, prim: PrimFunc) -> list[Var]:
+        """Values that get a local pointer in front of a step of the entry function: those that are new."""
+        result = prim.let.var
+        new = [result] if result.name in self.used and index not in self.silent else []
+        return [*self._views.get(index, ()), *new]
+
+    def _parameters(self, prim: PrimFunc) -> list[str]:
+        """What the function of one step is called with: the caller's structs that it reaches into."""
+        places = [self.places.value(var.name) for var in _named(prim)]
+        structs = {place.struct for place in places if isinstance(place, CallerBytes)}
+        found = [struct for struct in ("inputs", "outputs") if struct in structs]
+        if self.program.interface.caller_pools and (
+            any(isinstance(place, PoolBytes) for place in places)
+            or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
+            or (self.external and prim.constants)
+            or (self.program.states and prim is self.program.prim_funcs[-1])
+        ):
+            found.insert(0, "pools")
+        return [*found, "context"] if _may_fail(prim) else found
+
+    def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
+        """`call`, or calls by groups of outputs where a constant is decoded in pieces."""
+        copies = [copy for copy in self.program.unpacked if copy.user[0] == prim.name and is_split(copy)]
+        if not copies or prim.split is None:
+            return call
+        names = [self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done")]
+        further = [self._argument(prim, arg, lines) for arg in prim.split.next_args]
+        result = self.locals[prim.let.var.name]
+        further = [f"&{result}[{names[1]}]" if each == result else each for each in further]
+        source = self.linked[copies[0].user]
+        return calls_by_groups(copies[0], self.places, source, prim.split, call, further, names)
+
+    def _workspace_name(self, prim: PrimFunc, space: str) -> str:
+        return c_name(f"{prim.name}_{space}".replace(".", "_"))
+
+    def _declare(self, var: Var) -> str:
+        """The local pointer to a value."""
+        place, c_type = self.places.value(var.name), POOL_TYPES[var.type.dtype]
+        if isinstance(place, PoolBytes):
+            pointer = self.places.pointer(place, var.type.dtype)
+            return statement(_CALL, "pointer", c_type, self.locals[var.name], pointer)
+        const = "const " if place.struct == "inputs" else ""
+        pointer = self.places.caller_pointer(place, var.type.dtype)
+        return statement(_CALL, "pointer", const + c_type, self.locals[var.name], pointer)
+
+    def _argument(self, prim: PrimFunc, arg: CallArg, lines: list[str]) -> str:
+        """C text of one argument; an array of addresses becomes a local before the call."""
+        match arg:
+            case StructArg(suffix=suffix):
+                return f"&{struct_name(prim, suffix, self._struct_names)}"
+            case ValueArg(index=index):
+                return self._value(prim, index)
+            case ResultArg():
+                return self.locals[prim.let.var.name]
+            case WorkspaceArg(name=name):
+                return self._workspace_name(prim, name)
+            case ConstantArg(role=role):
+                return self.constants[prim.name, role]
+            case LiteralArg(value=value):
+                return scalar(value)
+            case NullArg():
+                return "NULL"
+            case ArrayArg(items=items):
+                name = self.taken.take(f"{prim.name}_addresses")
+                addresses = [self._argument(prim, item, lines) for item in items]
+                lines.append(statement(_CALL, "addresses", name, addresses))
+                return name
+            case _:
+                raise ValueError(f"{prim.name}: argument {arg!r} has no form in C")
+
+    def _value(self, prim: PrimFunc, index: int) -> str:
+        value = prim.let.call.args[index]
+        if value is None:
+            return "NULL"
+        if not isinstance(value, Var):
+            raise ValueError(f"{prim.name}: argument {index} is constant, a kernel passes it by its role")
+        return self.locals[value.name]
+
+
+def _may_fail(prim: PrimFunc) -> bool:
+    """Whether a step calls the application's reader."""
+    return prim.block is not None and prim.block.streamed is not None
+
+
+def _used(program: Program) -> Iterator[str]:
+    """Variables that a call on core 0 names: the others have functions of their own."""
+    for prim in (prim for prim in program.prim_funcs if core_of(prim) == 0):
+        yield from (var.name for var in _named(prim))
+
+
+def _silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
+    """By step on core 0: results of steps without code that it is the first to name."""
+    silent = {program.prim_funcs[step].let.var.name for step in program.silent_steps}
+    found: dict[int, list[Var]] = {}
+    for step, prim in enumerate(program.prim_funcs):
+        for var in _named(prim):
+            if var.name in silent and core_of(prim) == 0:
+                silent.remove(var.name)
+                found.setdefault(step, []).append(var)
+    return found
+
+
+def _named(prim: PrimFunc) -> Sequence[Var]:
+    """Values that a call names: arguments, then its result; each once."""
+    found: dict[str, Var] = {}
+    arrays = [item for arg in prim.call_args if isinstance(arg, ArrayArg) for item in arg.items]
+    for item in (*prim.call_args, *arrays):
+        value = prim.let.call.args[item.index] if isinstance(item, ValueArg) else None
+        if isinstance(value, Var):
+            found[value.name] = value
+    if ResultArg() in prim.call_args:
+        found[prim.let.var.name] = prim.let.var
+    return tuple(found.values())

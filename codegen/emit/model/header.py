@@ -1,0 +1,281 @@
+"""What <model>.h says: provenance, pools, inputs and outputs; and <model>_figures.h, which it includes: what
+the linked image was measured at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.c.c_text import fill
+from codegen.emit.c.program_names import base_macro, c_name, pool_array, pool_macro, reader_name
+from codegen.emit.values.constant_pools import constant_macros
+from codegen.emit.values.copies import has_start
+from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
+from codegen.program.image import ElfSizes
+from codegen.program.interface import IoMode
+from codegen.program.program import Bundle, Program, own_pools
+
+RUNTIME_ABI = 1
+"""`CG_RUNTIME_ABI` of runtime_c/include/cg_runtime.h that rendered code is made for."""
+
+_LARGEST = (1 << 32) - 1
+
+
+# ---- figures ----------------------------------------------------------------------------
+
+
+def entry_function(program: Program) -> str:
+    """The function that runs an inference."""
+    return f"{program.name}_run"
+
+
+def other_functions(program: Program) -> tuple[str, ...]:
+    """Further functions that an application calls and the entry function does not."""
+    constants = (f"{program.name}_set_constants",) if program.interface.external else ()
+    return (*constants, *((f"{program.name}_reset",) if program.states else ()))
+
+
+def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
+    """Static bound of the stack that any call of a model takes; None where nothing is known (`host`)."""
+    called = (entry_function(program), *other_functions(program))
+    known = [sizes.stack_bounds[name] for name in called if name in sizes.stack_bounds]
+    return max(known, default=None)
+
+
+def macs(program: Program) -> int:
+    """Multiply-accumulates of one inference, as they run."""
+    return sum(prim.macs for prim in program.prim_funcs)
+
+
+def figures(bundle: Bundle, build_sha256: str, sizes: ElfSizes | None = None) -> Mapping[str, str]:
+    """Path -> text of the headers with what was measured; without `sizes` nothing was yet.
+
+    They hold macros only, which no code of the models reads: nothing that is compiled depends on them.
+    """
+    return {
+        f"{each.name}_figures.h": fill(
+            "c/model_figures.h.j2",
+            name=each.name,
+            macro=each.name.upper(),
+            build_sha256=build_sha256,
+            stack_bytes=None if sizes is None else stack_bytes(each, sizes),
+            core1_stack_bytes=None if sizes is None else sizes.core1_stack_bound_bytes,
+        )
+        for each in bundle.programs
+    }
+
+
+# ---- the header -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryRow:
+    """What a model takes of a pool."""
+
+    name: str
+    """With `(rw)` or `(ro)` behind it."""
+    planned_bytes: int
+    lower_bound_bytes: int
+    section: str
+    object: str = ""
+    """The pool of several models in which it lies, from `base` on; empty for a pool of its own."""
+    base: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallerPool:
+    """A pool that the application hands over."""
+
+    field: str
+    pointer: str
+    size_macro: str
+    alignment_macro: str
+    alignment: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackedView:
+    """Constants that are stored compressed."""
+
+    arrays: int
+    stored_bytes: int
+    decoded_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StreamView:
+    """The function with which an application delivers a streamed input."""
+
+    function: str
+    field: str
+    c_type: str
+    rows: int
+    row_bytes: int
+    row_elements: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StateView:
+    """Bytes that last from one inference to the next."""
+
+    old_name: str
+    new_name: str
+    """Of the input and of the output, as the model's file has them."""
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeaderView:
+    """Everything model.h.j2 and model.c.j2 show of the interface."""
+
+    name: str
+    macro: str
+    version: str
+    """The generator's."""
+    abi: int
+    model: str
+    """The model's file and its format."""
+    sha256: str
+    options: str
+    planner: str
+    is_proved: bool
+    packed: PackedView | None
+    macs: str
+    step_names: tuple[str, ...]
+    memory: tuple[MemoryRow, ...]
+    memory_width: int
+    """Columns of the pools' names."""
+    sharers: tuple[str, ...]
+    """Models that use the same bytes."""
+    pool_macros: tuple[tuple[str, int], ...]
+    io: str
+    inputs: tuple[TensorView, ...]
+    outputs: tuple[TensorView, ...]
+    stream: StreamView | None
+    caller_pools: bool
+    pools: tuple[CallerPool, ...]
+    """Empty where they are the model's own."""
+    states: tuple[StateView, ...]
+    has_start: bool
+    """There is a function that copies constants at start-up."""
+    parameters: tuple[str, ...]
+    """What the entry function is called with (templates/c/parameters.c.j2)."""
+    step_parameters: tuple[str, ...]
+    """And the function that runs one step; empty where there is none."""
+
+
+def header_view(program: Program, places: Places, version: str) -> HeaderView:
+    """The view of one program; `version` is the generator's."""
+    if not program.given or not program.wanted:
+        raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
+    inputs, outputs = callers_views(program, places)
+    given, work, memory = program.metadata, macs(program), tuple(_memory(places.bundle, program))
+    pools = ("pools",) if program.interface.caller_pools else ()
+    return HeaderView(
+        name=program.name,
+        macro=program.name.upper(),
+        version=version,
+        abi=RUNTIME_ABI,
+        model=f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})",
+        sha256=given["sha256"],
+        options=given.get("options") or f"--board {program.board.name}",
+        planner=program.plan.planner,
+        is_proved=program.plan.proved_optimal,
+        packed=_packed(program),
+        macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
+        step_names=tuple(prim.name for prim in program.prim_funcs),
+        memory=memory,
+        memory_width=max(16, *(len(row.name) for row in memory), 0),
+        sharers=tuple(places.bundle.sharers(program.name)) if used_pools(program) else (),
+        pool_macros=tuple(_pool_macros(places.bundle, program)),
+        io=program.io.value,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        stream=_stream(program, inputs),
+        caller_pools=program.interface.caller_pools,
+        pools=tuple(_caller_pools(program)) if program.interface.caller_pools else (),
+        states=tuple(
+            StateView(
+                old_name=first.origin or first.field,
+                new_name=second.origin or second.field,
+                size_bytes=first.type.size_bytes,
+            )
+            for first, second in program.state_tensors
+        ),
+        has_start=has_start(program),
+        parameters=(*pools, "inputs", "outputs"),
+        step_parameters=_step_parameters(program, pools) if program.interface.is_stepwise else (),
+    )
+
+
+def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
+    """The step's number, then what steps reach."""
+    if program.io is IoMode.CALLER:
+        return ("step", *pools, "inputs", "outputs")
+    return ("step", *pools, *(("context",) if program.streamed else ()))
+
+
+def _packed(program: Program) -> PackedView | None:
+    found = [copy.unpacking for copy in program.unpacked if copy.unpacking is not None]
+    if not found:
+        return None
+    return PackedView(
+        arrays=len(found),
+        stored_bytes=sum(each.packing.stored_bytes for each in found),
+        decoded_bytes=sum(each.original_bytes for each in found),
+    )
+
+
+def _memory(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
+    """What the model takes of each pool; a model by itself has constants of its own as well."""
+    for pool in used_pools(program):
+        yield MemoryRow(
+            name=f"{pool.name} (rw)",
+            planned_bytes=pool.peak_bytes,
+            lower_bound_bytes=pool.lower_bound_bytes,
+            section=pool.section,
+            object="" if bundle.is_single else pool_array(bundle, pool.name),
+            base=bundle.base(program.name, pool.name),
+        )
+    for pool in bundle.constants if bundle.is_single else ():
+        yield MemoryRow(
+            name=f"{pool.name} (ro)",
+            planned_bytes=pool.size_bytes,
+            lower_bound_bytes=sum(member.data.nbytes for member in pool.members),
+            section="none (external)" if program.interface.external else pool.section,
+        )
+
+
+def _pool_macros(bundle: Bundle, program: Program) -> list[tuple[str, int]]:
+    used = used_pools(program)
+    found = [(pool_macro(program.name, pool.name), pool.size_bytes) for pool in used]
+    if bundle.is_single:
+        return found + constant_macros(bundle)
+    bases = [(base_macro(program.name, p.name), bundle.base(program.name, p.name)) for p in used]
+    return found + bases
+
+
+def _caller_pools(program: Program) -> Iterator[CallerPool]:
+    for pool in own_pools(program):
+        field = c_name(pool.name)
+        yield CallerPool(
+            field=field,
+            pointer=f"pools->{field}",
+            size_macro=pool_macro(program.name, pool.name),
+            alignment_macro=f"{program.name}_{pool.name}_pool_alignment".upper(),
+            alignment=pool.alignment,
+        )
+
+
+def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:
+    for view, tensor in zip(inputs, program.given, strict=True):
+        if view.is_streamed:
+            blocks = [prim.block for prim in program.prim_funcs if prim.block]
+            size_bytes = tensor.type.size_bytes // tensor.type.shape[1]
+            return StreamView(
+                function=reader_name(program.name),
+                field=view.field,
+                c_type=view.c_type,
+                rows=next(block.stages[0].rows for block in blocks if block.streamed == tensor.value),
+                row_bytes=size_bytes,
+                row_elements=size_bytes // tensor.type.dtype.size_bytes,
+            )
+    return None

@@ -1,0 +1,395 @@
+"""Pools and constants of a bundle in C: constant pools as structs in offset order, pools that models share,
+the image of constants that an application hands over."""
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.emit.c.c_text import COLUMNS
+from codegen.emit.c.literals import array_type, float32s, integer
+from codegen.emit.c.program_names import c_name, constant_pool, pool_array, pool_macro
+from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool, Unpacking
+from codegen.program.program import Bundle
+
+CONSTANTS_MAGIC = 0x4B434743
+CONSTANTS_ABI = 1
+"""`CG_CONSTANTS_MAGIC` and `CG_CONSTANTS_ABI` of runtime_c/include/cg_constants.h."""
+
+_HEADER = struct.Struct("<3I16sI")
+"""`cg_constants_header`: magic, ABI, bytes of the image, layout, CRC-32."""
+
+CHECK_SOURCE = "support/check_constants.c"
+"""Below runtime_c: what looks at an image."""
+
+_INDENT = "    "
+_ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
+"""Values a row of a table: powers of two where they fit, else what comes close."""
+
+
+# ---- what models share ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolView:
+    """A writable pool in C."""
+
+    object: str
+    size_macro: str
+    size_bytes: int
+    section: str
+    alignment: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetView:
+    """What a bundle's models share, in C: pools and constants."""
+
+    name: str
+    """Of the files with the constants, in front of `_data`."""
+    macro: str
+    models: tuple[str, ...]
+    is_single: bool
+    header: str
+    """Header with the pools' sizes."""
+    sizes: tuple[tuple[str, int], ...]
+    """Macros with the sizes of all pools, for a header of their own."""
+
+
+def pool_views(bundle: Bundle) -> tuple[PoolView, ...]:
+    """The writable pools of a bundle."""
+    return tuple(
+        PoolView(
+            object=pool_array(bundle, pool.name),
+            size_macro=pool_macro(bundle.prefix, pool.name),
+            size_bytes=pool.size_bytes,
+            section=pool.section,
+            alignment=pool.alignment,
+        )
+        for pool in bundle.pools
+    )
+
+
+def set_view(bundle: Bundle) -> SetView:
+    """The view of a bundle."""
+    sizes = [(pool.size_macro, pool.size_bytes) for pool in pool_views(bundle)]
+    return SetView(
+        name=bundle.prefix,
+        macro=bundle.prefix.upper(),
+        models=tuple(program.name for program in bundle.programs),
+        is_single=bundle.is_single,
+        header=f"{bundle.prefix}.h" if bundle.is_single else f"{bundle.prefix}_pools.h",
+        sizes=(*sizes, *constant_macros(bundle)),
+    )
+
+
+def constant_macros(bundle: Bundle) -> list[tuple[str, int]]:
+    """Macros with the sizes of the constant pools, in bytes."""
+    return [(_size_macro(bundle, pool), pool.size_bytes) for pool in bundle.constants]
+
+
+def _size_macro(bundle: Bundle, pool: ConstantPool) -> str:
+    return pool_macro(bundle.prefix, constant_pool(bundle, pool))
+
+
+# ---- constant pools ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemberView:
+    """A linked constant in the struct of its pool, or padding."""
+
+    offset: int
+    padding_bytes: int = 0
+    """0 for a constant."""
+    arrays: tuple[tuple[str, str, int], ...] = ()
+    """(type, name, elements): its own, then those as which others read its bytes, as members of a union."""
+    decoded_bytes: int = 0
+    """What it decodes to where it is stored compressed, else 0."""
+    shared: tuple[str, ...] = ()
+    """Who reads all of it, where several do."""
+    parts: tuple[str, ...] = ()
+    """Who reads a part of it."""
+    note: str = ""
+    """What stands above its values."""
+    rows: str = ""
+    """Its values."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantPoolView:
+    """A constant pool in C."""
+
+    name: str
+    object: str
+    layout: str
+    """Name of the struct type."""
+    size_bytes: int
+    size_macro: str
+    merged_bytes: int
+    section: str
+    alignment: int
+    members: tuple[MemberView, ...]
+    """In offset order; every gap is a member, so no compiler's padding rule matters."""
+    has_unions: bool
+
+
+def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
+    """Every constant pool of a bundle; raises ValueError where the plan is none a struct can have."""
+    packed, layouts = _packed(bundle), _layouts(bundle)
+    return tuple(_pool(bundle, pool, packed, layouts) for pool in bundle.constants)
+
+
+def _packed(bundle: Bundle) -> Mapping[tuple[str, str], Unpacking]:
+    """(user of the bundle's constants, role) -> how it is stored, where that is compressed."""
+    return {
+        (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
+        for program in bundle.programs
+        for copy in program.unpacked
+        if copy.unpacking is not None
+    }
+
+
+def _layouts(bundle: Bundle) -> Mapping[tuple[str, str], str]:
+    """(user of the bundle's constants, role) -> what follows what in it."""
+    return {
+        (bundle.users[program.name, prim.name], each.role): each.layout
+        for program in bundle.programs
+        for prim in program.prim_funcs
+        for each in prim.constants
+    }
+
+
+def _pool(
+    bundle: Bundle,
+    pool: ConstantPool,
+    packed: Mapping[tuple[str, str], Unpacking],
+    layouts: Mapping[tuple[str, str], str],
+) -> ConstantPoolView:
+    name = pool_array(bundle, constant_pool(bundle, pool))
+    if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
+        raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
+    members = tuple(_members(pool, packed, layouts))
+    return ConstantPoolView(
+        name=pool.name,
+        object=name,
+        layout=f"{name}_layout",
+        size_bytes=pool.size_bytes,
+        size_macro=_size_macro(bundle, pool),
+        merged_bytes=pool.merged_bytes,
+        section=pool.section,
+        alignment=pool.alignment,
+        members=members,
+        has_unions=any(len(member.arrays) > 1 for member in members),
+    )
+
+
+def _members(
+    pool: ConstantPool,
+    packed: Mapping[tuple[str, str], Unpacking],
+    layouts: Mapping[tuple[str, str], str],
+) -> Iterator[MemberView]:
+    end = 0
+    for member in pool.members:
+        if member.offset < end or member.offset % member.data.dtype.itemsize:
+            raise ValueError(f"constant {member.name}: offset {member.offset} overlaps or is misaligned")
+        if end < member.offset:
+            yield MemberView(offset=end, padding_bytes=member.offset - end)
+        yield _member(member, packed, layouts)
+        end = member.offset + member.data.nbytes
+    if pool.size_bytes < end:
+        raise ValueError(f"constant pool {pool.name}: {pool.size_bytes} bytes, members end at {end}")
+    if end < pool.size_bytes:
+        yield MemberView(offset=end, padding_bytes=pool.size_bytes - end)
+
+
+def _member(
+    member: ConstantMember,
+    packed: Mapping[tuple[str, str], Unpacking],
+    layouts: Mapping[tuple[str, str], str],
+) -> MemberView:
+    size = member.data.nbytes
+    whole = [part.user for part in member.parts if part.size_bytes == size]
+    parts = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes < size)
+    unpacking = next((packed[part.user] for part in member.parts if part.user in packed), None)
+    layout = next((layouts[user] for user in whole if layouts.get(user)), "")
+    # Others may read the same bytes as another type, where that is no character.
+    others = [
+        (array_type(dtype), alternative(member, dtype), size // dtype.itemsize)
+        for dtype in dict.fromkeys(part.dtype for part in member.parts)
+        if dtype != member.data.dtype and dtype.itemsize > 1
+    ]
+    return MemberView(
+        offset=member.offset,
+        arrays=((array_type(member.data.dtype), c_name(member.name), member.data.size), *others),
+        decoded_bytes=unpacking.original_bytes if unpacking else 0,
+        shared=tuple(dict.fromkeys(user for user, _ in whole)) if len(member.parts) - len(parts) > 1 else (),
+        parts=tuple(parts),
+        note=f"packed: decodes to {unpacking.original_bytes} bytes" if unpacking else layout,
+        rows="\n".join(table_rows(numbers(member.data))),
+    )
+
+
+def alternative(member: ConstantMember, dtype: np.dtype[np.generic]) -> str:
+    """Name of `member` as it is read by those who take its bytes for elements of `dtype`."""
+    return c_name(f"{member.name}_{dtype.name}")
+
+
+def part_address(c_object: str, member: ConstantMember, part: ConstantPart) -> str:
+    """C expression of the first element that the reader of `part` wants, of its element type."""
+    whole = f"{c_object}.{c_name(member.name)}"
+    if part.dtype == member.data.dtype:
+        index = part.offset_bytes // part.dtype.itemsize
+        return f"&{whole}[{index}]" if index else whole
+    if part.dtype.itemsize > 1:
+        return f"{c_object}.{alternative(member, part.dtype)}"
+    # Characters may read any object.
+    characters = f"(const {array_type(part.dtype)} *){whole}"
+    return f"&({characters})[{part.offset_bytes}]" if part.offset_bytes else characters
+
+
+def numbers(data: np.ndarray) -> list[str]:
+    """Every element as a C constant."""
+    if data.dtype.kind == "f":
+        return float32s(data)
+    if data.dtype.kind == "b":
+        return ["1" if value else "0" for value in data]
+    # Most values fit an int and need no suffix: formatting them one by one is the slow part.
+    if data.dtype.itemsize == 1:
+        return list(map(_TEXTS.__getitem__, data.tolist()))
+    plain = data.dtype.itemsize < 4
+    return list(map(str, data.tolist())) if plain else [integer(value) for value in data.tolist()]
+
+
+_TEXTS = {value: str(value) for value in range(-128, 256)}
+"""Of every byte, signed or not: weights are millions of them."""
+
+
+def byte_rows(data: bytes) -> tuple[str, ...]:
+    """Rows of a table of bytes."""
+    return tuple(table_rows([f"0x{byte:02x}" for byte in data]))
+
+
+def table_rows(cells: Sequence[str]) -> list[str]:
+    """Cells right-aligned in columns, as many a row as fit into COLUMNS."""
+    width = max(map(len, cells))
+    count = next(n for n in _ROW_COUNTS if len(_INDENT) + n * (width + 2) - 1 <= COLUMNS or n == 1)
+    count = min(count, len(cells))
+    different = set(cells)
+    # Bytes are few different texts, in millions of cells.
+    repeated = len(different) * 2 < len(cells)
+    known = {cell: cell.rjust(width) for cell in different} if repeated else {}
+    padded = list(map(known.__getitem__, cells)) if repeated else [cell.rjust(width) for cell in cells]
+    deeper = len(_INDENT) + len(_INDENT) + count * (width + 2) - 1 <= COLUMNS
+    indent = _INDENT + _INDENT if deeper else _INDENT
+    return [f"{indent}{', '.join(padded[i : i + count])}," for i in range(0, len(padded), count)]
+
+
+# ---- the image of constants -------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImagePart:
+    """A constant pool in the image of constants."""
+
+    field: str
+    layout: str
+    """Name of its struct type."""
+    offset: int
+    padding_offset: int
+    padding_bytes: int
+    """In front of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageView:
+    """The image of constants in C."""
+
+    tag: str
+    """Of its struct."""
+    object: str
+    """The array of the test firmware that holds it."""
+    file: str
+    """Its file in the emitted folder."""
+    alignment: int
+    size_bytes: int
+    size_macro: str
+    parts: tuple[ImagePart, ...]
+    layout: str
+    """Initialiser of the words that tie code and image."""
+
+
+def image_tag(name: str) -> str:
+    """Tag of the struct that an image of constants is."""
+    return f"{name}_constants_image"
+
+
+def constants_file(name: str) -> str:
+    """Path of the image of constants below the emitted folder."""
+    return f"{name}_constants.bin"
+
+
+def image_view(bundle: Bundle, digest: bytes) -> ImageView:
+    """The view of a bundle's image of constants; `digest` says which code may use it."""
+    name = bundle.prefix
+    parts: list[ImagePart] = []
+    end = _HEADER.size
+    for pool, offset in _offsets(bundle.constants):
+        word = constant_pool(bundle, pool)
+        parts.append(
+            ImagePart(
+                field=c_name(word),
+                layout=f"{name}_{word}_pool_layout",
+                offset=offset,
+                padding_offset=end,
+                padding_bytes=offset - end,
+            )
+        )
+        end = offset + pool.size_bytes
+    return ImageView(
+        tag=image_tag(name),
+        object=f"{name}_constants_bytes",
+        file=constants_file(name),
+        alignment=max(4, *(pool.alignment for pool in bundle.constants)),
+        size_bytes=end,
+        size_macro=f"{name}_constants_size".upper(),
+        parts=tuple(parts),
+        layout=", ".join(f"0x{word:08x}u" for word in struct.unpack("<4I", digest[:16])),
+    )
+
+
+def _offsets(pools: Iterable[ConstantPool]) -> list[tuple[ConstantPool, int]]:
+    """Where each pool begins in the image."""
+    found: list[tuple[ConstantPool, int]] = []
+    end = _HEADER.size
+    for pool in pools:
+        offset = -(-end // pool.alignment) * pool.alignment
+        found.append((pool, offset))
+        end = offset + pool.size_bytes
+    return found
+
+
+def image_bytes(bundle: Bundle, digest: bytes) -> bytes:
+    """The image of a bundle's constants: header, then every pool as its struct lies in memory."""
+    content = bytearray()
+    for pool, offset in _offsets(bundle.constants):
+        content += bytes(offset - _HEADER.size - len(content))
+        base = len(content)
+        for member in pool.members:
+            content += bytes(base + member.offset - len(content))
+            content += member.data.astype(member.data.dtype.newbyteorder("<")).tobytes()
+        content += bytes(base + pool.size_bytes - len(content))
+    size = _HEADER.size + len(content)
+    head = _HEADER.pack(CONSTANTS_MAGIC, CONSTANTS_ABI, size, digest[:16], 0)[:-4]
+    return head + struct.pack("<I", zlib.crc32(content, zlib.crc32(head))) + bytes(content)
+
+
+def digest_of(files: Iterable[tuple[str, str]]) -> bytes:
+    """SHA-256 of texts under their names: of all code that an image of constants is made for."""
+    found = hashlib.sha256()
+    for name, text in sorted(files):
+        found.update(f"{name}\0{len(text.encode())}\0{text}".encode())
+    return found.digest()

@@ -1,0 +1,159 @@
+"""Bytes that are set around calls: copies of linked constants in faster memory, constants that are stored
+compressed and decoded, state that one inference leaves to the next."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from codegen.emit.c.c_text import statement
+from codegen.emit.c.literals import array_type
+from codegen.emit.values.locations import Places, PoolBytes
+from codegen.kernels.call import Split
+from codegen.program.constants import Staged, Unpacking
+from codegen.program.interface import IoTensor
+from codegen.program.program import Program
+
+STAGE_HEADER, STAGE_SOURCE = "cg_stage_copy.h", "kernels/portable/stage_copy.c"
+UNPACK_HEADER, UNPACK_SOURCE = "cg_unpack.h", "kernels/portable/unpack.c"
+"""The runtime's headers and sources for them, which only models with such constants get."""
+
+_MEMORY = "c/steps/memory.c.j2"
+"""Template of the statements that copy, decode or set bytes around a call."""
+
+_PLAIN = re.compile(r"[\w.>-]+")
+
+
+# ---- copies in faster memory ------------------------------------------------------------
+
+
+def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
+    """(primfunc, role) -> C expression of the first element of the copy that it reads."""
+    dtypes = {
+        (prim.name, each.role): each.data.dtype for prim in program.prim_funcs for each in prim.constants
+    }
+    dtypes |= {copy.user: copy.unpacking.dtype for copy in program.staged if copy.unpacking}
+    return {copy.user: _element(copy, places, dtypes[copy.user]) for copy in program.staged}
+
+
+def _element(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
+    # Kernels load constants through plain types. Whatever is stored in a pool is stored through characters or
+    # may_alias types (the copy itself too), which no compiler moves across a load of another type.
+    through = "" if dtype.itemsize == 1 else "(const void *)"
+    return f"(const {array_type(dtype)} *){through}{_target(copy, places)}"
+
+
+def stagings(
+    program: Program, places: Places, linked: Mapping[tuple[str, str], str], index: int
+) -> Iterator[str]:
+    """What step `index` does with copies of constants before its call: decode what is compressed (but
+    for pieces, which belong to a call each), wait for copies that it reads, then begin those that the next
+    step reads, so that they are made beside the call."""
+    if index == 0 and has_start(program):
+        yield statement(_MEMORY, "start_if_needed", program.name)
+    begun = [copy for copy in program.staged if copy.copied_at == index and not is_split(copy)]
+    for copy in begun:
+        if copy.used_at == index:
+            yield _made(copy, places, linked[copy.user])
+    if any(copy.used_at == index and copy.copied_at is not None for copy in program.copied):
+        yield statement(_MEMORY, "wait")
+    for copy in begun:
+        if copy.used_at != index:
+            yield _made(copy, places, linked[copy.user])
+
+
+def _made(copy: Staged, places: Places, source: str) -> str:
+    """The statement that makes a copy of the bytes from `source` on, or decodes them."""
+    bytes_there = (_target(copy, places), copy.size_bytes, source)
+    if copy.unpacking is None:
+        return statement(_MEMORY, "copy", *bytes_there)
+    return statement(_MEMORY, "unpack", *bytes_there, _stream(copy.unpacking, source))
+
+
+def has_start(program: Program) -> bool:
+    """Whether there is a function that makes the copies that last."""
+    return any(copy.copied_at is None for copy in program.staged)
+
+
+def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
+    """Definition of the start function and of its state; empty if there is none."""
+    copies = [_made(c, places, linked[c.user]) for c in program.staged if c.copied_at is None]
+    return statement(_MEMORY, "start", program.name, copies) if copies else ""
+
+
+def _target(copy: Staged, places: Places) -> str:
+    return places.byte_address(
+        PoolBytes(pool=copy.pool, offset=copy.offset, size_bytes=copy.size_bytes, buffer=copy.buffer)
+    )
+
+
+# ---- compressed constants ---------------------------------------------------------------
+
+
+def is_split(copy: Staged) -> bool:
+    """Whether a copy is decoded in pieces, each for a call of its own."""
+    return copy.unpacking is not None and len(copy.unpacking.packing.piece_bytes) > 1
+
+
+def calls_by_groups(
+    copy: Staged,
+    places: Places,
+    source: str,
+    split: Split,
+    call: str,
+    further: Sequence[str],
+    names: Sequence[str],
+) -> str:
+    """The step's calls, each behind the decoding of its piece.
+
+    `call`: the first one, `further`: arguments of the others; `names`: of the pointer into the stream, and of
+    the number of outputs that are done.
+    """
+    if copy.unpacking is None:
+        raise ValueError(f"{copy.buffer} is stored as it is")
+    stored = (_target(copy, places), copy.size_bytes, source, _stream(copy.unpacking, source))
+    group = split.outputs // len(copy.unpacking.packing.piece_bytes)
+    loop = (*names, group, split.outputs)
+    return statement(_MEMORY, "calls_by_groups", *stored, *loop, call, split.next_symbol, further)
+
+
+def _stream(unpacking: Unpacking, source: str) -> str:
+    """Address of the first piece, behind the table."""
+    begin = unpacking.packing.table_bytes
+    return f"&{source}[{begin}]" if _PLAIN.fullmatch(source) else f"{source} + {begin}"
+
+
+# ---- state ------------------------------------------------------------------------------
+
+
+def state_zeros(program: Program, places: Places) -> tuple[str, ...]:
+    """The statements that set all state to zero."""
+    return tuple(
+        statement(_MEMORY, "set_state", _address(places, first), _zero(first), first.type.size_bytes)
+        for first, _ in program.state_tensors
+    )
+
+
+def state_copies(program: Program, places: Places) -> list[str]:
+    """What the last step ends with: every new state takes the place of the old one."""
+    return [
+        statement(
+            _MEMORY, "copy_state", _address(places, first), _address(places, second), first.type.size_bytes
+        )
+        for first, second in program.state_tensors
+    ]
+
+
+def _address(places: Places, tensor: IoTensor) -> str:
+    place = places.value(tensor.value)
+    if not isinstance(place, PoolBytes):
+        raise ValueError(f"state {tensor.field} is the caller's")
+    return places.byte_address(place)
+
+
+def _zero(tensor: IoTensor) -> str:
+    """The byte that all bytes of a zero are."""
+    stored = tensor.type.zero_point
+    if stored and tensor.type.dtype.size_bytes > 1:
+        raise ValueError(f"state {tensor.field}: zero point {stored} of {tensor.type.dtype.value}")
+    return f"0x{stored & 0xFF:02x}"
