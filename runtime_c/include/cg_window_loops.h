@@ -20,12 +20,13 @@
 /* ---- images whose rows may lie in a ring ---------------------------------------------- */
 
 /*
- * Result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const cg_tap_rows *,
- * element *output)`.
+ * `row` is result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const
+ * cg_tap_rows *, element *output)`; `name` all rows of all images. `all_rows` is cg_all_rows or
+ * cg_all_rows_f32.
  */
-#define CG_DEFINE_ROW(name, pixel, element, declared, passed)                                      \
-    void name(declared, const cg_rows *input, element *output, int32_t y, int32_t x_start,         \
-              int32_t x_stop)                                                                      \
+#define CG_DEFINE_ROWS(name, row, pixel, element, all_rows, declared, passed)                      \
+    void row(declared, const cg_rows *input, element *output, int32_t y, int32_t x_start,          \
+             int32_t x_stop)                                                                       \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \
         cg_view view;                                                                              \
@@ -36,10 +37,8 @@
             pixel(passed, &view, &rows, output);                                                   \
             output += window->out.c;                                                               \
         }                                                                                          \
-    }
-
-/* All rows of all images, by `row` above; `all_rows` is cg_all_rows or cg_all_rows_f32. */
-#define CG_DEFINE_ALL_ROWS(name, row, element, all_rows, declared, passed)                         \
+    }                                                                                              \
+                                                                                                   \
     void name(declared, const element *input, element *output)                                     \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \
@@ -74,11 +73,11 @@
 /* ---- whole images of int16 ------------------------------------------------------------ */
 
 /*
- * Result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const cg_s16 *image,
- * cg_s16 *output)`.
+XX
+ * cg_s16 *image, cg_s16 *output)`; `name` all rows of all images.
  */
-#define CG_DEFINE_PART(name, pixel, declared, passed)                                              \
-    void name(declared, const cg_s16 *input, cg_s16 *output, int32_t y, int32_t x_start,           \
+#define CG_DEFINE_PARTS(name, part, pixel, declared, passed)                                       \
+    void part(declared, const cg_s16 *input, cg_s16 *output, int32_t y, int32_t x_start,           \
               int32_t x_stop)                                                                      \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \
@@ -89,10 +88,8 @@
             pixel(passed, &view, input, output);                                                   \
             output += window->out.c;                                                               \
         }                                                                                          \
-    }
-
-/* All rows of all images, by `part` above. */
-#define CG_DEFINE_ALL_PARTS(name, part, declared, passed)                                          \
+    }                                                                                              \
+                                                                                                   \
     void name(declared, const cg_s16 *input, cg_s16 *output)                                       \
     {                                                                                              \
         const cg_window *const window = &params->window;                                           \

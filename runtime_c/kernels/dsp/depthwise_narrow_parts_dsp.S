@@ -54,13 +54,7 @@
     function cg_dw_narrow9_words_dsp
     enter
     strd    r4, r1, [sp, #F_PIXELS]
-    mov     lr, r0
-    mov     r0, r2
-    movs    r3, #0
-1:
-    /* A pixel: lr is the taps. */
-    ldr     r1, [sp, #F_WEIGHTS]
-    ldr     r2, [lr, #TAPS_GROUPS]
+    pixels
 2:
     str     r2, [sp, #F_GROUPS]
     ldm     r1!, {r4-r7}

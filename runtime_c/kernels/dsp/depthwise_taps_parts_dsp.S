@@ -105,13 +105,7 @@
     add     r4, r0, r4, lsl #2
     adds    r4, r4, #TAPS_FIRST
     str     r4, [sp, #F_END]
-    mov     lr, r0
-    mov     r0, r2
-    movs    r3, #0
-1:
-    /* A pixel: lr is the taps. */
-    ldr     r1, [sp, #F_WEIGHTS]
-    ldr     r2, [lr, #TAPS_GROUPS]
+    pixels
     str     r2, [sp, #F_GROUPS]
 2:
     .if \bytewise

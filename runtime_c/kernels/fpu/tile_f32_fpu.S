@@ -141,6 +141,30 @@
     .endm
 
 /*
+ * The loops over runs (3) and over \values of each at a time (4); r8 is how many are left, less
+ * \values. A row begins at 2; runs with fewer values go on at 5. Changes r8, r9.
+ */
+    .macro runs values
+2:
+    ldr     r9, [r0, #RUNS]
+3:
+    ldr     r8, [r0, #RUN_LEN]
+    subs    r8, r8, #\values
+    blt     5f
+4:
+    .endm
+
+/* Ends the loop; what is left of a run, r8 values, is done from 51 on. */
+    .macro rest_of_run values
+    subs    r8, r8, #\values
+    bge     4b
+5:
+    adds    r8, r8, #\values
+    beq     6f
+51:
+    .endm
+
+/*
  * void cg_conv4_f32_fpu(const cg_tile_fpu *tile, const float *w, const cg_f32 *x, cg_f32 *out)
  * r4-r7 pixels, r8 values left, r9 runs, r10 rows, r12 blocks
  */
@@ -150,13 +174,7 @@
     pixels4 lr
     clear16
     rows
-2:
-    ldr     r9, [r0, #RUNS]
-3:
-    ldr     r8, [r0, #RUN_LEN]
-    subs    r8, r8, #2
-    blt     5f
-4:
+    runs    2
     vldmia  r1!, {s0-s7}
     vldmia  r4!, {s8, s9}
     mac2x4  s8, s9, s16, s17, s18, s19
@@ -194,13 +212,7 @@
     mov     r4, r2
     clear4
     rows
-2:
-    ldr     r9, [r0, #RUNS]
-3:
-    ldr     r8, [r0, #RUN_LEN]
-    subs    r8, r8, #4
-    blt     5f
-4:
+    runs    4
     vldmia  r4!, {s20-s23}
     vldmia  r1!, {s0-s7}
     mac4    s20, s0, s1, s2, s3, s16, s17, s18, s19
@@ -208,12 +220,7 @@
     vldmia  r1!, {s24-s31}
     mac4    s22, s24, s25, s26, s27, s16, s17, s18, s19
     mac4    s23, s28, s29, s30, s31, s16, s17, s18, s19
-    subs    r8, r8, #4
-    bge     4b
-5:
-    adds    r8, r8, #4
-    beq     6f
-51:
+    rest_of_run 4
     vldmia  r1!, {s0-s3}
     vldmia  r4!, {s8}
     mac4    s8, s0, s1, s2, s3, s16, s17, s18, s19
@@ -263,13 +270,7 @@
     vmov    s8, s9, r11, r11
     vmov    s10, s11, r11, r11
     rows
-2:
-    ldr     r9, [r0, #RUNS]
-3:
-    ldr     r8, [r0, #RUN_LEN]
-    subs    r8, r8, #4
-    blt     5f
-4:
+    runs    4
     vldmia  r1!, {s0-s3}
     vldmia  r4!, {s16-s19}
     vldmia  r5!, {s20-s23}
@@ -279,12 +280,7 @@
     single4 s1, s17, s21, s25, s29
     single4 s2, s18, s22, s26, s30
     single4 s3, s19, s23, s27, s31
-    subs    r8, r8, #4
-    bge     4b
-5:
-    adds    r8, r8, #4
-    beq     6f
-51:
+    rest_of_run 4
     vldmia  r1!, {s0}
     vldmia  r4!, {s16}
     vldmia  r5!, {s20}
@@ -322,13 +318,7 @@
     movs    r11, #0
     vmov    s8, r11
     rows
-2:
-    ldr     r9, [r0, #RUNS]
-3:
-    ldr     r8, [r0, #RUN_LEN]
-    subs    r8, r8, #4
-    blt     5f
-4:
+    runs    4
     vldmia  r1!, {s0-s3}
     vldmia  r4!, {s16-s19}
     vmul.f32 s12, s16, s0
@@ -339,12 +329,7 @@
     vadd.f32 s8, s8, s13
     vadd.f32 s8, s8, s14
     vadd.f32 s8, s8, s15
-    subs    r8, r8, #4
-    bge     4b
-5:
-    adds    r8, r8, #4
-    beq     6f
-51:
+    rest_of_run 4
     vldmia  r1!, {s0}
     vldmia  r4!, {s16}
     vmul.f32 s12, s16, s0

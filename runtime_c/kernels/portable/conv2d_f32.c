@@ -49,10 +49,6 @@ static void conv_pixel(const cg_conv_params_f32 *params, const cg_conv_weights_f
     }
 }
 
-CG_DEFINE_ROW(cg_conv2d_f32_row, conv_pixel, cg_f32,
-              CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
-              CG_LIST(params, weights))
-
-CG_DEFINE_ALL_ROWS(cg_conv2d_f32, cg_conv2d_f32_row, cg_f32, cg_all_rows_f32,
-                   CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
-                   CG_LIST(params, weights))
+CG_DEFINE_ROWS(cg_conv2d_f32, cg_conv2d_f32_row, conv_pixel, cg_f32, cg_all_rows_f32,
+               CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
+               CG_LIST(params, weights))

@@ -82,10 +82,6 @@ static void conv_pixel(const cg_conv_params *params, const cg_conv_weights_s16 *
     }
 }
 
-CG_DEFINE_PART(cg_conv2d_s16_part, conv_pixel,
-               CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
-               CG_LIST(params, weights))
-
-CG_DEFINE_ALL_PARTS(cg_conv2d_s16, cg_conv2d_s16_part,
-                    CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
-                    CG_LIST(params, weights))
+CG_DEFINE_PARTS(cg_conv2d_s16, cg_conv2d_s16_part, conv_pixel,
+                CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
+                CG_LIST(params, weights))

@@ -107,10 +107,6 @@ static void conv_pixel(const cg_conv_params *params, const cg_conv_weights *weig
     }
 }
 
-CG_DEFINE_ROW(cg_conv2d_s8_row, conv_pixel, int8_t,
-              CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
-              CG_LIST(params, weights))
-
-CG_DEFINE_ALL_ROWS(cg_conv2d_s8, cg_conv2d_s8_row, int8_t, cg_all_rows,
-                   CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
-                   CG_LIST(params, weights))
+CG_DEFINE_ROWS(cg_conv2d_s8, cg_conv2d_s8_row, conv_pixel, int8_t, cg_all_rows,
+               CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
+               CG_LIST(params, weights))

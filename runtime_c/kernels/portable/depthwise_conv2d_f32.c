@@ -51,10 +51,7 @@ static void depthwise_pixel(const cg_conv_params_f32 *params, const cg_conv_weig
     }
 }
 
-CG_DEFINE_ROW(cg_depthwise_conv2d_f32_row, depthwise_pixel, cg_f32,
-              CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
-              CG_LIST(params, weights))
-
-CG_DEFINE_ALL_ROWS(cg_depthwise_conv2d_f32, cg_depthwise_conv2d_f32_row, cg_f32, cg_all_rows_f32,
-                   CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
-                   CG_LIST(params, weights))
+CG_DEFINE_ROWS(cg_depthwise_conv2d_f32, cg_depthwise_conv2d_f32_row, depthwise_pixel, cg_f32,
+               cg_all_rows_f32,
+               CG_LIST(const cg_conv_params_f32 *params, const cg_conv_weights_f32 *weights),
+               CG_LIST(params, weights))

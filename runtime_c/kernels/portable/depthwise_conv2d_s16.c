@@ -61,10 +61,6 @@ static void depthwise_pixel(const cg_conv_params *params, const cg_conv_weights_
     }
 }
 
-CG_DEFINE_PART(cg_depthwise_conv2d_s16_part, depthwise_pixel,
-               CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
-               CG_LIST(params, weights))
-
-CG_DEFINE_ALL_PARTS(cg_depthwise_conv2d_s16, cg_depthwise_conv2d_s16_part,
-                    CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
-                    CG_LIST(params, weights))
+CG_DEFINE_PARTS(cg_depthwise_conv2d_s16, cg_depthwise_conv2d_s16_part, depthwise_pixel,
+                CG_LIST(const cg_conv_params *params, const cg_conv_weights_s16 *weights),
+                CG_LIST(params, weights))

@@ -69,10 +69,6 @@ static void depthwise_pixel(const cg_conv_params *params, const cg_conv_weights 
     }
 }
 
-CG_DEFINE_ROW(cg_depthwise_conv2d_s8_row, depthwise_pixel, int8_t,
-              CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
-              CG_LIST(params, weights))
-
-CG_DEFINE_ALL_ROWS(cg_depthwise_conv2d_s8, cg_depthwise_conv2d_s8_row, int8_t, cg_all_rows,
-                   CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
-                   CG_LIST(params, weights))
+CG_DEFINE_ROWS(cg_depthwise_conv2d_s8, cg_depthwise_conv2d_s8_row, depthwise_pixel, int8_t,
+               cg_all_rows, CG_LIST(const cg_conv_params *params, const cg_conv_weights *weights),
+               CG_LIST(params, weights))

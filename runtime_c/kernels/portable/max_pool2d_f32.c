@@ -33,8 +33,5 @@ static void pool_pixel(const cg_pool_params_f32 *params, const cg_view *view,
     }
 }
 
-CG_DEFINE_ROW(cg_max_pool2d_f32_row, pool_pixel, cg_f32, CG_LIST(const cg_pool_params_f32 *params),
-              CG_LIST(params))
-
-CG_DEFINE_ALL_ROWS(cg_max_pool2d_f32, cg_max_pool2d_f32_row, cg_f32, cg_all_rows_f32,
-                   CG_LIST(const cg_pool_params_f32 *params), CG_LIST(params))
+CG_DEFINE_ROWS(cg_max_pool2d_f32, cg_max_pool2d_f32_row, pool_pixel, cg_f32, cg_all_rows_f32,
+               CG_LIST(const cg_pool_params_f32 *params), CG_LIST(params))

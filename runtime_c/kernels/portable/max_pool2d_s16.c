@@ -31,8 +31,5 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
     }
 }
 
-CG_DEFINE_PART(cg_max_pool2d_s16_part, pool_pixel, CG_LIST(const cg_pool_params *params),
-               CG_LIST(params))
-
-CG_DEFINE_ALL_PARTS(cg_max_pool2d_s16, cg_max_pool2d_s16_part,
-                    CG_LIST(const cg_pool_params *params), CG_LIST(params))
+CG_DEFINE_PARTS(cg_max_pool2d_s16, cg_max_pool2d_s16_part, pool_pixel,
+                CG_LIST(const cg_pool_params *params), CG_LIST(params))

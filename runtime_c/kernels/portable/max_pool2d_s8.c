@@ -31,8 +31,5 @@ static void pool_pixel(const cg_pool_params *params, const cg_view *view, const 
     }
 }
 
-CG_DEFINE_ROW(cg_max_pool2d_s8_row, pool_pixel, int8_t, CG_LIST(const cg_pool_params *params),
-              CG_LIST(params))
-
-CG_DEFINE_ALL_ROWS(cg_max_pool2d_s8, cg_max_pool2d_s8_row, int8_t, cg_all_rows,
-                   CG_LIST(const cg_pool_params *params), CG_LIST(params))
+CG_DEFINE_ROWS(cg_max_pool2d_s8, cg_max_pool2d_s8_row, pool_pixel, int8_t, cg_all_rows,
+               CG_LIST(const cg_pool_params *params), CG_LIST(params))
