@@ -73,7 +73,7 @@
 /* ---- whole images of int16 ------------------------------------------------------------ */
 
 /*
-XX
+ * `part` is result row y, columns [x_start, x_stop), by `pixel(passed, const cg_view *, const
  * cg_s16 *image, cg_s16 *output)`; `name` all rows of all images.
  */
 #define CG_DEFINE_PARTS(name, part, pixel, declared, passed)                                       \

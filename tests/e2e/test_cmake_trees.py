@@ -17,6 +17,7 @@ from tests.emit import samples
 from tests.testdata import model_path
 
 BOARD = "mps2-an386"
+KWS = "mlperf_tiny/kws_ref_model"
 
 pytestmark = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 
@@ -80,25 +81,64 @@ def test_three_folders_of_four_models_in_one_tree(tmp_path: Path) -> None:
         assert "-DOF_THE_PROJECT=1" in flags.read_text()
 
 
+def folder_of(key: str, place: Path, board_name: str) -> str:
+    """What a build of a model for this board writes, below `place`, by the model's name."""
+    name = key.split("/")[1]
+    options = Options(board=board_name, optimize="size")
+    board = load_board(board_name)
+    program = plan_model(model_path(key), board, options, name=name, emulated=True).program
+    write(render(together([program]), "-Os"), place / name)
+    return name
+
+
+def bare_metal() -> list[str]:
+    """Settings of CMake for Arm's gcc."""
+    compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
+    words = ["-DCMAKE_SYSTEM_NAME=Generic", f"-DCMAKE_C_COMPILER={compiler}"]
+    return [*words, f"-DCMAKE_ASM_COMPILER={compiler}", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
+
+
 @pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
 def test_flags_of_an_interface_target_reach_c_and_assembly(tmp_path: Path) -> None:
     """They reached neither the kernels nor their assembly; the project's `all` linked the test firmware."""
-    board = load_board(BOARD)
-    names: list[str] = []
-    for key in ("mlperf_tiny/kws_ref_model", "mlperf_tiny/ad01_int8"):
-        name = key.split("/")[1]
-        options = Options(board=BOARD, optimize="size")
-        program = plan_model(model_path(key), board, options, name=name, emulated=True).program
-        write(render(together([program]), "-Os"), tmp_path / name)
-        names.append(name)
-    tree(tmp_path, [(name, name) for name in names], board.target.compiler_flags)
-    compiler = gcc.tool(f"{gcc.ARM_PREFIX}gcc")
-    words = ["-DCMAKE_SYSTEM_NAME=Generic", f"-DCMAKE_C_COMPILER={compiler}"]
-    words += [f"-DCMAKE_ASM_COMPILER={compiler}", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
-    call("cmake", "-S", tmp_path, "-B", tmp_path / "build", *words)
+    flags = load_board(BOARD).target.compiler_flags
+    names = [folder_of(key, tmp_path, BOARD) for key in (KWS, "mlperf_tiny/ad01_int8")]
+    tree(tmp_path, [(name, name) for name in names], flags)
+    call("cmake", "-S", tmp_path, "-B", tmp_path / "build", *bare_metal())
     call("cmake", "--build", tmp_path / "build", "-j2")
     objects = sorted((tmp_path / "build").rglob("*.S.obj"))
     assert len(objects) > 4
     cpus = {call(f"{gcc.ARM_PREFIX}readelf", "-A", path).count("v7E-M") for path in objects}
     assert cpus == {1}
     assert not list((tmp_path / "build").rglob("*.elf"))
+
+
+BARE_MAIN = """
+#include "{name}.h"
+int main(void)
+{{
+    static const {name}_inputs inputs;
+    return (int){name}_run(&inputs, NULL);
+}}
+"""
+BARE_APPLICATION = """
+add_executable(application main.c)
+target_link_libraries(application PRIVATE flags -lc -lgcc {name})
+target_link_options(application PRIVATE {flags} -nostdlib -Wl,-e,main)
+"""
+
+
+@pytest.mark.skipif(shutil.which(f"{gcc.ARM_PREFIX}gcc") is None, reason="the compiler is missing")
+def test_the_library_brings_what_its_kernels_call(tmp_path: Path) -> None:
+    """memset was not defined with -nostdlib: -lc of the application stood in front of the kernels."""
+    board = "mps2-an385"  # its depthwise convolution calls memcpy
+    flags = load_board(board).target.compiler_flags
+    name = folder_of(KWS, tmp_path, board)
+    (tmp_path / "main.c").write_text(BARE_MAIN.format(name=name))
+    tree(tmp_path, [(name, name)], flags, BARE_APPLICATION.format(name=name, flags=" ".join(flags)))
+    call("cmake", "-S", tmp_path, "-B", tmp_path / "build", *bare_metal())
+    call("cmake", "--build", tmp_path / "build", "-j2")
+    assert (tmp_path / "build" / "application").is_file()
+    call("cmake", "-S", tmp_path, "-B", tmp_path / "none", *bare_metal(), "-DCG_LIBRARIES=")
+    with pytest.raises(AssertionError, match="undefined reference to `memcpy'"):
+        call("cmake", "--build", tmp_path / "none", "-j2")
