@@ -7,14 +7,21 @@ from pathlib import PurePosixPath
 import codegen
 from codegen import resources
 from codegen.emit.c.c_text import fill, starred
-from codegen.emit.c.literals import needs_math
-from codegen.emit.c.program_names import reader_name
+from codegen.emit.c.spelling import needs_math, reader_name
 from codegen.emit.firmware.bench import bench_view
-from codegen.emit.firmware.build_files import build_files, firmware_files
-from codegen.emit.firmware.runtime import LICENCE_FILE, header_files, kernel_files, kernel_headers, marked
+from codegen.emit.firmware.folder_files import (
+    LICENCE_FILE,
+    build_files,
+    firmware_files,
+    header_files,
+    kernel_files,
+    kernel_headers,
+    marked,
+)
 from codegen.emit.model.entry import core1_functions, entry_view
 from codegen.emit.model.header import entry_function, figures, header_view, other_functions
-from codegen.emit.values.constant_pools import (
+from codegen.emit.values.locations import Places
+from codegen.emit.values.model_data import (
     ImageView,
     byte_rows,
     constant_views,
@@ -25,7 +32,6 @@ from codegen.emit.values.constant_pools import (
     pool_views,
     set_view,
 )
-from codegen.emit.values.locations import Places
 from codegen.ir import Runner
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.plan.draw.memory_map import program_map

@@ -9,8 +9,7 @@ mischief (see MISCHIEF). Two steps: `fill` writes 100 bytes at offset 103, `flip
 import hashlib
 from pathlib import Path
 
-from codegen.emit.firmware.build_files import firmware_files
-from codegen.emit.firmware.runtime import header_files
+from codegen.emit.firmware.folder_files import firmware_files, header_files
 from codegen.ir import Board
 from codegen.program.image import Image, RunRequest, Sources, Trace
 from codegen.toolchain import build

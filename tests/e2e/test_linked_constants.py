@@ -12,7 +12,7 @@ from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
-from codegen.emit.c.program_names import constant_pool, pool_array
+from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError
 from codegen.plan.constants.constant_rules import ConstantRule
 from codegen.plan.models.bundling import together

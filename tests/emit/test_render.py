@@ -13,7 +13,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.emit.values.constant_pools import constant_views
+from codegen.emit.values.model_data import constant_views
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.kernels.call import CStruct, ValueArg
 from codegen.plan.models.bundling import together

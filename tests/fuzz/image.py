@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.emit.c.literals import scalar
+from codegen.emit.c.spelling import scalar
 from codegen.emit.model.structs import struct_text
 from codegen.ir import Board, Region
 from codegen.kernels.call import (

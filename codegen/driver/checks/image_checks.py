@@ -6,7 +6,7 @@ Boards with a memory protection unit run each step with its own buffers open and
 from dataclasses import replace
 
 from codegen import toolchain
-from codegen.emit.c.program_names import constant_pool, pool_array
+from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
 from codegen.program.image import Image

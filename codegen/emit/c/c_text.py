@@ -14,7 +14,7 @@ from typing import NoReturn, cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from codegen import resources
-from codegen.emit.c.literals import float32, integer
+from codegen.emit.c.spelling import float32, integer
 
 COLUMNS = 100
 """Longest line of generated C."""

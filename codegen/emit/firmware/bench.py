@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import quoted
-from codegen.emit.c.program_names import base_macro, c_name, pool_array, pool_macro
-from codegen.emit.firmware.build_files import GUARD_BYTES
-from codegen.emit.values.constant_pools import byte_rows
+from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro
+from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import Places, PoolBytes, TensorView, io_views, used_pools
+from codegen.emit.values.model_data import byte_rows
 from codegen.ir import Var
 from codegen.program.interface import IoTensor
 from codegen.program.problem import Buffer

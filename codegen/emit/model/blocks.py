@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
-from codegen.emit.c.literals import POOL_TYPES, scalar
-from codegen.emit.c.program_names import Taken, local_names, reader_name
+from codegen.emit.c.spelling import POOL_TYPES, Taken, local_names, reader_name, scalar
 from codegen.emit.model.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.ir import DType
 from codegen.kernels.block import Block, BlockStage

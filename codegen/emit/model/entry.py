@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.literals import POOL_TYPES, needs_math, scalar
-from codegen.emit.c.program_names import Taken, c_name, local_names
+from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
@@ -15,7 +14,6 @@ from codegen.emit.model.structs import (
     struct_name,
     struct_text,
 )
-from codegen.emit.values.constant_pools import image_tag
 from codegen.emit.values.copies import (
     calls_by_groups,
     is_split,
@@ -26,6 +24,7 @@ from codegen.emit.values.copies import (
     state_zeros,
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
+from codegen.emit.values.model_data import image_tag
 from codegen.ir import Var
 from codegen.kernels.block import Block
 from codegen.kernels.call import (

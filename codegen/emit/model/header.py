@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
-from codegen.emit.c.program_names import base_macro, c_name, pool_array, pool_macro, reader_name
-from codegen.emit.values.constant_pools import constant_macros
+from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro, reader_name
 from codegen.emit.values.copies import has_start
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
+from codegen.emit.values.model_data import constant_macros
 from codegen.program.image import ElfSizes
 from codegen.program.interface import IoMode
 from codegen.program.program import Bundle, Program, own_pools
@@ -123,11 +123,9 @@ class StateView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeaderView:
-    """Everything model.h.j2 and model.c.j2 show of the interface."""
+class Provenance:
+    """Which model it is, and what made the code."""
 
-    name: str
-    macro: str
     version: str
     """The generator's."""
     abi: int
@@ -139,13 +137,30 @@ class HeaderView:
     is_proved: bool
     packed: PackedView | None
     macs: str
-    step_names: tuple[str, ...]
-    memory: tuple[MemoryRow, ...]
-    memory_width: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryView:
+    """What the model takes of the pools."""
+
+    rows: tuple[MemoryRow, ...]
+    width: int
     """Columns of the pools' names."""
     sharers: tuple[str, ...]
     """Models that use the same bytes."""
-    pool_macros: tuple[tuple[str, int], ...]
+    macros: tuple[tuple[str, int], ...]
+    """Sizes, and of shared pools where its bytes begin."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeaderView:
+    """Everything model.h.j2 and model.c.j2 show of the interface."""
+
+    name: str
+    macro: str
+    provenance: Provenance
+    step_names: tuple[str, ...]
+    memory: MemoryView
     io: str
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
@@ -167,25 +182,13 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
     if not program.given or not program.wanted:
         raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
     inputs, outputs = callers_views(program, places)
-    given, work, memory = program.metadata, macs(program), tuple(_memory(places.bundle, program))
     pools = ("pools",) if program.interface.caller_pools else ()
     return HeaderView(
         name=program.name,
         macro=program.name.upper(),
-        version=version,
-        abi=RUNTIME_ABI,
-        model=f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})",
-        sha256=given["sha256"],
-        options=given.get("options") or f"--board {program.board.name}",
-        planner=program.plan.planner,
-        is_proved=program.plan.proved_optimal,
-        packed=_packed(program),
-        macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
+        provenance=_provenance(program, version),
         step_names=tuple(prim.name for prim in program.prim_funcs),
-        memory=memory,
-        memory_width=max(16, *(len(row.name) for row in memory), 0),
-        sharers=tuple(places.bundle.sharers(program.name)) if used_pools(program) else (),
-        pool_macros=tuple(_pool_macros(places.bundle, program)),
+        memory=_memory(places.bundle, program),
         io=program.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
@@ -213,6 +216,21 @@ def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
     return ("step", *pools, *(("context",) if program.streamed else ()))
 
 
+def _provenance(program: Program, version: str) -> Provenance:
+    given, work = program.metadata, macs(program)
+    return Provenance(
+        version=version,
+        abi=RUNTIME_ABI,
+        model=f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})",
+        sha256=given["sha256"],
+        options=given.get("options") or f"--board {program.board.name}",
+        planner=program.plan.planner,
+        is_proved=program.plan.proved_optimal,
+        packed=_packed(program),
+        macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
+    )
+
+
 def _packed(program: Program) -> PackedView | None:
     found = [copy.unpacking for copy in program.unpacked if copy.unpacking is not None]
     if not found:
@@ -224,7 +242,17 @@ def _packed(program: Program) -> PackedView | None:
     )
 
 
-def _memory(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
+def _memory(bundle: Bundle, program: Program) -> MemoryView:
+    rows = tuple(_memory_rows(bundle, program))
+    return MemoryView(
+        rows=rows,
+        width=max(16, *(len(row.name) for row in rows), 0),
+        sharers=tuple(bundle.sharers(program.name)) if used_pools(program) else (),
+        macros=tuple(_pool_macros(bundle, program)),
+    )
+
+
+def _memory_rows(bundle: Bundle, program: Program) -> Iterator[MemoryRow]:
     """What the model takes of each pool; a model by itself has constants of its own as well."""
     for pool in used_pools(program):
         yield MemoryRow(

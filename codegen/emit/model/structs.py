@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import cast
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.literals import scalar
-from codegen.emit.c.program_names import c_name, constant_pool, pool_array
-from codegen.emit.values.constant_pools import part_address
+from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
+from codegen.emit.values.model_data import part_address
 from codegen.kernels.call import CallArg, ConstantPointer, CStruct, StructArg, StructPointer
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantPool

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.literals import array_type
+from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking

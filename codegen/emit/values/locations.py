@@ -1,12 +1,11 @@
 """Where values live in C: bytes of a pool, or what the caller's structs point to; inputs and outputs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from codegen.emit.c.c_text import hexadecimal
-from codegen.emit.c.literals import POOL_TYPES, PUBLIC_TYPES
-from codegen.emit.c.program_names import c_name, io_stems, pool_array
+from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
@@ -274,15 +273,13 @@ class StepNote:
     is_on_core_1: bool
     caller: str
     """Where the result lies in the caller's structs; empty where it is in a pool."""
-    pool: str = ""
-    offset: int = 0
-    size_bytes: int = 0
-    first: int = 0
-    last: int = 0
-    """Steps in which its buffer is alive."""
-    over: tuple[str, ...] = ()
+    bytes: PoolBytes | None
+    """Where in a pool; None where it is the caller's."""
+    alive: tuple[int, int]
+    """First and last step in which its buffer is alive."""
+    over: tuple[str, ...]
     """Arguments in whose bytes it lies."""
-    there: tuple[str, ...] = ()
+    there: tuple[str, ...]
     """Arguments that are in their place in it already."""
     decoded: tuple[tuple[int, int, int], ...]
     """(bytes, bytes as they are stored, calls) of weights that are decoded."""
@@ -293,7 +290,11 @@ def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFu
     program, result = places.program, prim.let.var
     args = [arg for arg in prim.let.call.args if isinstance(arg, Var)]
     place = places.value(result.name)
-    note = StepNote(
+    here = place if isinstance(place, PoolBytes) else None
+    there = [arg.name for arg, _ in prim.joins] if prim.is_call else []
+    found = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
+    over = [name for name, other in found if here and isinstance(other, PoolBytes) and other.overlaps(here)]
+    return StepNote(
         operator=operator_name(prim.let.call),
         inputs=tuple((names[arg.name], _dimensions(arg.type)) for arg in args),
         result=names[result.name],
@@ -303,23 +304,11 @@ def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFu
         is_silent=index in program.silent_steps,
         is_on_core_1=prim.is_call and core_of(prim) == 1,
         caller=f"{place.struct}->{place.field}" if isinstance(place, CallerBytes) else "",
-        decoded=tuple(_decoded(program, prim)),
-    )
-    if isinstance(place, CallerBytes):
-        return note
-    first, last = places.alive_steps(place.buffer)
-    there = [arg.name for arg, _ in prim.joins] if prim.is_call else []
-    found = [(arg.name, places.value(arg.name)) for arg in args] if prim.is_call else []
-    over = [name for name, other in found if isinstance(other, PoolBytes) and other.overlaps(place)]
-    return replace(
-        note,
-        pool=place.pool,
-        offset=place.offset,
-        size_bytes=place.size_bytes,
-        first=first,
-        last=last,
+        bytes=here,
+        alive=places.alive_steps(here.buffer) if here else (0, 0),
         over=tuple(names[name] for name in over if name not in there),
         there=tuple(names[name] for name in there),
+        decoded=tuple(_decoded(program, prim)),
     )
 
 

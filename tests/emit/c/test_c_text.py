@@ -14,8 +14,7 @@ from jinja2 import UndefinedError
 
 from codegen import resources
 from codegen.emit.c.c_text import comment_text, fill, quoted, stop, wrapped
-from codegen.emit.c.literals import array_type, float32, integer, scalar
-from codegen.emit.c.program_names import Taken, c_name
+from codegen.emit.c.spelling import Taken, array_type, c_name, float32, integer, scalar
 from codegen.emit.model.header import RUNTIME_ABI
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codegen import resources
 from codegen.emit import render
-from codegen.emit.firmware.runtime import runtime_files
+from codegen.emit.firmware.folder_files import runtime_files
 from codegen.kernels.call import UserSource
 from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.emit.values.constant_pools import CONSTANTS_ABI, CONSTANTS_MAGIC
+from codegen.emit.values.model_data import CONSTANTS_ABI, CONSTANTS_MAGIC
 from codegen.plan.models.bundling import together
 from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from tests.emit import samples

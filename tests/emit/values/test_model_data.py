@@ -11,9 +11,9 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.emit.c.literals import float32
+from codegen.emit.c.spelling import float32
 from codegen.emit.model.structs import constant_addresses
-from codegen.emit.values.constant_pools import numbers, table_rows
+from codegen.emit.values.model_data import numbers, table_rows
 from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants.linking import link
 from codegen.plan.models.bundling import together

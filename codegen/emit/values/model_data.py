@@ -1,5 +1,7 @@
-"""Pools and constants of a bundle in C: constant pools as structs in offset order, pools that models share,
-the image of constants that an application hands over."""
+"""What <model>_data.h and <model>_data.c hold: pools, and constant pools as structs in offset order.
+
+And the image of constants, which an application hands over.
+"""
 
 import hashlib
 import struct
@@ -10,8 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.emit.c.c_text import COLUMNS
-from codegen.emit.c.literals import array_type, float32s, integer
-from codegen.emit.c.program_names import c_name, constant_pool, pool_array, pool_macro
+from codegen.emit.c.spelling import (
+    array_type,
+    c_name,
+    constant_pool,
+    float32s,
+    integer,
+    pool_array,
+    pool_macro,
+)
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool, Unpacking
 from codegen.program.program import Bundle
 
@@ -26,6 +35,10 @@ CHECK_SOURCE = "support/check_constants.c"
 """Below runtime_c: what looks at an image."""
 
 _INDENT = "    "
+_Packed = Mapping[tuple[str, str], Unpacking]
+_Layouts = Mapping[tuple[str, str], str]
+"""Of (user of the bundle's constants, role): how it is stored compressed, and what follows what in it."""
+
 _ROW_COUNTS = (32, 16, 12, 8, 6, 4, 3, 2, 1)
 """Values a row of a table: powers of two where they fit, else what comes close."""
 
@@ -113,8 +126,8 @@ class MemberView:
     """Who reads all of it, where several do."""
     parts: tuple[str, ...] = ()
     """Who reads a part of it."""
-    note: str = ""
-    """What stands above its values."""
+    order: str = ""
+    """What follows what in it."""
     rows: str = ""
     """Its values."""
 
@@ -143,7 +156,7 @@ def constant_views(bundle: Bundle) -> tuple[ConstantPoolView, ...]:
     return tuple(_pool(bundle, pool, packed, layouts) for pool in bundle.constants)
 
 
-def _packed(bundle: Bundle) -> Mapping[tuple[str, str], Unpacking]:
+def _packed(bundle: Bundle) -> _Packed:
     """(user of the bundle's constants, role) -> how it is stored, where that is compressed."""
     return {
         (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
@@ -153,7 +166,7 @@ def _packed(bundle: Bundle) -> Mapping[tuple[str, str], Unpacking]:
     }
 
 
-def _layouts(bundle: Bundle) -> Mapping[tuple[str, str], str]:
+def _layouts(bundle: Bundle) -> _Layouts:
     """(user of the bundle's constants, role) -> what follows what in it."""
     return {
         (bundle.users[program.name, prim.name], each.role): each.layout
@@ -163,12 +176,7 @@ def _layouts(bundle: Bundle) -> Mapping[tuple[str, str], str]:
     }
 
 
-def _pool(
-    bundle: Bundle,
-    pool: ConstantPool,
-    packed: Mapping[tuple[str, str], Unpacking],
-    layouts: Mapping[tuple[str, str], str],
-) -> ConstantPoolView:
+def _pool(bundle: Bundle, pool: ConstantPool, packed: _Packed, layouts: _Layouts) -> ConstantPoolView:
     name = pool_array(bundle, constant_pool(bundle, pool))
     if len({member.name for member in pool.members}) != len(pool.members) or not pool.members:
         raise ValueError(f"constant pool {pool.name}: no members, or two of one name")
@@ -187,11 +195,7 @@ def _pool(
     )
 
 
-def _members(
-    pool: ConstantPool,
-    packed: Mapping[tuple[str, str], Unpacking],
-    layouts: Mapping[tuple[str, str], str],
-) -> Iterator[MemberView]:
+def _members(pool: ConstantPool, packed: _Packed, layouts: _Layouts) -> Iterator[MemberView]:
     end = 0
     for member in pool.members:
         if member.offset < end or member.offset % member.data.dtype.itemsize:
@@ -206,16 +210,11 @@ def _members(
         yield MemberView(offset=end, padding_bytes=pool.size_bytes - end)
 
 
-def _member(
-    member: ConstantMember,
-    packed: Mapping[tuple[str, str], Unpacking],
-    layouts: Mapping[tuple[str, str], str],
-) -> MemberView:
+def _member(member: ConstantMember, packed: _Packed, layouts: _Layouts) -> MemberView:
     size = member.data.nbytes
     whole = [part.user for part in member.parts if part.size_bytes == size]
     parts = dict.fromkeys(part.user[0] for part in member.parts if part.size_bytes < size)
     unpacking = next((packed[part.user] for part in member.parts if part.user in packed), None)
-    layout = next((layouts[user] for user in whole if layouts.get(user)), "")
     # Others may read the same bytes as another type, where that is no character.
     others = [
         (array_type(dtype), alternative(member, dtype), size // dtype.itemsize)
@@ -228,7 +227,7 @@ def _member(
         decoded_bytes=unpacking.original_bytes if unpacking else 0,
         shared=tuple(dict.fromkeys(user for user, _ in whole)) if len(member.parts) - len(parts) > 1 else (),
         parts=tuple(parts),
-        note=f"packed: decodes to {unpacking.original_bytes} bytes" if unpacking else layout,
+        order=next((layouts[user] for user in whole if layouts.get(user)), ""),
         rows="\n".join(table_rows(numbers(member.data))),
     )
 
