@@ -203,6 +203,7 @@
     str     r4, [sp, #F_COUNT]
     .endm
 
+/* And end so. */
     .macro leave name
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}
@@ -342,6 +343,7 @@
     smlad   \sum, lr, r5, \sum
     .endm
 
+/* What the next words add to it: its third column. */
     .macro end sum
     smlabt  \sum, r11, r2, \sum
     smlabt  \sum, r12, r4, \sum
@@ -354,6 +356,7 @@
     smlatb  \odd, \word, \weights, \from_odd
     .endm
 
+/* What the next words add to both. */
     .macro end_row word, weights, even, odd
     smlabt  \even, \word, \weights, \even
     smlad   \odd, \word, \weights, \odd
@@ -366,6 +369,7 @@
     start_row lr, r5, \even, \odd, \even, \odd
     .endm
 
+/* All three rows of that. */
     .macro end_both even, odd
     end_row r11, r2, \even, \odd
     end_row r12, r4, \even, \odd

@@ -44,7 +44,8 @@
     b       .Lfour
     .size   cg_gather4_apart_s8_dsp, . - cg_gather4_apart_s8_dsp
 
-    .macro pairs_by_offsets                 @ one pair of values of four pixels
+    @ One pair of values of four pixels, by the offsets at lr, to r12. Changes r4-r9.
+    .macro pairs_by_offsets
     ldrsh   r8, [lr], #2
     ldrsh   r9, [lr], #2
     ldrsb   r4, [r0, r8]

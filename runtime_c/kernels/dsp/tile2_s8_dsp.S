@@ -19,6 +19,8 @@
     .set F2_PIXELS_END, 44
     .set F2_BYTES, 52
 
+    @ Four values of each pixel by two channels' weights, to the sums. r0 and r1 move on. Changes
+    @ r6-r12.
     .macro four_values_of_two
     ldm.w   r1!, {r6, r7}
     ldm     r0!, {r8-r11}

@@ -22,18 +22,21 @@
     adc     \sum, \sum, #0
     .endm
 
+    @ Several sums of one channel.
     .macro requantize_all multiplier, shift, sums:vararg
     .irp    sum, \sums
     requantize \sum, \multiplier, \shift
     .endr
     .endm
 
+    @ To int16.
     .macro saturate_all sums:vararg
     .irp    sum, \sums
     ssat    \sum, #16, \sum
     .endr
     .endm
 
+    @ To the range of the activation.
     .macro clamp_all low, high, sums:vararg
     .irp    sum, \sums
     cmp     \sum, \low
@@ -151,6 +154,7 @@
 @ r0 pixel, r1 stream, r2 r3 sums of two channels, r4 end of the loop, r5 weights, r6-r9 pixel,
 @ r10-r12 lr weights.
 
+    @ A word of the pixel by two channels' weights, to the sums r2 and r3. Changes r5 and the weights.
     .macro two_values_of_one pixel, weights
     sxtb16  r5, \weights
     sxtb16  \weights, \weights, ror #8

@@ -20,6 +20,7 @@
     ldr     r12, [r0, #\counter]
     .endm
 
+/* The end of a function. */
     .macro leave
     vpop    {s16-s31}
     pop     {r4-r11, pc}
@@ -37,6 +38,7 @@
     vadd.f32 \a3, \a3, s15
     .endm
 
+/* Two values of a pixel by eight weights, s0-s7, one after the other. Changes s12-s15. */
     .macro mac2x4 x0, x1, a0, a1, a2, a3
     mac4    \x0, s0, s1, s2, s3, \a0, \a1, \a2, \a3
     mac4    \x1, s4, s5, s6, s7, \a0, \a1, \a2, \a3
@@ -54,6 +56,7 @@
     vadd.f32 \a3, \a3, s15
     .endm
 
+/* a0..a3 += s0..s3, the biases. */
     .macro bias4 a0, a1, a2, a3
     vadd.f32 \a0, \a0, s0
     vadd.f32 \a1, \a1, s1
@@ -69,6 +72,7 @@
     vmovmi.f32 \a, s4
     .endm
 
+/* The same for the upper end: at most s5. */
     .macro lower a
     vcmp.f32 \a, s5
     vmrs    APSR_nzcv, fpscr
@@ -76,12 +80,14 @@
     vmovgt.f32 \a, s5
     .endm
 
+/* The sums of one pixel, s16-s19. Changes r11. */
     .macro clear4
     movs    r11, #0
     vmov    s16, s17, r11, r11
     vmov    s18, s19, r11, r11
     .endm
 
+/* The sums of four pixels, s16-s31. Changes r11. */
     .macro clear16
     clear4
     vmov    s20, s21, r11, r11
@@ -130,6 +136,7 @@
     vstmia  r10, {s28-s31}
     .endm
 
+/* Of four sums, one pixel's. Changes r8, r11. */
     .macro finish4
     ldr     r11, [r0, #W_TAIL]
     add     r1, r1, r11
@@ -251,6 +258,7 @@
     add     r1, r1, r11, asr #2
     .endm
 
+/* As finish_row, for one channel. Changes r11. */
     .macro finish_row_of_one step
     ldr     r11, [r0, #X_ROW_GAP]
     \step   r11

@@ -30,6 +30,10 @@
     vrshl.s32    \value, \shift
 .endm
 
+/*
+ * The sum of q0 and q1 to results at r3: r8 multiplier, r9 shift, r10 zero point, q6 and q7 the range.
+ * Changes q0, q1.
+ */
 .macro results
     vadd.i32     q0, q0, q1
     vqrdmulh.s32 q0, q0, r8

@@ -42,6 +42,7 @@
     vldrb\t\().\size q4, [r4]
 .endm
 
+/* Two taps, to q4 and q5. Changes r4, r5. */
 .macro load_pair t size
     ldrd         r4, r5, [r2], #8
     add          r4, r4, r1
@@ -65,6 +66,7 @@
     vadd.i32     q3, q3, q4
 .endm
 
+/* Products q4 of eight are added to the sums q0 and q1; changes q4, q5. */
 .macro add8
     vmovlb.s16   q5, q4
     vadd.i32     q0, q0, q5
@@ -72,6 +74,7 @@
     vadd.i32     q1, q1, q4
 .endm
 
+/* Biases and products of all taps of sixteen channels, to q0-q3. Changes r2, r4, r5, q4-q7, lr. */
 .macro sums16 t
     ldr          r2, [r11]
     vldrw.u32    q0, [r0], #16
@@ -101,6 +104,7 @@
 3:
 .endm
 
+/* The same of eight channels or fewer, to q0 and q1; all loads of the image are predicated. */
 .macro sums8
     ldr          r2, [r11]
     vldrw.u32    q0, [r0], #16
@@ -131,6 +135,7 @@
     vrshl.s32    \sum, \sum, q5
 .endm
 
+/* The same with the correction of cg_requantize_mve.inc. */
 .macro narrow sum
     vldrw.u32    q4, [r0], #16
     vldrb.s32    q5, [r0], #4
@@ -140,6 +145,7 @@
     vrshl.s32    \sum, \sum, q5
 .endm
 
+/* The same with shifts to the left too; changes q7. */
 .macro wide sum
     vldrw.u32    q4, [r0], #16
     vldrb.s32    q5, [r0], #4
@@ -154,6 +160,7 @@
     vrshl.s32    \sum, \sum, q5
 .endm
 
+/* A macro for each of the sums. */
 .macro all kind, sums:vararg
 .irp sum, \sums
     \kind        \sum

@@ -76,11 +76,13 @@
     cmp          r9, #1
 .endm
 
+/* Four channels' multipliers to q0, shifts to q1, by the kind of rounding. */
 .macro load_clamped
     vldrw.u32    q0, [r1], #16
     vldrb.s32    q1, [r1], #4
 .endm
 
+/* The same. */
 .macro load_narrow
     load_clamped
 .endm
@@ -93,12 +95,15 @@
     vmin.s32     q1, q1, q3
 .endm
 
+/* Shifts to the left before the multiplication: none. */
 .macro shift_clamped
 .endm
 
+/* None. */
 .macro shift_narrow
 .endm
 
+/* Those of load_wide, of the sums q2. */
 .macro shift_wide
     vshl.s32     q2, q2, q6
 .endm

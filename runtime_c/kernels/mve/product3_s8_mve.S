@@ -99,12 +99,14 @@
     letp         lr, 1b
 .endm
 
+/* The sums of a pair of channels to lanes \first and \first + 2 of q4-q6, a vector a pixel. */
 .macro to_lanes first
     vmov         q4[\first + 2], q4[\first], r0, r2
     vmov         q5[\first + 2], q5[\first], r4, r6
     vmov         q6[\first + 2], q6[\first], r8, r10
 .endm
 
+/* The sums of one channel to a lane of them. */
 .macro to_lane lane, sum0, sum1, sum2
     vmov.32      q4[\lane], \sum0
     vmov.32      q5[\lane], \sum1

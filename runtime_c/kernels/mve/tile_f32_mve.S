@@ -13,6 +13,7 @@
 /* A function saves r4-r11, lr, q4-q7, and keeps a word for the runs left. */
     .equ LOCALS, 4
 
+/* A function; its blocks to r12. */
     .macro tile name
     frame   cg_frame_\name, 64 + LOCALS
     function \name
@@ -22,12 +23,14 @@
     ldr     r12, [r0, #BLOCKS]
     .endm
 
+/* The end of a function. */
     .macro leave
     add     sp, sp, #LOCALS
     vpop    {d8-d15}
     pop     {r4-r11, pc}
     .endm
 
+/* The sums of four pixels, q0-q3. */
     .macro clear4
     vmov.i32 q0, #0
     vmov.i32 q1, #0
@@ -44,12 +47,14 @@
     vadd.f32 \sum, \sum, q7
     .endm
 
+/* sum += the pixel's next value * q4. Changes r8, q6. */
     .macro single pixel, sum
     ldr     r8, [\pixel], #4
     vmul.f32 q6, q4, r8
     vadd.f32 \sum, \sum, q6
     .endm
 
+/* sum += four values of the pixel * q4, which moves on by r11. Changes q5, q6. */
     .macro tap pixel, sum
     vldrw.u32 q5, [\pixel]
     add     \pixel, \pixel, r11
@@ -63,6 +68,7 @@
     vmovt   \sum, q5
     .endm
 
+/* The same for the upper end, q5. */
     .macro lower sum
     vpt.f32 gt, \sum, q5
     vmovt   \sum, q5
@@ -95,6 +101,7 @@
 82:
     .endm
 
+/* The sums q0-q3 to four results. r3 moves on. Changes r8-r11. */
     .macro store4
     ldr     r11, [r0, #OUT_STEP]
     add     r8, r3, r11

@@ -143,6 +143,7 @@ stored\id:
     bne     1b
     .endm
 
+/* All pairs of results of a channel the short way; then on at 9. */
     .macro results id, unrolled, kinked
 1:
     window  \unrolled
@@ -159,6 +160,7 @@ stored\id:
     saturate b\id
     .endm
 
+/* The function \name(layer, stream, output); returns where the stream goes on. */
     .macro channel name, id, unrolled
     frame   cg_frame_\name, FRAME
     function \name

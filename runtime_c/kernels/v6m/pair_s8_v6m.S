@@ -16,6 +16,7 @@
     stm     r1!, {r0}
     .endm
 
+/* A function: r12 bytes of each source, r7 is how many are done. */
     .macro begin name
     frame   cg_frame_\name, 0, 20
     function \name

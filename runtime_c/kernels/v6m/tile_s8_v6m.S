@@ -35,6 +35,7 @@
     .equ F_TILE, 56
     .equ FRAME, 60              /* with 36 of save_all a multiple of 8 */
 
+/* A function: its frame from the tile in r0 and what it is called with; r1 is the stream. */
     .macro begin name
     frame   cg_frame_\name, FRAME
     function \name
@@ -59,6 +60,7 @@
     ldr     r1, [r0, #TILE_STREAM]
     .endm
 
+/* And its end. */
     .macro end name
     add     sp, sp, #FRAME
     return_all
@@ -88,18 +90,21 @@
     add     \whole, \sum
     .endm
 
-/* Weights 0 to 3 of the word r3, sign-extended. The last one replaces the word. */
+/* Weights of the word r3, sign-extended: the first to r2, */
     .macro weight0
     sxtb    r2, r3
     .endm
+/* the second to r2, */
     .macro weight1
     lsls    r2, r3, #16
     asrs    r2, r2, #24
     .endm
+/* the third to r2, */
     .macro weight2
     lsls    r2, r3, #8
     asrs    r2, r2, #24
     .endm
+/* the last in place of the word. */
     .macro weight3
     asrs    r3, r3, #24
     .endm
@@ -124,13 +129,14 @@
     cmp     r7, #0
     .endm
 
-/* The lower and the upper pixel of a pair to r2. */
+/* The lower pixel of a pair to r2. Changes r3. */
     .macro lower upper, whole
     mov     r3, \upper
     mov     r2, \whole
     lsls    r3, r3, #16
     subs    r2, r2, r3
     .endm
+/* The upper pixel to r2. */
     .macro upper upper
     mov     r2, \upper
     .endm
@@ -188,6 +194,7 @@ stored\id:
 
 /* ---- four pixels ---------------------------------------------------------------------- */
 
+/* Four results of a channel the short way, then the next channel. \kinked: as of store. */
     .macro results4 kinked
     lower   r8, r9
     store   a\kinked, \kinked
@@ -204,6 +211,7 @@ stored\id:
     next    channel4
     .endm
 
+/* Where these are outside the limit. */
     .macro saturated4 kinked
     saturate a\kinked
     saturate b\kinked
@@ -278,6 +286,7 @@ channel4:
 
 /* ---- two pixels ----------------------------------------------------------------------- */
 
+/* As results4, of two pixels. */
     .macro results2 kinked
     lower   r8, r9
     store   e\kinked, \kinked
@@ -287,6 +296,7 @@ channel4:
     next    channel2
     .endm
 
+/* Where these are outside the limit. */
     .macro saturated2 kinked
     saturate e\kinked
     saturate f\kinked

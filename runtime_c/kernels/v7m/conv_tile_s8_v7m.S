@@ -32,12 +32,15 @@
     @ r0 pixels, r1 weights, r2 weight, r3 first value, r4-r7 pixels, r8 r9 sums of a run,
     @ r10 r11 sums of the first two pixels, r12 lr of the others.
 
+    @ The next weight times two words of pixels, to r8 and r9, which begin with \start0 and \start1.
+    @ Changes r2.
     .macro weight_of_4 first, second, start0, start1
     ldrsb   r2, [r1], #1
     mla     r8, r2, \first, \start0
     mla     r9, r2, \second, \start1
     .endm
 
+    @ Two weights times \pixels pixels, to r8 (and r9). Changes r2, r4-r7.
     .macro pair_of_weights pixels, start0=r8, start1=r9
     .if     \pixels == 4
     ldm     r0!, {r4-r7}
@@ -52,6 +55,7 @@
     .endif
     .endm
 
+    @ The function \name(tile, output, step, last_step).
     .macro tile name, pixels
     frame   cg_frame_\name, F_BYTES
     function \name

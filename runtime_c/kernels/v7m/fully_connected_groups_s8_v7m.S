@@ -18,6 +18,7 @@
     mla     \sum, r3, r2, \sum
     .endm
 
+    @ The next input times the weights of \count outputs. Changes r2, r3.
     .macro products count
     ldrsb   r2, [r0], #1
     product r4
@@ -34,6 +35,7 @@
     .endif
     .endm
 
+    @ \what: ldm or stm, of \count sums at r3.
     .macro all_sums what, count
     .if     \count == 8
     \what   r3, {r4-r11}
