@@ -17,11 +17,7 @@
 /* Taps `tap` and `tap + 1`. */
     .macro two_taps tap
     ldrd    r12, r8, [lr, #(TAPS_FIRST + 4 * \tap)]
-    ldr     r12, [r12, r3]
-    ldr     r8, [r8, r3]
-    ldrd    r10, r11, [r1], #8
-    pkhbt   r9, r12, r8, lsl #16
-    pkhtb   r12, r8, r12, asr #16
+    load_two_taps
     sxtb16  r8, r9
     sxtb16  r2, r10
     smlad   r4, r8, r2, r4

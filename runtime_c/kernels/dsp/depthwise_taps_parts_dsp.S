@@ -51,11 +51,7 @@
     ldrsb   r9, [r8, #3]
     smlabt  r7, r9, r11, r7
     .else
-    ldr     r12, [r12, r3]
-    ldr     r8, [r8, r3]
-    ldrd    r10, r11, [r1], #8
-    pkhbt   r9, r12, r8, lsl #16
-    pkhtb   r12, r8, r12, asr #16
+    load_two_taps
     sxtb16  r8, r9
     sxtb16  r9, r9, ror #8
     smlad   r4, r8, r10, r4

@@ -29,10 +29,7 @@
 /* void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane) */
     .balign 4
     entry        cg_depthwise_replace_s8_mve
-    push         {r4-r11, lr}
-    vpush        {d8-d15}
-    sub          sp, sp, #16 /* constants, channels of a pixel, layer, rounding */
-    mov          r12, r1
+    enter        /* constants, channels of a pixel, layer, rounding */
     ldr          r2, [r12, #CONSTANTS]
     ldr          r3, [r0, #CHANNELS]
     strd         r2, r3, [sp]
@@ -89,9 +86,7 @@
     subs         r4, r4, #1
     str          r4, [r12, #LEFT]
     bgt          .Lrow
-    add          sp, sp, #16
-    vpop         {d8-d15}
-    pop          {r4-r11, pc}
+    leave
 .Lnarrow:
     pixels       1, STEP
     b            .Ldone

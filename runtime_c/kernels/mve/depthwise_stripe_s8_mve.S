@@ -42,10 +42,7 @@
 /* void cg_depthwise_stripe_s8_mve(const cg_depthwise_small_mve *layer, cg_stripe_mve *stripe) */
     .balign 4
     entry        cg_depthwise_stripe_s8_mve
-    push         {r4-r11, lr}
-    vpush        {d8-d15}
-    sub          sp, sp, #16 /* constants of the block, channels, channels left, rounding */
-    mov          r12, r1
+    enter        /* constants of the block, channels, channels left, rounding */
     ldrd         r2, r3, [r0, #STREAM]
     strd         r2, r3, [sp]
     ldr          r11, [r0, #OUT_ZERO]
@@ -109,9 +106,7 @@
     subs         r5, r5, #16
     str          r5, [sp, #8]
     bgt          .Lblock
-    add          sp, sp, #16
-    vpop         {d8-d15}
-    pop          {r4-r11, pc}
+    leave
 .Lnarrow:
     pixels       1, STEP
     b            .Ldone
