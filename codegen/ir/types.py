@@ -21,15 +21,11 @@ class DType(enum.Enum):
     FLOAT32 = "float32"
     BOOL = "bool"
 
-    @property
-    def numpy(self) -> np.dtype[np.generic]:
+    def __init__(self, name: str) -> None:
+        self.numpy: np.dtype[np.generic] = np.dtype(name)
         """The NumPy element type."""
-        return np.dtype(self.value)
-
-    @property
-    def size_bytes(self) -> int:
+        self.size_bytes: int = self.numpy.itemsize
         """Bytes of one element."""
-        return self.numpy.itemsize
 
     @property
     def is_integer(self) -> bool:

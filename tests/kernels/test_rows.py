@@ -208,13 +208,40 @@ def test_distance_of_nothing_read_is_free() -> None:
     assert safe_distance(np.array([4, 8]), np.array([nothing, nothing])) is None
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_lines_need_at_least_their_floor(seed: int) -> None:
-    prims = _prims(seed)
-    floor = LineFloor()
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lines_and_their_overlap_are_no_better_than_the_floor(seed: int) -> None:
+    """Also in stripes, and of rows that wait for the other side of a join."""
+    prims, counts = _prims(seed), (1, 2, 3, 4, 8)
+    floor = LineFloor(stripe_counts=counts)
     for prim in reversed(prims):
         floor.grow(prim)
-    assert floor.bytes <= sum(fused.layout(prims).line_bytes)
+    result_bytes = prims[-1].let.var.type.size_bytes
+    for index, stripes in enumerate(counts):
+        planned = fused.layout(prims, stripes)
+        if not _leads_on(planned.stages):
+            pytest.skip("a step leads nowhere: the search makes no such block")
+        assert floor.bytes[index] <= sum(planned.line_bytes)
+        rules = {rule.argument: rule.below for rule in fused.sharing(prims, planned)}
+        for number, var in enumerate(fused.outside(prims)):
+            below = rules.get(number, result_bytes)
+            assert below is not None
+            common = min(var.type.size_bytes, result_bytes - max(below, 0))
+            assert common <= floor.overlap_bytes(var)[index]
+
+
+def test_most_floors_of_lines_are_what_a_simulation_finds() -> None:
+    """With columns divided by stripes, and without what waits, a network of 73 steps simulated 2,173
+    blocks for the least need of its variants; with this 135."""
+    met: list[bool] = []
+    for seed in SEEDS:
+        prims, counts = _prims(seed), (1, 2, 4)
+        floor = LineFloor(stripe_counts=counts)
+        for prim in reversed(prims):
+            floor.grow(prim)
+        layouts = [fused.layout(prims, stripes) for stripes in counts]
+        if _leads_on(layouts[0].stages):
+            met += [sum(each.line_bytes) == least for each, least in zip(layouts, floor.bytes, strict=True)]
+    assert sum(met) >= 0.95 * len(met) > 0
 
 
 def test_a_chain_of_three_by_three_layers_keeps_three_rows() -> None:

@@ -14,7 +14,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.access_counts import access_counts
-from codegen.plan.live.in_place import may_replace
+from codegen.plan.live.in_place import Replaceable
 from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.plan.live.occupancy import Occupancy, conflicts
 from codegen.plan.live.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
@@ -84,10 +84,9 @@ def liveness(
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
     # The caller's inputs are not ours to write to.
     fixed_inputs = io is IoMode.CALLER or keep_inputs
+    replaceable = Replaceable(function, prim_funcs, keep_inputs=fixed_inputs)
     for step, prim in enumerate(prim_funcs):
-        if prim.in_place is not None and not may_replace(
-            function, prim_funcs, step, keep_inputs=fixed_inputs
-        ):
+        if prim.in_place is not None and not replaceable.may(step):
             raise ValueError(f"{prim.name}: the argument it replaces is needed later")
     values = _Values(prim_funcs, function, io, streamed)
     owned_by_caller: frozenset[str] = frozenset()

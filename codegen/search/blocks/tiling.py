@@ -6,7 +6,7 @@ dynamic programming over the steps. Overlap chains across steps are left to the 
 overlap of one result with one argument.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,17 +16,11 @@ from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.search.blocks.block_costs import BlockCosts
-from codegen.search.blocks.block_floors import BlockFloors, Floor
+from codegen.search.blocks.block_floors import STRIPES, BlockFloors, Floor
+from codegen.search.blocks.covers import Covers, Unit
 from codegen.search.blocks.row_blocks import Runs, Segment
 from codegen.search.steps.lifetimes import Lifetimes
 from codegen.search.steps.recompute import Need
-
-STRIPES = (2, 3, 4, 6, 8)
-"""Numbers of stripes that are tried where recomputation is allowed."""
-
-_Key = tuple[int, int, int]
-"""Start, stop, stripes (0: a plain step)."""
-_Price = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,26 +30,6 @@ class Tiling:
     segments: tuple[Segment, ...]
     need_bytes: int
     extra_macs: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Unit:
-    """Steps [start, stop) as they may run. `segment` is None for a plain step.
-
-    While `is_exact` is not set, need and extra work are floors: nobody has simulated the block yet.
-    """
-
-    start: int
-    stop: int
-    need_bytes: int
-    extra_macs: int = 0
-    segment: Segment | None = None
-    is_exact: bool = True
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        """What a tiling within a budget pays: extra MACs, then steps that run in blocks."""
-        return (self.extra_macs, self.stop - self.start if self.segment else 0)
 
 
 class Tiler:
@@ -85,13 +59,20 @@ class Tiler:
         readers = function.uses().get(streamed, []) if streamed else []
         self._readers = frozenset(readers)
         self._floors = BlockFloors(Runs(function, steps), steps, lifetimes, streamed, self._readers)
-        self._simulated: dict[_Key, _Unit] = {}
+        self._blocks: dict[tuple[int, int, int], Unit] = {}
+        """By start, stop and stripes: simulated, or as far as it is known."""
         self._leasts: dict[bool, Tiling] = {}
 
     @property
     def plain_bytes(self) -> int:
         """The largest need without any block."""
         return max((unit.need_bytes for unit in self._plain), default=0)
+
+    @cached_property
+    def least_bytes(self) -> int:
+        """What every tiling needs at least, and every one of a variant whose steps are these, some twice."""
+        alone = [prim for prim, row in zip(self._prims, self._steps, strict=True) if row is None]
+        return self._lives.least_bytes(alone)
 
     @cached_property
     def can_stream(self) -> bool:
@@ -117,11 +98,21 @@ class Tiler:
         return self._leasts[recompute]
 
     def _smallest_tiling(self, *, recompute: bool) -> Tiling:
-        chosen = self._assigned_units(_smallest_units, self._units(self._reached_bytes, recompute=recompute))
+        chosen = self._smallest_cover(recompute=recompute)
         need = max((unit.need_bytes for unit in chosen), default=0)
         found = self.within(need, recompute=recompute)
         assert found is not None, "the least need is reached by a tiling"
         return found
+
+    def _smallest_cover(self, *, recompute: bool, below_bytes: int | None = None) -> list[Unit]:
+        """The cover with the least largest need; with `below_bytes` none if that is not lower."""
+        limit_bytes = self._reached_bytes
+        if recompute and below_bytes is None:
+            # What does without stripes is a limit for what may have them, and mostly known.
+            limit_bytes = self.smallest(recompute=False).need_bytes
+        if below_bytes is not None:
+            limit_bytes = min(limit_bytes, below_bytes - 1)
+        return self._assigned_units(limit_bytes, recompute=recompute, by_work=False)
 
     def capped(self, most_macs: int) -> Tiling:
         """The tiling with the least largest need (to one part in 256) for at most so much extra work."""
@@ -139,20 +130,17 @@ class Tiler:
         return best
 
     def needs(self, *, recompute: bool, below_bytes: int | None = None) -> tuple[Need, ...]:
-        """Of every step or block, in order, in a tiling with the least largest need; `below_bytes`: floors
-        of them will do as soon as that need is known not to be lower."""
-        chosen = self._assigned_units(
-            _smallest_units, self._units(self._reached_bytes, recompute=recompute), below_bytes
-        )
+        """Of every step or block, in order, in a tiling with the least largest need; with `below_bytes`, one
+        need of so many bytes stands for all as soon as that need is known not to be lower."""
+        chosen = self._smallest_cover(recompute=recompute, below_bytes=below_bytes)
+        if below_bytes is not None and self._prims and not chosen:
+            return (Need(start=0, stop=len(self._prims), bytes=below_bytes),)
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
     def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
         """The tiling of least extra work in which no step needs more; None if there is none."""
 
-        def cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
-            return _cheapest([unit for unit in units if unit.need_bytes <= limit_bytes], count)
-
-        chosen = self._assigned_units(cheapest, self._units(limit_bytes, recompute=recompute))
+        chosen = self._assigned_units(limit_bytes, recompute=recompute, by_work=True)
         if not chosen and self._prims:
             return None
         return Tiling(
@@ -161,56 +149,63 @@ class Tiler:
             extra_macs=sum(unit.extra_macs for unit in chosen),
         )
 
-    def _assigned_units(
-        self,
-        solve: Callable[[Iterable[_Unit], int], list[_Unit]],
-        units: dict[_Key, _Unit],
-        below_bytes: int | None = None,
-    ) -> list[_Unit]:
-        """`solve`'s cover, blocks simulated as it asks for them: floors only ever rise, so once a cover is
-        exact throughout it is the best. With `below_bytes`, a cover that needs as much will do."""
+    def _assigned_units(self, limit_bytes: int, *, recompute: bool, by_work: bool) -> list[Unit]:
+        """The best cover within the limit, blocks simulated as it asks for them: floors only ever rise, so
+        once a cover is exact throughout it is the best."""
+        units = self._units(limit_bytes, recompute=recompute)
+        covers = Covers(units, len(self._prims), limit_bytes, by_work=by_work)
         while True:
-            chosen = solve(units.values(), len(self._prims))
-            guessed = [unit.segment for unit in chosen if unit.segment and not unit.is_exact]
-            most = max((unit.need_bytes for unit in chosen), default=0)
-            if not guessed or (below_bytes is not None and most >= below_bytes):
+            chosen = covers.best()
+            guessed = [unit for unit in chosen if not unit.is_exact]
+            if not guessed:
                 return chosen
             if self._clock.late():
-                return solve([unit for unit in units.values() if unit.is_exact], len(self._prims))
-            for segment in guessed:
-                key = (segment.start, segment.stop, segment.stripes)
-                units[key] = self._exact(*key)
+                exact = [known for known in map(self._known, units) if known.is_exact]
+                return Covers(exact, len(self._prims), limit_bytes, by_work=by_work).best()
+            for unit in guessed:
+                covers.put(unit, self._simulated(unit))
+            if not by_work:
+                covers.lower(max(self._known(unit).need_bytes for unit in chosen))
 
-    def _units(self, limit_bytes: int, *, recompute: bool) -> dict[_Key, _Unit]:
+    def _known(self, unit: Unit) -> Unit:
+        """What is known of a unit by now."""
+        return unit if unit.segment is None else self._blocks[unit.start, unit.stop, unit.segment.stripes]
+
+    def _simulated(self, unit: Unit) -> Unit:
+        assert unit.segment is not None, "a plain step is no guess"
+        return self._exact(unit.start, unit.stop, unit.segment.stripes)
+
+    def _units(self, limit_bytes: int, *, recompute: bool) -> list[Unit]:
         """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
-        found = {(u.start, u.stop, 0): u for u in self._plain if u.start not in self._readers}
+        found = [unit for unit in self._plain if unit.start not in self._readers]
         for stop in range(1, len(self._prims) + 1):
             columns = self._prims[stop - 1].let.var.type.shape[2:3]
-            stripe_counts = [n for n in (1, *STRIPES) if recompute and n <= max(columns, default=0)] or [1]
-            for floor in self._floors.within(stop, limit_bytes, stripe_counts[-1]):
-                for stripes in stripe_counts if self._delivered(floor.start, stop) is None else (1,):
-                    key = (floor.start, stop, stripes)
-                    unit = self._simulated.get(key) or self._guess(floor, stop, stripes)
-                    if unit.need_bytes <= limit_bytes:
-                        found[key] = unit
+            most = max(columns, default=0) if recompute else 1
+            stripe_counts = [count for count in STRIPES if count <= most] or [1]
+            for floor, counts in self._floors.within(stop, limit_bytes, stripe_counts):
+                for stripes in counts if self._delivered(floor.start, stop) is None else (1,):
+                    unit = self._blocks.get((floor.start, stop, stripes))
+                    found.append(self._guess(floor, stop, stripes) if unit is None else unit)
         return found
 
-    def _guess(self, floor: Floor, stop: int, stripes: int) -> _Unit:
+    def _guess(self, floor: Floor, stop: int, stripes: int) -> Unit:
         """What a block needs at least: every stage's reader has all rows of its window there at once."""
-        return _Unit(
+        unit = Unit(
             start=floor.start,
             stop=stop,
             need_bytes=floor.need_bytes(stripes),
             segment=self._segment(floor.start, stop, stripes),
             is_exact=False,
         )
+        self._blocks[floor.start, stop, stripes] = unit
+        return unit
 
-    def _exact(self, start: int, stop: int, stripes: int) -> _Unit:
+    def _exact(self, start: int, stop: int, stripes: int) -> Unit:
         """What a block needs, simulated once."""
-        key = (start, stop, stripes)
-        if key not in self._simulated:
-            self._simulated[key] = self._block_unit(*key)
-        return self._simulated[key]
+        known = self._blocks.get((start, stop, stripes))
+        if known is None or not known.is_exact:
+            known = self._blocks[start, stop, stripes] = self._block_unit(start, stop, stripes)
+        return known
 
     def _delivered(self, start: int, stop: int) -> str | None:
         """The streamed input if steps [start, stop) read it."""
@@ -222,13 +217,13 @@ class Tiler:
     def _inner(self, start: int, stop: int) -> list[PrimFunc]:
         return [step for step in self._steps[start:stop] if step is not None]
 
-    def _block_unit(self, start: int, stop: int, stripes: int) -> _Unit:
+    def _block_unit(self, start: int, stop: int, stripes: int) -> Unit:
         inner = self._inner(start, stop)
         cost = self._costs.cost(inner, stripes, self._delivered(start, stop))
         args = fused.outside(inner)
         rules = cost.sharing if self._overlap else ()
         need = cost.own_bytes + self._together(args, self._prims[stop - 1].let.var, rules, start, stop)
-        return _Unit(
+        return Unit(
             start=start,
             stop=stop,
             need_bytes=self._lives.through(start, stop) + need,
@@ -236,7 +231,7 @@ class Tiler:
             segment=self._segment(start, stop, stripes),
         )
 
-    def _plain_unit(self, step: int) -> _Unit:
+    def _plain_unit(self, step: int) -> Unit:
         prim = self._prims[step]
         need = self._lives.through(step, step + 1)
         if prim.view is None:
@@ -247,7 +242,7 @@ class Tiler:
                 need += max(sum(dying.values()), self._lives.size_bytes(prim.let.var))
             else:
                 need += self._together(args, prim.let.var, prim.sharing, step, step + 1)
-        return _Unit(start=step, stop=step + 1, need_bytes=need)
+        return Unit(start=step, stop=step + 1, need_bytes=need)
 
     def _together(
         self, args: Sequence[Var], result: Var, rules: Sequence[Sharing], start: int, stop: int
@@ -274,55 +269,3 @@ def _extent(rules: Sequence[Sharing], argument_bytes: int, result_bytes: int) ->
     if len(above) == len(rules):
         extents.append(max(argument_bytes, max((0, *above)) + result_bytes))
     return min(extents)
-
-
-def _by_stop(units: Iterable[_Unit]) -> Mapping[int, list[_Unit]]:
-    found: dict[int, list[_Unit]] = {}
-    for unit in units:
-        found.setdefault(unit.stop, []).append(unit)
-    return found
-
-
-def _smallest_units(units: Iterable[_Unit], count: int) -> list[_Unit]:
-    """The cover of steps [0, count) whose largest need is least."""
-    return _cover(_by_stop(units), count, lambda unit: (unit.need_bytes, 0), _larger)
-
-
-def _cheapest(units: Iterable[_Unit], count: int) -> list[_Unit]:
-    """The cover of steps [0, count) whose units cost least in sum; empty if there is none."""
-    return _cover(_by_stop(units), count, lambda unit: unit.cost, _plus)
-
-
-def _cover(
-    by_stop: Mapping[int, list[_Unit]],
-    count: int,
-    price: Callable[[_Unit], _Price],
-    join: Callable[[_Price, _Price], _Price],
-) -> list[_Unit]:
-    best: list[tuple[_Price, _Unit | None] | None] = [((0, 0), None)]
-    for stop in range(1, count + 1):
-        step: tuple[_Price, _Unit | None] | None = None
-        for unit in by_stop.get(stop, ()):
-            before = best[unit.start]
-            if before is not None:
-                total = join(before[0], price(unit))
-                if step is None or total < step[0]:
-                    step = (total, unit)
-        best.append(step)
-    chosen: list[_Unit] = []
-    at = count
-    while at:
-        end = best[at]
-        if end is None or end[1] is None:
-            return []
-        chosen.append(end[1])
-        at = end[1].start
-    return chosen[::-1]
-
-
-def _larger(one: _Price, other: _Price) -> _Price:
-    return max(one, other)
-
-
-def _plus(one: _Price, other: _Price) -> _Price:
-    return (one[0] + other[0], one[1] + other[1])

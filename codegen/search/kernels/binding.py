@@ -48,6 +48,7 @@ class Binder:
         self._caps: Caps = {}
         self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
+        self._able: dict[tuple[int, bool], tuple[Let, list[Kernel]]] = {}
         self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
 
     def capped(self, caps: Caps) -> "Binder":
@@ -86,11 +87,12 @@ class Binder:
 
     def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
         """The kernels that can run `let`: those that replace an argument, or all others."""
-        return [
-            kernel
-            for kernel in kernels_for(let.call.op.name)
-            if kernel.is_in_place == in_place and self.refusal(kernel, let) is None
-        ]
+        # By identity, as `others` does it.
+        key = id(let), in_place
+        if key not in self._able:
+            kernels = [kernel for kernel in kernels_for(let.call.op.name) if kernel.is_in_place == in_place]
+            self._able[key] = let, [each for each in kernels if self.refusal(each, let) is None]
+        return list(self._able[key][1])
 
     def bind(self, kernel: Kernel, let: Let, name: str) -> PrimFunc:
         """`let` bound to `kernel`, which can run it, under this C name."""

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from codegen.ir import Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
-from codegen.plan.live.in_place import may_replace
+from codegen.plan.live.in_place import Replaceable
 from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.ties import broken
 from codegen.program.interface import IoMode
@@ -74,8 +74,8 @@ def alternatives(
     None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
     be taken together, and any part of them. `best` chooses where a step has several.
     """
-    fixed_inputs = io is IoMode.CALLER or keep_inputs
-    found: dict[int, PrimFunc] = {}
+    replaceable = Replaceable(function, prim_funcs, keep_inputs=io is IoMode.CALLER or keep_inputs)
+    able: list[tuple[int, PrimFunc]] = []
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
         for kernel in binder.able(prim.let, in_place=True):
             # Devices are planned already, the binding has them from the let.
@@ -83,14 +83,34 @@ def alternatives(
             if bound is None:
                 continue
             most = max((space.size_bytes for space in bound.workspaces), default=0)
-            legal = may_replace(function, prim_funcs, step, argument=bound.in_place, keep_inputs=fixed_inputs)
             room = BALANCED_WORKSPACE_BYTES * prim.let.var.type.dtype.size_bytes
-            if legal and (optimize == "size" or most <= room):
-                chosen = best([found[step], bound] if step in found else [bound])
-                prims = replaced(prim_funcs, {**found, step: chosen})
-                if not broken(function, prims, io=io, streamed=streamed):
-                    found[step] = chosen
-    return found
+            is_small = optimize == "size" or most <= room
+            if is_small and replaceable.may(step, argument=bound.in_place):
+                able.append((step, bound))
+
+    def is_sound(others: Mapping[int, PrimFunc]) -> bool:
+        return not broken(function, replaced(prim_funcs, others), io=io, streamed=streamed)
+
+    return _taken({}, able, best, is_sound)
+
+
+def _taken(
+    found: dict[int, PrimFunc],
+    able: Sequence[tuple[int, PrimFunc]],
+    best: Callable[[Sequence[PrimFunc]], PrimFunc],
+    is_sound: Callable[[Mapping[int, PrimFunc]], bool],
+) -> dict[int, PrimFunc]:
+    """`found` and what of `able` can be taken with it, the first ones first. What is sound together is sound
+    in parts: so all are tried at once, and halves of them where that fails."""
+    every = dict(found)
+    for step, bound in able:
+        every[step] = best([every[step], bound] if step in every else [bound])
+    if all(every[step] is found.get(step) for step, _ in able) or is_sound(every):
+        return every
+    if len(able) == 1:
+        return found
+    middle = len(able) // 2
+    return _taken(_taken(found, able[:middle], best, is_sound), able[middle:], best, is_sound)
 
 
 def replaced(prim_funcs: Sequence[PrimFunc], others: Mapping[int, PrimFunc]) -> tuple[PrimFunc, ...]:

@@ -122,6 +122,11 @@ class Planning:
         return sum(pool.limit_bytes for pool in self.pools)
 
     @property
+    def is_hopeless(self) -> bool:
+        """Whether it is known without a search that nothing fits."""
+        return self.tiler().least_bytes > self.total_bytes
+
+    @property
     def has_blocks(self) -> bool:
         """Whether steps may run together."""
         return self.choices.blocks

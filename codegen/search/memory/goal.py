@@ -27,6 +27,8 @@ def best_attempt(planning: Planning, optimize: str, smallest: Callable[[], Small
     least peak for `EXTRA_PERCENT` more of them; up to `NEAR_PERCENT` above it if that saves some. `smallest`:
     what a missed limit demands last. Raises DoesNotFit as `SmallestPlan.fitting` does.
     """
+    if planning.is_hopeless:
+        return smallest().fitting()
     history = History()
     for candidate in _asked_for(planning, optimize):
         history.add(candidate)

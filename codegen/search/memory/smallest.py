@@ -56,10 +56,11 @@ class SmallestPlan:
         Raises DoesNotFit: the least plan found held against the limits, and the smallest ones for which there
         is a plan.
         """
-        found = self._first({})
+        found = self._first({}) if not self._is_hopeless else None
         if isinstance(found, Attempt):
             return self.finished(found)
-        attempt, lifted = self._best_of(self.candidates, {item.pool for item in found.shortages})
+        short = {pool.name for pool in self._pools} if found is None else {s.pool for s in found.shortages}
+        attempt, lifted = self._best_of(self.candidates, short)
         if _over(attempt):
             attempt, budgets = self._smallest_budgets(attempt, lifted)
             if _over(attempt):
@@ -76,6 +77,11 @@ class SmallestPlan:
     def finished(self, attempt: Attempt) -> Attempt:
         """`attempt`, which is within the limits, with the chosen kernels where they need no more bytes."""
         return self._finished({}, attempt)
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether it is known without a search that nothing fits, and which pool is short: there is one."""
+        return len(self._pools) == 1 and all(each.is_hopeless for each in self._plannings)
 
     def _first(self, limits: Budgets) -> Attempt | DoesNotFit:
         """A plan within limits that differ by pool, or the failure with the leanest kernels."""

@@ -1,6 +1,6 @@
 """When values are there, step by step: what a step or a block finds in memory beside its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
@@ -68,6 +68,16 @@ class Lifetimes:
     def crossing(self, boundary: int) -> int:
         """Bytes of what is born before step `boundary` and needed by it or behind it."""
         return self._crossing[boundary]
+
+    def least_bytes(self, whole: Iterable[PrimFunc]) -> int:
+        """What is there at some time however steps are grouped and run again: all inputs before the first
+        step, what is kept behind the last, arguments or result of the steps `whole`, which no block runs."""
+        found = [self._crossing[0], self._crossing[-2]]
+        for prim in whole:
+            if prim.view is None:
+                roots = {self.roots[arg.name] for arg in prim.let.call.args if isinstance(arg, Var)}
+                found += [sum(self.sizes[root] for root in roots), self.size_bytes(prim.let.var)]
+        return max(found)
 
     def born_bytes(self, step: int, stop: int) -> int:
         """Bytes of what step `step` writes and steps from `stop` on need."""

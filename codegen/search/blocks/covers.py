@@ -1,0 +1,106 @@
+"""Covers: every step run once, by itself or in a block, so that the whole costs least. Found by dynamic
+programming over the steps, and again from the first step of which something else is known since.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codegen.search.blocks.row_blocks import Segment
+
+_NONE = 1 << 100
+"""The price of what cannot be covered."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """Steps [start, stop) as they may run. `segment` is None for a plain step.
+
+    While `is_exact` is not set, need and extra work are floors: nobody has simulated the block yet.
+    """
+
+    start: int
+    stop: int
+    need_bytes: int
+    extra_macs: int = 0
+    segment: Segment | None = None
+    is_exact: bool = True
+
+
+_Priced = tuple[int, int, Unit]
+"""First step, price, unit."""
+
+
+class Covers:
+    """Covers of steps [0, count) by units that need no more than a limit.
+
+    With `by_work` units cost extra multiply-accumulates, then steps that run in blocks, in sum; else the
+    largest need of any counts. Of equal covers the one of the units that were given first is taken.
+    """
+
+    def __init__(self, units: Iterable[Unit], count: int, limit_bytes: int, *, by_work: bool) -> None:
+        self._by_work, self._count, self._limit_bytes = by_work, count, limit_bytes
+        self._rows: list[list[_Priced]] = [[] for _ in range(count + 1)]
+        """Units by the step in front of which they end."""
+        for unit in units:
+            if unit.need_bytes <= limit_bytes:
+                self._rows[unit.stop].append(self._priced(unit))
+        self._best = [0] + [_NONE] * count
+        self._chosen: list[Unit | None] = [None] * (count + 1)
+        self._known = 0
+        """Up to this step `_best` holds."""
+
+    def put(self, old: Unit, new: Unit) -> None:
+        """More is known of a unit: what it was is forgotten."""
+        row = self._rows[old.stop]
+        place = next(index for index, each in enumerate(row) if each[2] is old)
+        row[place : place + 1] = [self._priced(new)] if new.need_bytes <= self._limit_bytes else []
+        self._known = min(self._known, old.stop - 1)
+
+    def lower(self, limit_bytes: int) -> None:
+        """Forget units that need more: a cover is known in which none does."""
+        if limit_bytes >= self._limit_bytes:
+            return
+        # What is best up to any step of a cover within the limit was so without these units too.
+        self._limit_bytes = limit_bytes
+        for stop, row in enumerate(self._rows):
+            self._rows[stop] = [each for each in row if each[2].need_bytes <= limit_bytes]
+
+    def best(self) -> list[Unit]:
+        """The cover that costs least; empty if there is none."""
+        reach = self._least_sum if self._by_work else self._least_need
+        for stop in range(self._known + 1, self._count + 1):
+            self._best[stop], self._chosen[stop] = reach(stop)
+        self._known = self._count
+        found: list[Unit] = []
+        at = self._count
+        while at:
+            unit = self._chosen[at]
+            if unit is None:
+                return []
+            found.append(unit)
+            at = unit.start
+        return found[::-1]
+
+    def _priced(self, unit: Unit) -> _Priced:
+        """With what `_best` counts; both parts of what work costs are in one number."""
+        if not self._by_work:
+            return unit.start, unit.need_bytes, unit
+        steps = unit.stop - unit.start if unit.segment else 0
+        return unit.start, unit.extra_macs * (self._count + 1) + steps, unit
+
+    def _least_sum(self, stop: int) -> tuple[int, Unit | None]:
+        best, least, chosen = self._best, _NONE, None
+        for start, price, unit in self._rows[stop]:
+            total = best[start] + price
+            if total < least:
+                least, chosen = total, unit
+        return least, chosen
+
+    def _least_need(self, stop: int) -> tuple[int, Unit | None]:
+        best, least, chosen = self._best, _NONE, None
+        for start, price, unit in self._rows[stop]:
+            before = best[start]
+            total = price if price > before else before
+            if total < least:
+                least, chosen = total, unit
+        return least, chosen
