@@ -1,10 +1,36 @@
-"""Hard limits hold for what is emitted, not for the plan alone."""
+"""Hard limits hold for what is emitted, not for the plan alone.
+`--deadline` ends every search of a planning, not only that for places.
+
+It was given to the planner alone, anew in each of its calls: a random-wired network of 1,000 nodes went on
+for minutes in the search for an order and in blocks of hundreds of joins. Calls are counted, not seconds.
+A measured stack is held against the bound of its own model (E803).
+What planning a chain of layers costs grows with its length.
+
+A chain of 600 ADDs (94 KB) took 60 s of processor time, one of 150 took 11 s: every run of steps was looked
+at as a block, each from its first step to its last.
+"""
 
 import json
 from pathlib import Path
 
-from codegen.driver.build import build
+import numpy as np
+import pytest
+
+from codegen.board import load_board
+from codegen.cli import main
+from codegen.driver.build import Built, build, plan_model
+from codegen.driver.inputs.cases import Case
+from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
+from codegen.driver.planning import plan_only
+from codegen.driver.report.certificate import proof_text
+from codegen.driver.report.single import report
+from codegen.driver.run import all_complaints, measure, used_pools
+from codegen.plan.models.bundling import together
+from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
+from tests.plan.growth import calls, chain, wired
 from tests.testdata import model_path
 
 KWS = model_path("mlperf_tiny/kws_ref_model")
@@ -36,3 +62,122 @@ def test_no_shared_array_is_larger_than_the_limit(tmp_path: Path) -> None:
     tight = Options(board="host", optimize="size", concurrent=(names,), pool_limits={"sram": free.size_bytes})
     [pool] = build([KWS, SPEECH], tight, tmp_path / "tight").bundle.pools
     assert pool.size_bytes <= free.size_bytes
+
+
+def test_a_random_wired_network_is_planned_by_its_deadline(tmp_path: Path) -> None:
+    warm = tmp_path / "warm.tflite"
+    warm.write_bytes(chain("twice", 2))
+    plan_only(warm, Options())
+    path = tmp_path / "wired.tflite"
+    path.write_bytes(wired(120))
+    found: list[Program] = []
+    count = calls(lambda: found.append(plan_only(path, Options(deadline_seconds=1e-6)).program))
+    [program] = found
+    # 3,000,000 calls are what two seconds of search take; without a deadline it is twenty times that.
+    assert count < 3_000_000
+    assert not program.plan.reproducible
+    assert "--deadline cut the search short" in proof_text(program)
+    planned = report(program, "stm32", 0)["plan"]
+    assert isinstance(planned, dict) and planned["reproducible"] is False
+    peak = sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    assert sum(program.plan.lower_bounds.values()) <= peak
+
+
+def test_without_a_need_for_more_time_nothing_is_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "chain.tflite"
+    path.write_bytes(chain("skip", 6))
+    free = plan_only(path, Options()).program
+    timed = plan_only(path, Options(deadline_seconds=3600)).program
+    assert timed.plan.reproducible
+    assert timed.plan.placements == free.plan.placements
+
+
+def test_a_bare_problem_says_that_it_was_cut_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"b{i},{i % 50},{i % 50 + 7 + i % 11},{16 + i * 37 % 1000}" for i in range(1000)]
+    Path("problem.csv").write_text("\n".join(["id,lower,upper,size", *rows]) + "\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", "problem.csv", "--deadline", "0.000001"])
+    assert not ended.value.code
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "bytes above the bound; --deadline cut the search short" in last
+
+
+BOUNDS = {"one": 100, "two": 200}
+ZERO = np.zeros((1, 1), np.int8)
+CASE = Case(name="zero", inputs=(ZERO,), expected=(ZERO,))
+
+
+@pytest.fixture(scope="module")
+def models() -> tuple[Planned, ...]:
+    options = Options(board="mps2-an386", planner="greedy_by_size")
+    board, path = load_board(options.board), model_path("tflm/hello_world_int8")
+    return tuple(plan_model(path, board, options, name=name) for name in BOUNDS)
+
+
+def _told(models: tuple[Planned, ...], stacks: tuple[int, int], core1: int | None = None) -> list[str]:
+    """What is told of a run in which the models took so much stack."""
+    sizes = ElfSizes(
+        text_bytes=0,
+        rodata_bytes=0,
+        data_bytes=0,
+        bss_bytes=0,
+        model_code_bytes=0,
+        stack_bound_bytes=max(BOUNDS.values()),
+        core1_stack_bound_bytes=None if core1 is None else 50,
+        stack_bounds={f"{name}_run": bound for name, bound in BOUNDS.items()},
+    )
+    image = Image(path=Path("x.elf"), sizes=sizes, symbols={}, sections={}, build_sha256="")
+    bundle = together([each.program for each in models])
+    board = load_board("mps2-an386")
+    built = Built(models=models, bundle=bundle, board=board, image=image, folder=Path("x"))
+    measured = [
+        measure(planned, [CASE], RunResult(runner="qemu", cases=(_case(planned, stack, core1),)))
+        for planned, stack in zip(models, stacks, strict=True)
+    ]
+    found = all_complaints(built, [[CASE]] * len(models), measured)
+    return [f"{each.code} {each.where}: {each.text}" for each in found]
+
+
+def _case(planned: Planned, stack: int, core1: int | None) -> CaseResult:
+    program = planned.program
+    peaks = {name: peak_bytes(program.problem, program.plan, name) for name in used_pools(program)}
+    return CaseResult(
+        outputs=(bytes(1),),
+        paints_agree=True,
+        pool_peaks=peaks,
+        guards_intact=True,
+        stack_peak_bytes=stack,
+        instructions=None,
+        counter_resolution=None,
+        core1_stack_peak_bytes=core1,
+    )
+
+
+def test_each_model_has_its_own_bound(models: tuple[Planned, ...]) -> None:
+    """Below the largest bound of the image, above its own: nothing had tested that this is told."""
+    assert _told(models, (100, 200)) == []
+    assert _told(models, (101, 200)) == ["E803 one, case zero: stack peak 101 bytes, static bound 100"]
+    assert _told(models, (100, 201)) == ["E803 two, case zero: stack peak 201 bytes, static bound 200"]
+
+
+def test_core_1_has_a_bound_of_its_own(models: tuple[Planned, ...]) -> None:
+    assert _told(models, (1, 1), core1=51) == [
+        f"E803 {name}, case zero: core 1: stack peak 51 bytes, static bound 50" for name in BOUNDS
+    ]
+
+
+@pytest.mark.parametrize("kind", ["twice", "skip", "conv"])
+def test_a_chain_twice_as_long_takes_twice_the_work(kind: str, tmp_path: Path) -> None:
+    def work(length: int) -> int:
+        path = tmp_path / f"chain{length}.tflite"
+        path.write_bytes(chain(kind, length, (8, 8, 4)))
+        # A planner that is no search: how long that goes on is up to its own count.
+        return calls(lambda: plan_only(path, Options(planner="greedy_by_size")))
+
+    work(2)  # what is read and compiled once
+    short, middle, long = (work(length) for length in (20, 40, 80))
+    # What does not depend on the length (board, kernels) is in all three.
+    assert long - middle < 2.3 * (middle - short)

@@ -1,25 +1,37 @@
-"""A model over two memories: where the linker put the pools, and that results and peaks are as planned."""
+"""A model over two memories: where the linker put the pools, and that results and peaks are as planned.
+Real models over two and three memories: where every buffer is linked, what is measured, what comes out.
+No kernel relies on an alignment that the plan does not state: unaligned words are trapped.
+
+The product lets the C library and gcc use unaligned words where the core can; here both are told not to, so
+that what is left to trap is ours: kernels in assembly and with intrinsics.
+"""
 
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
 from codegen import board as boards
 from codegen import resources
-from codegen.driver.build import Built
-from codegen.driver.options import Options
+from codegen.board import load_board
+from codegen.board.link.linked_board import target_session
+from codegen.driver.build import Built, build
+from codegen.driver.options import Optimize, Options
 from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.plan.place.access import access_cost
 from codegen.program.problem import peak_bytes
+from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
+from tests.kernels.dsp.depthwise_models import run_all
+from tests.kernels.dsp.test_depthwise_on_target import random_models
+from tests.testdata import model_path
 
 pytestmark = pytest.mark.qemu
-
 BOARD = "mps3-an547"
 
 
@@ -96,3 +108,141 @@ def test_two_memories_that_are_too_small_together(tmp_path: Path) -> None:
         build_model("mlperf_tiny/kws_ref_model", options, tmp_path / "build")
     assert caught.value.exit_code == 4
     assert {message.code for message in caught.value.messages} == {"E401"}
+
+
+FORCED = (
+    ("mps3-an547", "mlperf_tiny/pretrainedResnet_quant", {"dtcm": 6_000, "bram": 0}, {"dtcm", "sram"}),
+    ("mps3-an547", "mlperf_tiny/kws_ref_model", {"dtcm": 1_500, "sram": 4_000, "bram": 0}, {"dtcm", "ddr"}),
+    ("mps3-an547", "tflm/person_detect", {"dtcm": 9_000, "sram": 0, "bram": 9_000}, {"dtcm", "bram", "ddr"}),
+    (
+        "mps2-an505",
+        "mlperf_tiny/kws_ref_model",
+        {"sram": 1_000, "ssram3": 0, "psram": 0},
+        {"sram", "internal"},
+    ),
+    ("mps2-an505", "tflm/person_detect", {"sram": 9_300, "internal": 0, "psram": 0}, {"sram", "ssram3"}),
+    (
+        "mps2-an505",
+        "tflm/person_detect",
+        {"sram": 3_000, "ssram3": 9_400, "internal": 9_000},
+        {"sram", "ssram3", "internal"},
+    ),
+)
+
+
+def check_buffers(built: Built, pools: set[str]) -> None:
+    """The linked addresses of every buffer lie in the region of its pool, aligned as it needs."""
+    program, found = built.models[0].program, addresses(built)
+    assert set(found) == pools
+    regions = {pool.name: built.board.region(pool.region) for pool in program.problem.pools}
+    checked = 0
+    for buffer in program.problem.buffers:
+        if buffer.size_bytes:
+            place = program.plan.placements[buffer.id]
+            start = found[place.pool][0] + place.offset
+            region = regions[place.pool]
+            assert region.start <= start and start + buffer.size_bytes <= region.end, buffer.id
+            assert start % buffer.alignment == 0, buffer.id
+            checked += 1
+    assert checked == len([buffer for buffer in program.problem.buffers if buffer.size_bytes]) > 0
+
+
+@pytest.mark.parametrize(("board", "key", "limits", "pools"), FORCED)
+def test_budgets_force_a_model_over_memories(
+    board: str, key: str, limits: dict[str, int], pools: set[str], tmp_path: Path
+) -> None:
+    """Outputs as the goldens, every measured peak as planned, every buffer in its memory."""
+    built = build_model(key, Options(board=board, pool_limits=limits), tmp_path / "build")
+    check_buffers(built, pools)
+    cases = golden_cases(key)[:1]
+    measured = execute(built, cases)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+    program = built.models[0].program
+    planned = {name: peak_bytes(program.problem, program.plan, name) for name in pools}
+    assert measured.result.cases[0].pool_peaks == planned
+    assert all(planned[name] <= limits.get(name, planned[name]) for name in pools)
+
+
+def _why_not_emulated(folder: Path) -> str | None:
+    """Why QEMU cannot run what uses CCM; None if memory is there. A program with its pool in CCM tells."""
+    board = load_board("netduinoplus2")
+    image = probe.firmware(folder, board, address=0x1000_0000, pool="ccm")
+    try:
+        with target_session(image, board) as target:
+            (case,) = target.run(probe.request("none", pool="ccm")).cases
+    except CodegenError as error:
+        return f"QEMU has no memory at 0x10000000: {error.messages[0].text}"
+    return None if case.outputs == (probe.flipped(probe.case("none")),) else "QEMU reads no bytes back there"
+
+
+def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path) -> None:
+    """Of an STM32F405: `build` uses the memory that the emulator lacks. It is run where QEMU maps it."""
+    key = "mlperf_tiny/pretrainedResnet_quant"
+    options = Options(board="netduinoplus2", pool_limits={"sram": 6_000})
+    built = build([model_path(key)], options, tmp_path / "build", emulated=False)
+    check_buffers(built, {"sram", "ccm"})
+    ccm = addresses(built)["ccm"]
+    assert ccm[0] == 0x1000_0000 and ccm[1] >= 12_288
+    reason = _why_not_emulated(tmp_path / "probe")
+    if reason is not None:
+        pytest.skip(reason)
+    cases = golden_cases(key)[:1]
+    measured = execute(built, cases)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+    assert np.all([output.matches for output in measured.comparisons[0]])
+
+
+BOARDS = ("mps2-an385", "mps2-an386", "mps3-an547")
+MODELS = (
+    "mlperf_tiny/kws_ref_model",
+    "mlperf_tiny/vww_96_int8",
+    "mlperf_tiny/pretrainedResnet_quant",
+    "mlperf_tiny/str_ww_ref_model",
+    "tflm/micro_speech_quantized",
+)
+
+
+def trapping(board: str, folder: Path) -> str:
+    """The board's file with unaligned words trapped, and nothing compiled to use them."""
+    text = (resources.folder("boards") / f"{board}.toml").read_text(encoding="utf-8")
+    flags = r'\g<0>"-mno-unaligned-access", "-DCG_TRAP_UNALIGNED", '
+    changed, count = re.subn(r"compiler_flags = \[", flags, text)
+    assert count == 1
+    path = folder / f"{board}.toml"
+    path.write_text(changed, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
+    """The same access passes where nothing is trapped."""
+    for name, is_trapped in ((board, False), (trapping(board, tmp_path), True)):
+        target = load_board(name)
+        folder = tmp_path / str(is_trapped)
+        folder.mkdir()
+        image = probe.firmware(folder, target, address=0x6800_0000)
+        pool = target.region(target.data_region).pool_name
+        with target_session(image, target) as session:
+            wanted = probe.request("unaligned", pool=pool)
+            if is_trapped:
+                with pytest.raises(CodegenError, match=r"E620.*unaligned access"):
+                    session.run(wanted)
+            else:
+                session.run(wanted)
+
+
+@pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
+    options = Options(board=trapping(board, tmp_path), optimize=optimize)
+    paths = [model_path(key) for key in MODELS]
+    built = build(paths, options, tmp_path / "build", emulated=True)
+    for index, key in enumerate(MODELS):
+        cases = golden_cases(key)[:1]
+        measured = execute(built, cases, model=index)
+        assert complaints(built.models[index], cases, measured, None) == []
+
+
+def test_random_depthwise_layers(tmp_path: Path) -> None:
+    """Channels that are no multiple of four lie on any byte."""
+    run_all(random_models(7, 32), trapping("mps2-an386", tmp_path), tmp_path, "speed", images=1)

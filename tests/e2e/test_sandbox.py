@@ -1,13 +1,16 @@
-"""On boards with an Armv8-M MPU every step can run with nothing of the pools open but its own buffers."""
+"""On boards with an Armv8-M MPU every step can run with nothing of the pools open but its own buffers.
+A debug build on the host poisons every pool byte that no buffer of the current step owns.
+"""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from codegen import board as boards
-from codegen import emit, toolchain
+from codegen import emit, search, toolchain
+from codegen.board import MemoryFault, run_poisoned
 from codegen.board.link.linked_board import Target, target_session
 from codegen.driver.build import plan_model
 from codegen.driver.checks.image_checks import GRANULE_BYTES, sandbox_board
@@ -21,8 +24,6 @@ from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
 from tests.testdata import model_path
-
-pytestmark = pytest.mark.qemu
 
 BOARDS = ("mps2-an505", "mps3-an547")
 DEFAULT_MODELS = (
@@ -47,6 +48,7 @@ def _pairs() -> list[object]:
     ]
 
 
+@pytest.mark.qemu
 @pytest.mark.parametrize(("key", "board"), _pairs())
 def test_every_step_stays_within_its_buffers(
     key: str, board: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -196,6 +198,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield Bench(target=target, models=models)
 
 
+@pytest.mark.qemu
 @pytest.mark.parametrize("kind", ["shorter", "moved", "through"])
 def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
     """A buffer that the table lets die too early, one it has elsewhere, one of another step."""
@@ -205,6 +208,7 @@ def test_bytes_of_others_are_closed(bench: Bench, kind: str) -> None:
     _runs_right(bench)
 
 
+@pytest.mark.qemu
 def test_too_few_regions_are_an_error(bench: Bench) -> None:
     """As many as the target says it has: the AN505 has 16 in QEMU 7, and 8 from QEMU 9 on, as a real one."""
     message = bench.error("in_pieces")
@@ -214,6 +218,7 @@ def test_too_few_regions_are_an_error(bench: Bench) -> None:
     _runs_right(bench)
 
 
+@pytest.mark.qemu
 def test_buffers_must_start_where_a_region_can(bench: Bench) -> None:
     message = bench.error("unaligned")
     assert (message.code, message.where) == ("E622", bench.place("unaligned"))
@@ -229,6 +234,7 @@ def _runs_right(bench: Bench) -> None:
     assert got.paints_agree and got.guards_intact and got.stack_peak_bytes is None
 
 
+@pytest.mark.qemu
 @pytest.mark.parametrize("board", ["host", "mps2-an386", "microbit"])
 def test_other_boards_cannot(board: str) -> None:
     with pytest.raises(CodegenError) as raised:
@@ -236,3 +242,106 @@ def test_other_boards_cannot(board: str) -> None:
     assert str(raised.value).startswith(
         f"error[E253] {board}: cannot sandbox a run: its core has no memory protection unit of Armv8-M"
     )
+
+
+KWS = "mlperf_tiny/kws_ref_model"
+
+
+def _run(program: Program, key: str, folder: Path) -> RunResult | MemoryFault:
+    sources = emit.render(together([program]))
+    emit.write(sources, folder / "build")
+    board = boards.load_board("host")
+    image = toolchain.build(sources, folder / "build", board, optimize="balanced", sanitize=True)
+    return run_poisoned(image, board, request(program, golden_cases(key)[:2]))
+
+
+def _host_program(key: str) -> Program:
+    return plan_model(model_path(key), boards.load_board("host"), Options(board="host")).program
+
+
+@pytest.mark.parametrize("key", ALL_MODELS)
+def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
+    found = _run(_host_program(key), key, tmp_path)
+    assert isinstance(found, RunResult), found
+    assert all(case.paints_agree and case.guards_intact for case in found.cases)
+
+
+def _compressed(key: str) -> Program:
+    """With constants that exceed their pool by 1 %."""
+    (pool,) = _host_program(key).constants
+    options = Options(board="host", pool_limits={pool.name: pool.size_bytes * 99 // 100})
+    program = plan_model(model_path(key), boards.load_board("host"), options).program
+    assert program.unpacked
+    return program
+
+
+@pytest.mark.parametrize("key", [KWS, "mlperf_tiny/ad01_int8"])
+def test_no_report_where_constants_are_decoded(key: str, tmp_path: Path) -> None:
+    found = _run(_compressed(key), key, tmp_path)
+    assert isinstance(found, RunResult), found
+    assert all(case.paints_agree and case.guards_intact for case in found.cases)
+
+
+def test_a_decoded_constant_beyond_its_buffer_is_reported(tmp_path: Path) -> None:
+    """The plan takes the buffer for 64 bytes shorter than what is decoded to it."""
+    program = _compressed(KWS)
+    victim = program.unpacked[0].buffer
+    shorter = tuple(
+        replace(b, size_bytes=b.size_bytes - 64) if b.id == victim else b for b in program.problem.buffers
+    )
+    program = replace(program, problem=replace(program.problem, buffers=shorter))
+    assert isinstance(_run(program, KWS, tmp_path), MemoryFault)
+
+
+def _largest_id(program: Program) -> str:
+    return max(program.problem.buffers, key=lambda buffer: (buffer.size_bytes, -buffer.start)).id
+
+
+def _shorter_by_one(program: Program) -> Program:
+    """The largest buffer dies one step too early: its reader is not covered any more."""
+    victim = _largest_id(program)
+    buffers = tuple(replace(b, stop=b.stop - 1) if b.id == victim else b for b in program.problem.buffers)
+    return replace(program, problem=replace(program.problem, buffers=buffers))
+
+
+def _shifted(program: Program) -> Program:
+    """The largest buffer's place is recorded eight bytes too high: kernels use bytes nobody owns."""
+    victim = _largest_id(program)
+    place = program.plan.placements[victim]
+    moved = {**program.plan.placements, victim: Placement(pool=place.pool, offset=place.offset + 8)}
+    return replace(program, plan=replace(program.plan, placements=moved))
+
+
+def _onto_its_neighbour(program: Program) -> Program:
+    """The largest buffer lies where a buffer of the same moment lies."""
+    conflict = next(c for c in program.problem.conflicts if _largest_id(program) in (c.first, c.second))
+    moved = {**program.plan.placements, conflict.first: program.plan.placements[conflict.second]}
+    far = replace(conflict, first_below=1, second_below=1)
+    assert not far.holds(moved[conflict.first].offset, moved[conflict.second].offset)
+    return replace(program, plan=replace(program.plan, placements=moved))
+
+
+def _with_live_table_of(right: Program, wrong: Program, folder: Path) -> RunResult | MemoryFault:
+    """C code of `right`, ownership table of `wrong`: what a wrong plan looks like to the poisoned run."""
+    sources = emit.render(together([right]))
+    bench = emit.render(together([wrong])).files[f"firmware/{right.name}_bench.c"]
+    mixed = replace(sources, files={**sources.files, f"firmware/{right.name}_bench.c": bench})
+    emit.write(mixed, folder / "build")
+    board = boards.load_board("host")
+    image = toolchain.build(mixed, folder / "build", board, optimize="balanced", sanitize=True)
+    return run_poisoned(image, board, request(right, golden_cases(KWS)[:1]))
+
+
+@pytest.mark.parametrize("mutate", [_shorter_by_one, _shifted])
+def test_a_wrong_plan_is_caught_while_running(mutate: Callable[[Program], Program], tmp_path: Path) -> None:
+    program = _host_program(KWS)
+    found = _with_live_table_of(program, mutate(program), tmp_path)
+    assert isinstance(found, MemoryFault)
+    assert found.step is not None
+
+
+def test_a_wrong_plan_never_leaves_the_search() -> None:
+    program = _host_program(KWS)
+    search.check(program, keep_inputs=False)
+    with pytest.raises(ValueError, match="made a wrong plan"):
+        search.check(_onto_its_neighbour(program), keep_inputs=False)

@@ -1,26 +1,31 @@
-"""State on targets: sequences of inferences as an application runs them, against NumPy, bit by bit."""
+"""State on targets: sequences of inferences as an application runs them, against NumPy, bit by bit.
+`run --sequence`: inferences one after another, state kept, each compared; on the host and on targets.
+"""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from codegen.driver.inputs.cases import Case
+from codegen.cli.main import main
+from codegen.driver.build import Planned
+from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
+from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
 from tests.e2e.streaming import CLASSES, FEATURES, FRAMES, STATES, streaming
 from tests.e2e.test_entry import built, cases, check, planned
-
-pytestmark = pytest.mark.qemu
+from tests.testdata import golden, model_path
 
 STATIC = Interface()
 STEPS = Interface(entry=EntryMode.STEPS)
 OWNED = Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)
-
 SEQUENCE = """
 #include <string.h>
 
@@ -76,6 +81,7 @@ def _with_sequence(text: str, interface: Interface, frames: np.ndarray, expected
     return head + run.replace("RESET", RESET if owned else "stream_reset();") + tail
 
 
+@pytest.mark.qemu
 @pytest.mark.parametrize(
     ("board", "count"), [("host", 60), ("mps2-an386", 8), ("mps3-an547", 8), ("microbit", 8)]
 )
@@ -119,6 +125,7 @@ def test_sequences_are_as_numpy_has_them(
     assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
 
 
+@pytest.mark.qemu
 @pytest.mark.parametrize("board", ["mps2-an386", "host"])
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
 def test_the_test_link_sets_and_reads_state(board: str, optimize: str, tmp_path: Path) -> None:
@@ -127,6 +134,7 @@ def test_the_test_link_sets_and_reads_state(board: str, optimize: str, tmp_path:
     check(built(model, tmp_path / "build"), cases(model.program, 3))
 
 
+@pytest.mark.qemu
 def test_a_product_that_forgets_state_is_found_out(tmp_path: Path) -> None:
     """Without the copy of the last step the sequence differs: the test above can fail."""
     model = planned(streaming(tmp_path), "host", STATIC, states=STATES)
@@ -150,6 +158,142 @@ def test_a_product_that_forgets_state_is_found_out(tmp_path: Path) -> None:
         execute(done, cases(model.program, 1))
 
 
+@pytest.mark.qemu
 def test_options_spell_state() -> None:
     options = Options(states=tuple(replace(state, model="stream") for state in STATES[:1]))
     assert options.spelled.endswith("state:model=stream:input=past/in:output=past/out")
+
+
+COUNT = 12
+
+
+def recorded(model: Planned, folder: Path, *, states: bool = False) -> Path:
+    """Frames and what NumPy makes of them, state handed on by hand: `seq_x0`, `seq_y0`, with states all."""
+    frames = np.random.default_rng(11).integers(-128, 128, (COUNT, 1, 1, FEATURES)).astype(np.int8)
+    past, mean = np.full((1, FRAMES, FEATURES), 3, np.int8), np.full((1, 8), 3, np.int8)
+    rows: list[tuple[np.ndarray, ...]] = []
+    for frame in frames:
+        rows.append(tuple(evaluate(model.reference, model.reference.main, (frame, past, mean))))
+        _, past, mean = rows[-1]
+    assert len({row[0].tobytes() for row in rows}) > COUNT // 2, "else nothing was shown"
+    outputs = {f"seq_y{i}": np.stack([row[i] for row in rows]) for i in range(3 if states else 1)}
+    path = folder / "seq.npz"
+    np.savez(path, seq_x0=frames, **outputs)  # type: ignore[arg-type]
+    return path
+
+
+def _cases(model: Planned, path: Path | None, *, compared: bool = True) -> list[Case]:
+    source = None if path is None else ArraySource(path=path, prefix="seq")
+    return sequence_cases(model.program, source, source if compared else None, 5)
+
+
+def _check(model: Planned, folder: Path, given: list[Case]) -> None:
+    done = built(model, folder / "build")
+    measured = execute(done, given, sequence=True, trace=Trace.COST)
+    assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
+    assert measured.result.sequence and len(measured.result.cases) == len(given)
+
+
+@pytest.mark.parametrize("interface", [STATIC, OWNED], ids=["static", "owned"])
+@pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+def test_a_sequence_is_as_numpy_has_it(board: str, interface: Interface, tmp_path: Path) -> None:
+    """Single inferences alone were checked: a state that is not kept would not have been seen."""
+    model = planned(streaming(tmp_path), board, interface, states=STATES)
+    path = recorded(model, tmp_path, states=board != "host")
+    _check(model, tmp_path, _cases(model, path))
+
+
+def test_a_made_up_sequence(tmp_path: Path) -> None:
+    model = planned(streaming(tmp_path), "host", STATIC, states=STATES)
+    _check(model, tmp_path, _cases(model, None))
+    _check(model, tmp_path, _cases(model, recorded(model, tmp_path), compared=False))
+
+
+@pytest.mark.parametrize(
+    ("board", "edit"),
+    [
+        ("host", "forget"),
+        ("host", "no reset"),
+        pytest.param("mps2-an386", "forget", marks=pytest.mark.qemu),
+        pytest.param("mps2-an386", "no reset", marks=pytest.mark.qemu),
+    ],
+)
+def test_products_that_lose_or_keep_state_wrongly_are_found(board: str, edit: str, tmp_path: Path) -> None:
+    """`forget`: the last step does not copy the new state; `no reset`: the first inference finds anything."""
+    model = planned(streaming(tmp_path), board, STATIC, states=STATES)
+    start = "    memcpy(&stream" if edit == "forget" else "    memset("
+
+    def spoiled(files: Mapping[str, str]) -> dict[str, str]:
+        lines = files["stream.c"].splitlines(keepends=True)
+        source = "".join(line for line in lines if not line.startswith(start))
+        assert source != files["stream.c"]
+        return {**files, "stream.c": source}
+
+    done = built(model, tmp_path / "build", spoiled)
+    given = _cases(model, recorded(model, tmp_path))
+    found = complaints(model, given, execute(done, given, sequence=True), None)
+    wrong = [message.where for message in found if message.code == "E701"]
+    first = 1 if edit == "forget" else 0
+    assert wrong and wrong[0] and wrong[0].startswith(f"case seq, row {first}, ")
+
+
+@pytest.mark.parametrize("board", ["host", pytest.param("mps2-an386", marks=pytest.mark.qemu)])
+def test_the_sequences_of_the_test_data(
+    board: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """`seq_x0` and `seq_y0` of a model, as another engine recorded them without a reset in between."""
+    given, step = tmp_path / "given.npz", 1 if board == "host" else 16  # some of them, through the link
+    arrays = golden("tflm/hello_world_int8")
+    np.savez(given, seq_x0=arrays["seq_x0"][::step], seq_y0=arrays["seq_y0"][::step])
+    words = ["run", str(model_path("tflm/hello_world_int8")), "--board", board, "--sequence", "--json"]
+    with pytest.raises(SystemExit) as left:
+        main([*words, "--input", f"{given}:seq", "--expect", f"{given}:seq"])
+    assert left.value.code in (0, None)
+    run = json.loads(capsys.readouterr().out)["run"]
+    assert run["sequence"] and run["cases"] == 256 // step
+    assert run["outputs"][0]["matches"]
+
+
+def test_a_sequence_of_a_model_with_state_on_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The file has neither state nor what becomes of it: those are begun at zero, and compared with NumPy."""
+    model = streaming(tmp_path)
+    arrays = recorded(planned(model, "host", STATIC, states=STATES), tmp_path)
+    tables = (f'[[state]]\ninput = "{each.input}"\noutput = "{each.output}"\n' for each in STATES)
+    (tmp_path / "codegen.toml").write_text("".join(tables))
+    monkeypatch.chdir(tmp_path)
+    words = ["run", str(model), "--board", "host", "--sequence", "--input", f"{arrays}:seq"]
+    with pytest.raises(SystemExit) as left:
+        main([*words, "--expect", f"{arrays}:seq"])
+    assert left.value.code in (0, None)
+    assert f"outputs   {COUNT} of {COUNT} inferences of one sequence equal to the expected outputs" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    ("arrays", "text"),
+    [
+        ({}, 'no array seq_x0 for input 0\nhelp: it holds "'),
+        ({"x0": np.zeros((3, 5), np.int8)}, "array seq_x0 is int8[3, 5], not rows of input 0, "),
+        ({"x0": np.zeros((3, 6), np.int16)}, "array seq_x0 is int16[3, 6], not rows of input 0, "),
+        ({"x0": np.int8(3)}, "array seq_x0 is int8[], not rows of input 0, "),
+        (
+            {"x0": np.zeros((3, 6), np.int8), "x1": np.zeros((2, FRAMES, FEATURES), np.int8)},
+            "inputs have 2 and 3 rows\nhelp: row k of every array is",
+        ),
+        (
+            {"x0": np.zeros((3, 6), np.int8), "y0": np.zeros((2, 5), np.int8)},
+            "the sequence has 3 rows of inputs, 2 of outputs",
+        ),
+    ],
+    ids=["missing", "size", "type", "no axis", "rows", "outputs"],
+)
+def test_arrays_that_are_no_sequence(arrays: Mapping[str, np.ndarray], text: str, tmp_path: Path) -> None:
+    model = planned(streaming(tmp_path), "host", STATIC, states=STATES)
+    path = tmp_path / "bad.npz"
+    np.savez(path, **{f"seq_{key}": data for key, data in arrays.items()})  # type: ignore[arg-type]
+    with pytest.raises(CodegenError) as raised:
+        _cases(model, path)
+    assert text.rstrip('"') in str(raised.value) and raised.value.exit_code == 2

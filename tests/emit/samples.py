@@ -13,28 +13,15 @@ quantize3 = nearest(scale2 / 0.5) - 3.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from codegen.ir import (
-    Board,
-    Call,
-    ConstRef,
-    Counter,
-    DType,
-    Function,
-    Let,
-    Quantization,
-    Region,
-    Runner,
-    Target,
-    TensorType,
-    Uart,
-    Var,
-)
+from codegen import ir
 from codegen.ir.ops import OPS, Attrs
 from codegen.kernels.call import (
     ArrayArg,
+    CallArg,
     ConstantArg,
     ConstantPointer,
     CStruct,
@@ -56,14 +43,14 @@ from codegen.program.program import Program
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
 
-_FLASH = Region(name="FLASH", address=0x08000000, size_bytes=1 << 20, writable=False, executable=True)
-_SRAM = Region(name="SRAM", address=0x20000000, size_bytes=1 << 16, writable=True)
+_FLASH = ir.Region(name="FLASH", address=0x08000000, size_bytes=1 << 20, writable=False, executable=True)
+_SRAM = ir.Region(name="SRAM", address=0x20000000, size_bytes=1 << 16, writable=True)
 
-HOST = Board(
+HOST = ir.Board(
     name="host",
     title="the machine the tests run on",
-    target=Target(cpu="host"),
-    runner=Runner.HOST,
+    target=ir.Target(cpu="host"),
+    runner=ir.Runner.HOST,
     regions=(_FLASH, _SRAM),
     code_region="FLASH",
     data_region="SRAM",
@@ -75,43 +62,43 @@ ARM = replace(
     HOST,
     name="netduinoplus2",
     title="an STM32F405",
-    runner=Runner.QEMU,
-    target=Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu"}), compiler_flags=M4_FLAGS),
-    regions=(_FLASH, _SRAM, Region(name="CCM", address=0x10000000, size_bytes=1 << 16, writable=True)),
-    uart=Uart(driver="stm32", address=0x40011000),
-    counter=Counter(driver="stm32_tim", address=0x40000000, bits=32, instructions_per_tick=1.0),
+    runner=ir.Runner.QEMU,
+    target=ir.Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu"}), compiler_flags=M4_FLAGS),
+    regions=(_FLASH, _SRAM, ir.Region(name="CCM", address=0x10000000, size_bytes=1 << 16, writable=True)),
+    uart=ir.Uart(driver="stm32", address=0x40011000),
+    counter=ir.Counter(driver="stm32_tim", address=0x40000000, bits=32, instructions_per_tick=1.0),
     clock_hz=168_000_000,
     mpu="v7m",
     startup="stm32f4",
 )
 
-QUANTISED = Quantization(scales=(0.5,), zero_points=(-3,))
+QUANTISED = ir.Quantization(scales=(0.5,), zero_points=(-3,))
 
 
-def int8(*shape: int, quantization: Quantization | None = QUANTISED) -> TensorType:
+def int8(*shape: int, quantization: ir.Quantization | None = QUANTISED) -> ir.TensorType:
     """An int8 tensor."""
-    return TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
+    return ir.TensorType(shape=shape, dtype=ir.DType.INT8, quantization=quantization)
 
 
-def float32(*shape: int) -> TensorType:
+def float32(*shape: int) -> ir.TensorType:
     """A float tensor."""
-    return TensorType(shape=shape, dtype=DType.FLOAT32)
+    return ir.TensorType(shape=shape, dtype=ir.DType.FLOAT32)
 
 
-def let(name: str, op: str, type_: TensorType, *args: Var | ConstRef | None) -> Let:
+def let(name: str, op: str, type_: ir.TensorType, *args: ir.Var | ir.ConstRef | None) -> ir.Let:
     """A step; attributes do not matter to emit."""
-    return Let(var=Var(name=name, type=type_), call=Call(op=OPS[op], args=args, attrs=Attrs()))
+    return ir.Let(var=ir.Var(name=name, type=type_), call=ir.Call(op=OPS[op], args=args, attrs=Attrs()))
 
 
 def assemble(
     name: str,
-    function: Function,
+    function: ir.Function,
     prims: Sequence[PrimFunc],
     offsets: Mapping[str, tuple[str, int]],
     *,
     io: IoMode,
     fields: Mapping[str, str],
-    board: Board = HOST,
+    board: ir.Board = HOST,
     keep_inputs: Keep = False,
 ) -> Program:
     """A program whose buffers lie at `offsets`: buffer -> (pool, offset). `fields`: value -> C field."""
@@ -129,7 +116,7 @@ def assemble(
     )
     flash = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
     tensors = {var.name: var for var in function.variables()}
-    outputs = [result for result in function.results if isinstance(result, Var)]
+    outputs = [result for result in function.results if isinstance(result, ir.Var)]
     return Program(
         name=name,
         function=function,
@@ -157,23 +144,32 @@ def assemble(
     )
 
 
-def _io(var: Var, fields: Mapping[str, str]) -> IoTensor:
+def _io(var: ir.Var, fields: Mapping[str, str]) -> IoTensor:
     return IoTensor(field=fields[var.name], origin=var.origin, value=var.name, type=var.type)
 
 
-def _plus_two(name: str, step: Let) -> PrimFunc:
-    stored = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int16)
-    table = np.minimum(stored + 2, 127).astype(np.int8)
+def _prim(step: ir.Let, of: str, *args: CallArg, **others: Any) -> PrimFunc:
+    """A call of the portable kernel `of`."""
     return PrimFunc(
-        name=name,
+        name=step.var.name,
         let=step,
-        kernel="lut_s8_portable",
-        symbol="cg_lut_s8",
-        sources=("kernels/portable/lut_s8.c",),
-        constants=(LinkedConstant(role="table", data=table, alignment=1),),
-        sharing=(Sharing(argument=0, below=0),),
-        call_args=(ConstantArg(role="table"), ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
+        kernel=f"{of}_portable",
+        symbol=f"cg_{of}",
+        sources=(f"kernels/portable/{of}.c",),
+        call_args=args,
+        **others,
     )
+
+
+def _params(c_type: str, *fields: tuple[str, object]) -> tuple[CStruct]:
+    return (CStruct(suffix="params", c_type=c_type, fields=fields),)
+
+
+def _plus_two(step: ir.Let) -> PrimFunc:
+    stored = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int16)
+    table = LinkedConstant(role="table", data=np.minimum(stored + 2, 127).astype(np.int8), alignment=1)
+    arguments = (ConstantArg(role="table"), ValueArg(index=0), ResultArg(), LiteralArg(value=4))
+    return _prim(step, "lut_s8", *arguments, constants=(table,), sharing=(Sharing(argument=0, below=0),))
 
 
 def _axes(*values: int) -> tuple[tuple[str, object], ...]:
@@ -181,89 +177,61 @@ def _axes(*values: int) -> tuple[tuple[str, object], ...]:
 
 
 def counter(
-    name: str = "counter", *, io: IoMode = IoMode.POOL, board: Board = HOST, field: str = "x"
+    name: str = "counter", *, io: IoMode = IoMode.POOL, board: ir.Board = HOST, field: str = "x"
 ) -> Program:
     """The int8 program; its result is x + 3."""
-    x = Var(name="x", type=int8(1, 4), origin="serving_default_x:0")
+    x = ir.Var(name="x", type=int8(1, 4), origin="serving_default_x:0")
     lut0 = let("lut0", "RELU", int8(1, 4), x)
     lut1 = let("lut1", "RELU", int8(1, 4), lut0.var)
     concat2 = let("concat2", "CONCATENATION", int8(1, 8), lut0.var, lut1.var)
     reshape3 = let("reshape3", "RESHAPE", int8(2, 4), concat2.var)
     mean4 = let("mean4", "MEAN", int8(4), reshape3.var)
     steps = (lut0, lut1, concat2, reshape3, mean4)
-    joined = PrimFunc(
-        name="concat2",
-        let=concat2,
-        kernel="concat_portable",
-        symbol="cg_concat",
-        sources=("kernels/portable/concat.c",),
+    joined = _prim(
+        concat2,
+        "concat",
+        StructArg(suffix="params"),
+        ArrayArg(items=(ValueArg(index=0), ValueArg(index=1))),
+        ResultArg(),
         constants=(LinkedConstant(role="row_bytes", data=np.array([4, 4], np.int32), alignment=4),),
-        structs=(
-            CStruct(
-                suffix="params",
-                c_type="cg_concat_params",
-                fields=(("rows", 1), ("count", 2), ("row_bytes", ConstantPointer(role="row_bytes"))),
-            ),
-        ),
-        call_args=(
-            StructArg(suffix="params"),
-            ArrayArg(items=(ValueArg(index=0), ValueArg(index=1))),
-            ResultArg(),
+        structs=_params(
+            "cg_concat_params", ("rows", 1), ("count", 2), ("row_bytes", ConstantPointer(role="row_bytes"))
         ),
     )
-    reduction = (
-        ("extent", _axes(1, 1, 1, 2, 4)),
-        ("out_step", _axes(0, 0, 0, 0, 1)),
-        ("out_len", 4),
-        ("count", 2),
-    )
-    mean = PrimFunc(
-        name="mean4",
-        let=mean4,
-        kernel="mean_s8_portable",
-        symbol="cg_mean_s8",
-        sources=("kernels/portable/mean_s8.c",),
+    extents = (("extent", _axes(1, 1, 1, 2, 4)), ("out_step", _axes(0, 0, 0, 0, 1)))
+    numbers = (("sum_offset", 0), ("multiplier", 1 << 30), ("shift", 0), ("out_zero", 0))
+    mean = _prim(
+        mean4,
+        "mean_s8",
+        *(StructArg(suffix="params"), ValueArg(index=0), ResultArg(), WorkspaceArg(name="ws")),
         sub_steps=2,
         argument_stops=(1,),
         result_start=1,
         workspaces=(Workspace(name="ws", size_bytes=16, start=0, stop=2),),
-        structs=(
-            CStruct(
-                suffix="params",
-                c_type="cg_mean_params",
-                fields=(
-                    ("reduction", reduction),
-                    ("sum_offset", 0),
-                    ("multiplier", 1 << 30),
-                    ("shift", 0),
-                    ("out_zero", 0),
-                ),
-            ),
-        ),
-        call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg(), WorkspaceArg(name="ws")),
+        structs=_params("cg_mean_params", ("reduction", (*extents, ("out_len", 4), ("count", 2))), *numbers),
     )
     view = PrimFunc(name="reshape3", let=reshape3, kernel="reshape_view", view=View(argument=0))
-    prims = (_plus_two("lut0", lut0), _plus_two("lut1", lut1), joined, view, mean)
+    prims = (_plus_two(lut0), _plus_two(lut1), joined, view, mean)
     # x and lut0 share bytes (in place), mean4 takes the bytes that lut0 had.
     offsets = {"x": ("sram", 8), "lut0": ("sram", 8), "lut1": ("sram", 12), "concat2": ("sram", 0x10)}
     offsets |= {"mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
-    function = Function(name="main", params=(x,), body=steps, results=(mean4.var,))
+    function = ir.Function(name="main", params=(x,), body=steps, results=(mean4.var,))
     return assemble(name, function, prims, offsets, io=io, fields={"x": field, "mean4": "sum"}, board=board)
 
 
-def lasting(name: str = "lasting", *, board: Board = HOST) -> Program:
+def lasting(name: str = "lasting", *, board: ir.Board = HOST) -> Program:
     """The int8 program with state: its result is the mean of x + 2 and past + 2, then past = x + 2."""
     plain = counter(name, board=board)
-    x, past = plain.function.params[0], Var(name="past", type=int8(1, 4), origin="past_in")
+    x, past = plain.function.params[0], ir.Var(name="past", type=int8(1, 4), origin="past_in")
     first, second, *others = plain.function.body
     second = replace(second, call=replace(second.call, args=(past,)))
-    function = Function(
+    function = ir.Function(
         name="main",
         params=(x, past),
         body=(first, second, *others),
         results=(*plain.function.results, first.var),
     )
-    prims = (plain.prim_funcs[0], _plus_two("lut1", second), *plain.prim_funcs[2:])
+    prims = (plain.prim_funcs[0], _plus_two(second), *plain.prim_funcs[2:])
     offsets = {"x": ("sram", 8), "past": ("sram", 0x18), "lut0": ("sram", 0), "lut1": ("sram", 12)}
     offsets |= {"concat2": ("sram", 0x10), "mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
     fields = {"x": "x", "past": "past", "mean4": "sum", "lut0": "next"}
@@ -276,33 +244,24 @@ def lasting(name: str = "lasting", *, board: Board = HOST) -> Program:
 
 def bare(name: str = "bare") -> Program:
     """The program without pools and constants; its result is min(max(x, 0), 6)."""
-    x = Var(name="x", type=float32(4))
+    x = ir.Var(name="x", type=float32(4))
     reshape0 = let("reshape0", "RESHAPE", float32(2, 2), x)
     clamp1 = let("clamp1", "RELU6", float32(2, 2), reshape0.var)
-    clamp = PrimFunc(
-        name="clamp1",
-        let=clamp1,
-        kernel="clamp_f32_portable",
-        symbol="cg_clamp_f32",
-        sources=("kernels/portable/clamp_f32.c",),
-        argument_alignment=4,
-        call_args=(
-            *(LiteralArg(value=0.0), LiteralArg(value=6.0)),
-            *(ValueArg(index=0), ResultArg(), LiteralArg(value=4)),
-        ),
-    )
+    limits = (LiteralArg(value=0.0), LiteralArg(value=6.0))
+    arguments = (*limits, ValueArg(index=0), ResultArg(), LiteralArg(value=4))
+    clamp = _prim(clamp1, "clamp_f32", *arguments, argument_alignment=4)
     prims = (PrimFunc(name="reshape0", let=reshape0, kernel="reshape_view", view=View(argument=0)), clamp)
-    function = Function(name="main", params=(x,), body=(reshape0, clamp1), results=(clamp1.var,))
+    function = ir.Function(name="main", params=(x,), body=(reshape0, clamp1), results=(clamp1.var,))
     return assemble(name, function, prims, {}, io=IoMode.CALLER, fields={"x": "x", "clamp1": "y"})
 
 
-def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOST) -> Program:
+def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: ir.Board = HOST) -> Program:
     """The float program; its inputs and outputs have the worst names a file could give."""
-    a = Var(name="double", type=float32(2, 3), origin="evil */ name /* \\ \u00e9")
-    b = Var(name="int8_t", type=float32(3))
+    a = ir.Var(name="double", type=float32(2, 3), origin="evil */ name /* \\ \u00e9")
+    b = ir.Var(name="int8_t", type=float32(3))
     add0 = let("add0", "ADD", float32(2, 3), a, b)
     clamp1 = let("clamp1", "RELU", float32(2, 3), add0.var)
-    scale2 = let("scale2", "MUL", float32(2, 3), clamp1.var, ConstRef(id="c5", type=float32(1)))
+    scale2 = let("scale2", "MUL", float32(2, 3), clamp1.var, ir.ConstRef(id="c5", type=float32(1)))
     quantize3 = let("quantize3", "QUANTIZE", int8(2, 3), scale2.var)
     broadcast = (
         ("extent", _axes(1, 1, 1, 2, 3)),
@@ -315,63 +274,36 @@ def mixed(name: str = "mixed", *, io: IoMode = IoMode.CALLER, board: Board = HOS
         ("rhs_step", _axes(0, 0, 0, 0, 0)),
     )
 
-    def binary(prim: str, step: Let, op: str, shape: object, high: float, rhs: ValueArg | ConstantArg,
-               constants: tuple[LinkedConstant, ...] = ()) -> PrimFunc:  # fmt: skip
+    def binary(step: ir.Let, op: str, shape: object, high: float, rhs: CallArg, **others: Any) -> PrimFunc:
         numbers = (("shape", shape), ("act_min", -3.4028234663852886e38), ("act_max", high))
-        return PrimFunc(
-            name=prim,
-            let=step,
-            kernel=f"{op}_f32_portable",
-            symbol=f"cg_{op}_f32",
-            sources=(f"kernels/portable/{op}_f32.c",),
-            argument_alignment=4,
-            constants=constants,
-            structs=(CStruct(suffix="params", c_type="cg_binary_params_f32", fields=numbers),),
-            call_args=(StructArg(suffix="params"), ValueArg(index=0), rhs, ResultArg()),
-        )
+        structs = _params("cg_binary_params_f32", *numbers)
+        arguments = (StructArg(suffix="params"), ValueArg(index=0), rhs, ResultArg())
+        return _prim(step, f"{op}_f32", *arguments, argument_alignment=4, structs=structs, **others)
 
-    clamp = PrimFunc(
-        name="clamp1",
-        let=clamp1,
-        kernel="clamp_f32_portable",
-        symbol="cg_clamp_f32",
-        sources=("kernels/portable/clamp_f32.c",),
+    clamp = _prim(
+        clamp1,
+        "clamp_f32",
+        *(LiteralArg(value=-1.5), LiteralArg(value=1e6), ValueArg(index=0), ResultArg(), LiteralArg(value=6)),
         argument_alignment=4,
         sharing=(Sharing(argument=0, below=0),),
-        call_args=(
-            LiteralArg(value=-1.5),
-            LiteralArg(value=1e6),
-            ValueArg(index=0),
-            ResultArg(),
-            LiteralArg(value=6),
-        ),
     )
-    quantise = PrimFunc(
-        name="quantize3",
-        let=quantize3,
-        kernel="quantize_f32_s8_portable",
-        symbol="cg_quantize_f32_s8",
-        sources=("kernels/portable/quantize_f32_s8.c",),
+    quantise = _prim(
+        quantize3,
+        "quantize_f32_s8",
+        *(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
         argument_alignment=4,
-        structs=(
-            CStruct(
-                suffix="params",
-                c_type="cg_quantize_params",
-                fields=(("count", 6), ("scale", 0.5), ("zero", -3)),
-            ),
-        ),
-        call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+        structs=_params("cg_quantize_params", ("count", 6), ("scale", 0.5), ("zero", -3)),
     )
     tenth = LinkedConstant(role="rhs", data=np.array([0.1], np.float32), alignment=4)
     prims = (
-        binary("add0", add0, "add", broadcast, 6.0, ValueArg(index=1)),
+        binary(add0, "add", broadcast, 6.0, ValueArg(index=1)),
         clamp,
-        binary("scale2", scale2, "mul", scalar, 3.4028234663852886e38, ConstantArg(role="rhs"), (tenth,)),
+        binary(scale2, "mul", scalar, 3.4028234663852886e38, ConstantArg(role="rhs"), constants=(tenth,)),
         quantise,
     )
     offsets = {"double": ("sram", 0), "int8_t": ("sram", 24), "add0": ("sram", 36), "clamp1": ("sram", 36)}
     offsets |= {"scale2": ("ccm", 0), "quantize3": ("sram", 0)}
-    function = Function(
+    function = ir.Function(
         name="main",
         params=(a, b),
         body=(add0, clamp1, scale2, quantize3),

@@ -1,27 +1,43 @@
-"""What README and the overview print is what the commands print: it drifted once, and nobody saw."""
+"""What README and the overview print is what the commands print: it drifted once, and nobody saw.
+The pages name files that are there, link to pages that are there, and show the layers of today.
+The calls in docs/firmware.md compile, against the header of a model with those inputs and outputs.
+The shipped example: its accuracy, its reference engine, and what its README says.
+"""
 
 import csv
 import json
 import re
 import shlex
+import shutil
+import tomllib
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from codegen.board import load_board
+from codegen.driver.build import plan_model
+from codegen.driver.options import Options
+from codegen.emit import render, write
+from codegen.importers import load
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Runner
+from codegen.ir.evaluate import evaluate as evaluate_function
+from codegen.plan.models.bundling import together
 from codegen.toolchain import gcc
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
+from tests.emit.compiling import call as output_of
+from tests.engines import TFLITE_RUNTIME, Request, available, evaluate
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OVERVIEW = (ROOT / "docs" / "overview.md").read_text(encoding="utf-8")
-
 _OF_THE_COMPILER = ("stack ", "speed ", "image ")
 """Beginnings of lines with figures that another version of gcc may change."""
 _BUILD = re.compile(r"^(build +sha256) .*$")
 """The one line that every change of any file of a build changes: README says that it is there."""
-
 Row = dict[str, str]
 
 
@@ -171,3 +187,145 @@ def test_tables_are_no_wider_than_a_screen() -> None:
     rows = [line for line in (*README.splitlines(), *OVERVIEW.splitlines()) if line.startswith("|")]
     assert rows
     assert [row for row in rows if len(row) > 100] == []
+
+
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md"])
+DECISIONS = ROOT / "docs" / "decisions"
+NAMED = re.compile(r"`((?:codegen|runtime_c|templates|boards|benchmarks|tests|docs|examples)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    """Modules move: the page that named one would send a reader nowhere."""
+    text = page.read_text(encoding="utf-8")
+    examples = {"docs/examples/new_operator.patch"}
+    added = set(
+        re.findall(r"^\+\+\+ b/(\S+)", (ROOT / examples.pop()).read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    named = {name.rstrip("/") for name in NAMED.findall(text)} - (
+        added if page.name == "CONTRIBUTING.md" else set()
+    )
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_that_a_page_links_to_are_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    local = [link for link in links if not re.match(r"[a-z]+:", link)]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_the_architecture_shows_the_layers_of_today() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    [layers] = [each["layers"] for each in contracts if each.get("containers") == ["codegen"]]
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shown = text.partition("\n## Layers\n")[2].partition("```\n")[2].partition("```")[0]
+    assert shown.splitlines() == layers
+
+
+def test_every_decision_is_listed_and_has_its_four_parts() -> None:
+    pages = sorted(DECISIONS.glob("[0-9]*.md"))
+    index = (DECISIONS / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^- \[\d{3}\]\((\S+)\)", index, re.MULTILINE) == [page.name for page in pages]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        lacking = [part for part in ("Context", "Alternatives", "Choice", "Consequence") if part not in text]
+        assert lacking == [], page.name
+        assert len(text.splitlines()) <= 60, page.name
+
+
+PAGE = ROOT / "docs" / "firmware.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model called `model` with input `image` and output `scores`."""
+    model, made = ModelBuilder(), tmp_path_factory.mktemp("docs")
+    image, scores = (model.tensor(name, (1, 4), "int8", scale=0.5) for name in ("image", "scores"))
+    model.op("RELU", [image], [scores])
+    model.inputs(image)
+    model.outputs(scores)
+    (made / "model.tflite").write_bytes(model.build())
+    program = plan_model(made / "model.tflite", load_board("host"), Options(board="host")).program
+    write(render(together([program])), made / "out")
+    return made / "out"
+
+
+def example(language: str) -> str:
+    """The first block of a language in the chapter on running a model."""
+    chapter = PAGE.read_text(encoding="utf-8").partition("\n## Running\n")[2]
+    found = re.search(rf"```{language}\n(.*?)```", chapter, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("block", "compiler"),
+    [("c", "gcc -std=c11"), ("cpp", "g++ -std=c++11"), ("cpp", "g++ -std=c++20"), ("cpp", "g++ -std=c++23")],
+)
+def test_the_example_of_a_call_compiles(folder: Path, block: str, compiler: str) -> None:
+    """The only example was a compound literal, which is C and not C++."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"{compiler} is not installed")
+    body = example(block)
+    source = "user.c" if block == "c" else "user.cpp"
+    text = '#include "model.h"\nint user(const int8_t *image, int8_t *scores);\n'
+    text += f"int user(const int8_t *image, int8_t *scores)\n{{\n{body}    return (int)status;\n}}\n"
+    (folder / source).write_text(text)
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I.", "-Iruntime/include"]
+    output_of([*compiler.split(), *flags, source], folder)
+
+
+FOLDER = ROOT / "examples" / "digits"
+MODEL = FOLDER / "digits.tflite"
+
+
+def held_out() -> tuple[np.ndarray, np.ndarray]:
+    with np.load(FOLDER / "digits_test.npz") as arrays:
+        return arrays["x"], arrays["labels"]
+
+
+@cache
+def outputs() -> np.ndarray:
+    """The NumPy evaluation's output for every held-out image, (200, 10) int8."""
+    module = load(MODEL)
+    images = held_out()[0]
+    return np.concatenate(
+        [evaluate_function(module, module.main, [images[k : k + 1]])[0] for k in range(len(images))]
+    )
+
+
+def test_accuracy_is_what_the_readme_says() -> None:
+    x, labels = held_out()
+    assert (x.dtype, x.shape, labels.shape) == (np.int8, (200, 8, 8, 1), (200,))
+    assert np.bincount(labels, minlength=10).min() >= 10
+    accuracy = np.count_nonzero(outputs().argmax(1) == labels) / len(labels)
+    assert accuracy >= 0.95
+    readme = (FOLDER / "README.md").read_text()
+    assert f"int8 accuracy  {accuracy:.1%}" in readme
+    assert f"model file     {MODEL.stat().st_size} bytes" in readme
+
+
+@pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
+def test_the_reference_engine_gives_the_same_bytes() -> None:
+    images = tuple((x[np.newaxis],) for x in held_out()[0])
+    [answer] = evaluate([Request(engine=TFLITE_RUNTIME, model=MODEL.read_bytes(), inputs=images)])
+    assert not answer.error
+    np.testing.assert_array_equal(np.concatenate([case[0] for case in answer.outputs]), outputs())
+
+
+def test_operators_vary_and_the_branch_joins_again() -> None:
+    names = [let.call.op.name for let in load(MODEL).main.body]
+    assert names == [
+        "CONV_2D",
+        "DEPTHWISE_CONV_2D",
+        "CONV_2D",
+        "ADD",
+        "AVERAGE_POOL_2D",
+        "CONV_2D",
+        "RESHAPE",
+        "FULLY_CONNECTED",
+        "SOFTMAX",
+    ]

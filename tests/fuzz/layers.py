@@ -5,17 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import (
-    Activation,
-    BinaryAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    Padding2D,
-)
+from codegen.ir import DType, Quantization, TensorType, ops
 from tests.kernels.builders import BUILDERS, CASES, depthwise_same_size, random_layer
-from tests.kernels.fpu.layers import float_layer
+from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
     Layer,
     Operand,
@@ -64,7 +56,7 @@ def _sum(rng: Generator, op: str) -> Layer:
         is_extreme = rng.random() < 0.2
         ends = rng.choice(np.array([-128, 127], np.int8), shape)
         operands.append(Operand(type=type_, data=ends if is_extreme else fill(rng, type_)))
-    attrs = BinaryAttrs(activation=Activation.NONE if rng.random() < 0.8 else activation(rng))
+    attrs = ops.BinaryAttrs(activation=ops.Activation.NONE if rng.random() < 0.8 else activation(rng))
     return layer(op, attrs, operands, int8_type(rng, (), 0.05 * 2.0 ** rng.uniform(-1, 2)))
 
 
@@ -83,7 +75,7 @@ def _wide(rng: Generator, op: str) -> Layer:
     channels = 1 if rng.random() < 0.25 else _count(rng, 60)
     multiplier = integer(rng, 1, 11) if channels == 1 else 1
     operands = numbers.operands((*shape, channels), (1, *kernel, channels * multiplier), 3)
-    attrs = DepthwiseConvAttrs(
+    attrs = ops.DepthwiseConvAttrs(
         multiplier=multiplier,
         stride=options.stride,
         dilation=options.dilation,
@@ -101,13 +93,13 @@ def _connected(numbers: "_Numbers") -> Layer:
         inputs = -(-inputs // 4) * 4
     rows = int(rng.choice([1, 1, 1, 2, 3, 4, 5, 9]))
     operands = numbers.operands((rows, inputs), (outputs, inputs), 0)
-    attrs = FullyConnectedAttrs(activation=numbers.activation())
+    attrs = ops.FullyConnectedAttrs(activation=numbers.activation())
     return layer("FULLY_CONNECTED", attrs, operands, numbers.result(inputs))
 
 
 def _geometry(
     rng: Generator, numbers: "_Numbers", *, is_depthwise: bool
-) -> tuple[ConvAttrs, tuple[int, int], tuple[int, int]]:
+) -> tuple[ops.ConvAttrs, tuple[int, int], tuple[int, int]]:
     """(options, window, image's height and width). Some keep the size of the image, at times 3x3."""
     most = 7 if rng.random() < 0.2 else 5
     kernel = (integer(rng, 1, most), integer(rng, 1, most))
@@ -132,9 +124,9 @@ def _geometry(
             pads[2] = integer(rng, 1, dilation[1] - 1)
         least = [max(1, spans[axis] - pads[2 * axis] - pads[2 * axis + 1]) for axis in (0, 1)]
         size = (least[0] + integer(rng, 0, 4), least[1] + integer(rng, 0, 9))
-    padding = Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
+    padding = ops.Padding2D(top=pads[0], bottom=pads[1], left=pads[2], right=pads[3])
     active = numbers.activation()
-    return ConvAttrs(stride=stride, dilation=dilation, padding=padding, activation=active), kernel, size
+    return ops.ConvAttrs(stride=stride, dilation=dilation, padding=padding, activation=active), kernel, size
 
 
 def _count(rng: Generator, most: int) -> int:
@@ -151,9 +143,9 @@ class _Numbers:
         self.rng, self._plain = rng, plain
         self._product = 1.0
 
-    def activation(self) -> Activation:
+    def activation(self) -> ops.Activation:
         """None where the layer is plain."""
-        return Activation.NONE if self._plain else activation(self.rng)
+        return ops.Activation.NONE if self._plain else activation(self.rng)
 
     def operands(
         self, image: tuple[int, ...], weights: tuple[int, ...], axis: int

@@ -13,24 +13,7 @@ from typing import Any
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import ConstRef, DType, TensorType
-from codegen.ir.ops import (
-    Attrs,
-    BinaryAttrs,
-    ConcatAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    LeakyReluAttrs,
-    MeanAttrs,
-    PadAttrs,
-    Padding2D,
-    PoolAttrs,
-    ReshapeAttrs,
-    SoftmaxAttrs,
-    StridedSliceAttrs,
-    TransposeAttrs,
-)
+from codegen.ir import ConstRef, DType, TensorType, ops
 from tests.engines import Arrays, Request
 from tests.engines.rules import ruling_engine
 from tests.kernels.layers import Layer
@@ -98,7 +81,7 @@ class _File:
         self._inputs: list[int] = []
         values: list[np.ndarray] = []
         shape = layer.let.var.type.shape
-        spread = isinstance(layer.let.call.attrs, BinaryAttrs) and len(shape) > _MOST_BROADCAST_AXES
+        spread = isinstance(layer.let.call.attrs, ops.BinaryAttrs) and len(shape) > _MOST_BROADCAST_AXES
         for arg, data in zip(layer.let.call.args, layer.values, strict=True):
             if arg is None or data is None:
                 self.operands.append(None)
@@ -134,11 +117,11 @@ class _File:
 def _written(file: _File, layer: Layer) -> Iterator[int]:
     """Writes the operators; yields the graph's outputs."""
     call = layer.let.call
-    if isinstance(call.attrs, PoolAttrs) and call.attrs.padding != Padding2D():
+    if isinstance(call.attrs, ops.PoolAttrs) and call.attrs.padding != ops.Padding2D():
         yield from _window_by_window(file, layer, call.attrs)
         return
     first = file.operands[0]
-    if isinstance(call.attrs, ConvAttrs | DepthwiseConvAttrs):
+    if isinstance(call.attrs, ops.ConvAttrs | ops.DepthwiseConvAttrs):
         image = call.args[0]
         assert first is not None and image is not None
         file.operands[0] = _padded(file, first, image.type, call.attrs.padding)
@@ -150,8 +133,8 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     yield result
 
 
-def _padded(file: _File, image: int, type_: TensorType, pads: Padding2D) -> int:
-    if pads == Padding2D():
+def _padded(file: _File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:
+    if pads == ops.Padding2D():
         return image
     batch, height, width, channels = type_.shape
     shape = (batch, height + pads.top + pads.bottom, width + pads.left + pads.right, channels)
@@ -161,7 +144,7 @@ def _padded(file: _File, image: int, type_: TensorType, pads: Padding2D) -> int:
     return result
 
 
-def _window_by_window(file: _File, layer: Layer, attrs: PoolAttrs) -> Iterator[int]:
+def _window_by_window(file: _File, layer: Layer, attrs: ops.PoolAttrs) -> Iterator[int]:
     image, (argument, *_) = file.operands[0], layer.let.call.args
     assert argument is not None
     batch, _, _, channels = argument.type.shape
@@ -182,7 +165,7 @@ def _window_by_window(file: _File, layer: Layer, attrs: PoolAttrs) -> Iterator[i
         yield result
 
 
-def _pool_options(attrs: PoolAttrs) -> dict[str, Any]:
+def _pool_options(attrs: ops.PoolAttrs) -> dict[str, Any]:
     return {
         "padding": "VALID",
         "stride_h": attrs.stride[0],
@@ -197,53 +180,53 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
     """(operator, operands that the format has for options, options)."""
     attrs, op = layer.let.call.attrs, layer.let.call.op.name
     match attrs:
-        case MeanAttrs():
+        case ops.MeanAttrs():
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
-        case ReshapeAttrs():
+        case ops.ReshapeAttrs():
             return op, [file.constant(list(attrs.shape))], {}
-        case TransposeAttrs():
+        case ops.TransposeAttrs():
             return op, [file.constant(list(attrs.permutation))], {}
-        case PadAttrs():
+        case ops.PadAttrs():
             return _pad(file, layer, attrs)
-        case StridedSliceAttrs():
+        case ops.StridedSliceAttrs():
             return op, *_slice(file, attrs)
         case _:
             return op, [], _plain_options(op, attrs)
 
 
-def _plain_options(op: str, attrs: Attrs) -> dict[str, Any]:
+def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
     """Of operators that have no operands for them."""
     match attrs:
-        case ConvAttrs() | DepthwiseConvAttrs():
+        case ops.ConvAttrs() | ops.DepthwiseConvAttrs():
             options = {"padding": "VALID", "stride_h": attrs.stride[0], "stride_w": attrs.stride[1]}
             options |= {"dilation_h": attrs.dilation[0], "dilation_w": attrs.dilation[1]}
-            if isinstance(attrs, DepthwiseConvAttrs):
+            if isinstance(attrs, ops.DepthwiseConvAttrs):
                 options["depth_multiplier"] = attrs.multiplier
             return options | {"activation": attrs.activation.value}
-        case PoolAttrs():
+        case ops.PoolAttrs():
             return _pool_options(attrs)
-        case FullyConnectedAttrs():
+        case ops.FullyConnectedAttrs():
             return {"activation": attrs.activation.value}
-        case BinaryAttrs():  # scales of int16 need not be powers of two
+        case ops.BinaryAttrs():  # scales of int16 need not be powers of two
             free = {} if op == "MUL" else {"pot_scale_int16": False}
             return {"activation": attrs.activation.value, **free}
-        case ConcatAttrs():
+        case ops.ConcatAttrs():
             return {"axis": attrs.axis}
-        case SoftmaxAttrs():
+        case ops.SoftmaxAttrs():
             return {"beta": attrs.beta}
-        case LeakyReluAttrs():
+        case ops.LeakyReluAttrs():
             return {"alpha": attrs.alpha}
         case _:
             return {}
 
 
-def _pad(file: _File, layer: Layer, attrs: PadAttrs) -> tuple[str, list[int], dict[str, Any]]:
+def _pad(file: _File, layer: Layer, attrs: ops.PadAttrs) -> tuple[str, list[int], dict[str, Any]]:
     result = layer.let.var.type
     value = np.array([attrs.value], result.dtype.numpy)
     return "PADV2", [file.constant(attrs.paddings), file.tensor(replace(result, shape=(1,)), value)], {}
 
 
-def _slice(file: _File, attrs: StridedSliceAttrs) -> tuple[list[int], dict[str, Any]]:
+def _slice(file: _File, attrs: ops.StridedSliceAttrs) -> tuple[list[int], dict[str, Any]]:
     """An end in front of the first element has no number of its own: -1 is the last. A mask says it."""
     ends: list[int] = []
     mask = 0

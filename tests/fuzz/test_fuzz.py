@@ -58,7 +58,7 @@ def test_random_layers(kernel: Kernel, objects: Path, request: pytest.FixtureReq
 
 def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:
     """`boards_of` leaves out no board whose core would take a layer of the kernel, and no operator is left
-    undrawn. (A view has no code: tests/kernels/test_random_layers.py.)"""
+    undrawn. (A view has no code: tests/kernels/test_binding.py.)"""
     boards = [load_board(name) for name in BOARDS]
     for op in supported_ops():
         assert dtypes_of(op), f"nothing draws {op}"

@@ -2,19 +2,34 @@
 
 26,000 mutated models found one field of options that was a traceback, a hang or gigabytes, and files of 688
 bytes that asked for 5.4 GB. `python -m tests.importers.fuzz --count N --seed S` makes more of them.
+Damaged files: whatever the bytes, the importer succeeds or raises CodegenError, and nothing else.
+Nasty files in a child process with 512 MiB of address space: refused, never a crash or a traceback.
 """
 
 import os
+import random
 import re
+import struct
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from codegen.importers import limits
 from codegen.importers.printable_names import identifiers
+from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.checkout import ROOT
 from tests.importers.fuzz.mutants import draw
+from tests.importers.hostile import shared_tables
+from tests.importers.samples import Patch, everything, one_op, outcome, written
+from tests.testdata import model_path
 
 MUST_BE_REFUSED = {
     "one PAD to 128 MB": "E305",
@@ -99,3 +114,189 @@ def test_what_the_engines_own_types_do_not_hold_is_no_fault_of_ours() -> None:
     for number in ("33687", "92356"):
         ended, text = fuzz("--seed", "14", "--start", number, "--count", "1")
         assert ended == 0 and "       1 engines overflow\n" in text, text
+
+
+SMALL = [
+    "tflm/simple_add_model",
+    "tflm/hello_world_int8",
+    "seanet_strided_slice/strided_slice0",
+    "seanet_conv/conv0",
+]
+WORDS = [0, 1, 2, 3, 4, 8, 12, 16, 255, 256, 65535, 65536, 10**6, 2**30, 2**31 - 1, -1, -2, -(2**31)]
+
+
+def _model(key: str) -> bytes:
+    return everything() if key == "everything" else model_path(key).read_bytes()
+
+
+def _bit(data: bytearray, rng: random.Random) -> None:
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def _word(data: bytearray, rng: random.Random) -> None:
+    position = rng.randrange(len(data) - 4) & ~3
+    data[position : position + 4] = struct.pack("<i", rng.choice(WORDS))
+
+
+def _random_word(data: bytearray, rng: random.Random) -> None:
+    position = rng.randrange(len(data) - 4)
+    data[position : position + 4] = rng.randbytes(4)
+
+
+def _copied_word(data: bytearray, rng: random.Random) -> None:
+    source, target = (rng.randrange(len(data) - 4) & ~3 for _ in range(2))
+    data[target : target + 4] = data[source : source + 4]
+
+
+MUTATIONS = {"bit": _bit, "word": _word, "random_word": _random_word, "copied_word": _copied_word}
+
+
+@pytest.mark.parametrize("mutation", sorted(MUTATIONS))
+@pytest.mark.parametrize("key", ["everything", *SMALL])
+def test_mutated_files(key: str, mutation: str) -> None:
+    original, rng = _model(key), random.Random(f"{key} {mutation}")
+    seen: Counter[str] = Counter()
+    for _ in range(200):
+        data = bytearray(original)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            MUTATIONS[mutation](data, rng)
+        seen[outcome(bytes(data))] += 1
+    assert sum(seen.values()) == 200
+    assert len(seen) > 1  # some mutations hit something that matters
+
+
+@pytest.mark.parametrize("key", ["tflm/simple_add_model", "seanet_strided_slice/strided_slice0"])
+def test_file_cut_at_every_byte(key: str) -> None:
+    data = _model(key)
+    refused = Counter(outcome(data[:length]) for length in range(len(data)))
+    # The last bytes are the smallest vtable or padding of a buffer nobody reads: few cuts may pass.
+    assert refused["ok"] <= 16
+    assert refused["E302"] > len(data) // 2
+
+
+def test_model_with_everything_cut_at_many_bytes() -> None:
+    data = everything()
+    refused = Counter(outcome(data[:length]) for length in range(0, len(data), 7))
+    assert refused["E302"] > len(data) // 7 - 4
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_behind_the_magic(tail: bytes) -> None:
+    assert outcome(struct.pack("<I", 8) + b"TFL3" + tail) != "ok"
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None)
+def test_any_root_offset(root: int) -> None:
+    data = everything()
+    assert outcome(struct.pack("<I", root) + data[4:]) in ("ok", "E302", "E303", "E305")
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_several_words_overwritten(data: st.DataObject) -> None:
+    """Hypothesis shrinks to the fewest words, should one of these ever fail."""
+    file = bytearray(everything())
+    positions = st.integers(0, len(file) // 4 - 1)
+    words = st.one_of(st.sampled_from(WORDS), st.integers(-(2**31), 2**31 - 1))
+    for position, word in data.draw(st.lists(st.tuples(positions, words), min_size=1, max_size=4)):
+        file[4 * position : 4 * position + 4] = struct.pack("<i", word)
+    outcome(bytes(file))
+
+
+CHILD = """
+import resource, sys
+from pathlib import Path
+from typing import Any
+resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+from codegen.errors import CodegenError
+from codegen.importers import load
+try:
+    load(Path(sys.argv[1]))
+except CodegenError as error:
+    print(error.messages[0])
+    sys.exit(int(error.exit_code))
+"""
+
+
+def _run(path: Path) -> tuple[int, str]:
+    """Exit code and output; the timeout is there to end a hang, it measures nothing."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", CHILD, str(path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout
+
+
+def _huge_shapes() -> bytes:
+    patch = Patch(everything())
+    for name in ("q", "c", "d", "c/w"):
+        for axis in range(4):
+            patch.element(patch.tensor(name), 0, axis, "<i", 2**31 - 1)
+    return patch.build()
+
+
+def _huge_paddings() -> bytes:
+    return one_op("PAD", (2, 2), (2, 2), ([[0, 2**31 - 1], [2**31 - 1, 0]],))
+
+
+def _huge_strides() -> bytes:
+    huge = 2**31 - 1
+    sizes: dict[str, Any] = {"stride_w": huge, "stride_h": huge, "filter_width": huge, "filter_height": huge}
+    return one_op("AVERAGE_POOL_2D", (1, 4, 4, 1), (1, 1, 1, 1), padding="SAME", activation="tanh", **sizes)
+
+
+def _zeros_behind_the_magic() -> bytes:
+    return struct.pack("<I", 8) + b"TFL3" + bytes(100 << 20)
+
+
+FILES: dict[str, Callable[[], bytes]] = {
+    "many_tensors": lambda: shared_tables(
+        tensors=limits.MAX_TENSORS, buffers=limits.MAX_BUFFERS, name_bytes=2000
+    ),
+    "many_operators": lambda: shared_tables(
+        tensors=2, operators=limits.MAX_OPERATORS, codes=limits.MAX_OPERATOR_CODES
+    ),
+    "many_operands": lambda: shared_tables(tensors=2, operators=4000, inputs=4000),
+    "many_scales": lambda: shared_tables(tensors=8000, channels=100_000),
+    "long_names": lambda: shared_tables(tensors=8000, name_bytes=60_000),
+    "name_too_long": lambda: shared_tables(name_bytes=limits.MAX_NAME_BYTES + 1),
+    "too_many_tensors": lambda: shared_tables(tensors=limits.MAX_TENSORS + 1),
+    "too_many_subgraphs": lambda: shared_tables(subgraphs=limits.MAX_SUBGRAPHS + 1),
+    "rank": lambda: shared_tables(tensors=2, rank=limits.MAX_RANK + 1),
+    "large_buffers": lambda: shared_tables(tensors=2, buffers=limits.MAX_BUFFERS, buffer_bytes=100 << 20),
+    "huge_shapes": _huge_shapes,
+    "huge_paddings": _huge_paddings,
+    "huge_strides": _huge_strides,
+    "zeros": _zeros_behind_the_magic,
+}
+EXPECTED = {
+    "many_operands": "E305",
+    "many_scales": "E305",
+    "name_too_long": "E305",
+    "too_many_tensors": "E305",
+    "too_many_subgraphs": "E305",
+    "rank": "E305",
+    "huge_shapes": "E305",
+    "huge_strides": "E301",
+}
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_nasty_file(tmp_path: Path, name: str) -> None:
+    code, text = _run(written(tmp_path, f"{name}.tflite", FILES[name]()))
+    assert code == 3, text
+    assert text.startswith(f"error[{EXPECTED.get(name, 'E3')}")
+
+
+def test_large_honest_model_fits(tmp_path: Path) -> None:
+    """Constants of nearly the largest file: held once as the file, once as the module's own."""
+    model = ModelBuilder()
+    x, y = model.tensor("x", (1, 1000), "float32"), model.tensor("y", (1, 30_000), "float32")
+    weights = model.tensor("w", (30_000, 1000), "float32", data=np.zeros((30_000, 1000), np.float32))
+    model.op("FULLY_CONNECTED", [x, weights], [y])
+    model.inputs(x)
+    model.outputs(y)
+    code, text = _run(written(tmp_path, "large.tflite", model.build()))
+    assert (code, text) == (0, "")

@@ -9,25 +9,8 @@ from hypothesis import strategies as st
 
 from codegen.importers import load
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import ConstRef, DType, Quantization
+from codegen.ir import ConstRef, DType, Quantization, ops
 from codegen.ir.evaluate import evaluate
-from codegen.ir.ops import (
-    Activation,
-    BinaryAttrs,
-    ConcatAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    LeakyReluAttrs,
-    MeanAttrs,
-    PadAttrs,
-    Padding2D,
-    PoolAttrs,
-    ReshapeAttrs,
-    SoftmaxAttrs,
-    StridedSliceAttrs,
-    TransposeAttrs,
-)
 from tests.importers.samples import EVERYTHING_OPS, Patch, complaint, everything, imported, one_op, step
 from tests.testdata import model_path
 
@@ -79,7 +62,9 @@ def test_convolution_options() -> None:
         activation="relu_n1_to_1",
     )
     let = step(data)
-    assert let.call.attrs == ConvAttrs(stride=(2, 1), dilation=(2, 4), activation=Activation.RELU_N1_TO_1)
+    assert let.call.attrs == ops.ConvAttrs(
+        stride=(2, 1), dilation=(2, 4), activation=ops.Activation.RELU_N1_TO_1
+    )
     assert len(let.call.args) == 3
 
 
@@ -97,12 +82,12 @@ def test_depthwise_multiplier_comes_from_the_shapes() -> None:
     arguments = ("DEPTHWISE_CONV_2D", (1, 4, 4, 2), (1, 4, 4, 6), (_zeros(1, 1, 1, 6),))
     for declared in (0, 3):
         let = step(one_op(*arguments, padding="SAME", depth_multiplier=declared))
-        assert let.call.attrs == DepthwiseConvAttrs(multiplier=3)
+        assert let.call.attrs == ops.DepthwiseConvAttrs(multiplier=3)
 
 
 def test_keep_num_dims() -> None:
     let = step(one_op("FULLY_CONNECTED", (1, 3, 4), (1, 3, 2), (_zeros(2, 4),), keep_num_dims=True))
-    assert let.call.attrs == FullyConnectedAttrs(keep_num_dims=True)
+    assert let.call.attrs == ops.FullyConnectedAttrs(keep_num_dims=True)
 
 
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(1, 5))
@@ -124,7 +109,7 @@ def test_same_padding(extent: int, window: int, stride: int) -> None:
         stride_w=1,
     )
     attrs = step(data).call.attrs
-    assert isinstance(attrs, PoolAttrs)
+    assert isinstance(attrs, ops.PoolAttrs)
     padding = attrs.padding
     assert (padding.left, padding.right) == (0, 0)
     total = max(0, (count - 1) * stride + window - extent)
@@ -143,8 +128,8 @@ def test_same_padding_of_a_dilated_window() -> None:
     )
     attrs = step(data).call.attrs
     # Rows reach over (4 - 1) * 2 + (3 - 1) * 2 + 1 = 11 of 8, columns over 8 of 7.
-    assert isinstance(attrs, ConvAttrs)
-    assert attrs.padding == Padding2D(top=1, bottom=2, left=0, right=1)
+    assert isinstance(attrs, ops.ConvAttrs)
+    assert attrs.padding == ops.Padding2D(top=1, bottom=2, left=0, right=1)
 
 
 @pytest.mark.parametrize(
@@ -152,58 +137,62 @@ def test_same_padding_of_a_dilated_window() -> None:
     [([3, 4], (3, 4)), ([-1], (12,)), ([2, -1, 3], (2, 2, 3)), ([1, 12, 1], (1, 12, 1))],
 )
 def test_reshape_operand(wanted: list[int], result: tuple[int, ...]) -> None:
-    assert step(one_op("RESHAPE", (2, 6), result, (wanted,))).call.attrs == ReshapeAttrs(shape=result)
+    assert step(one_op("RESHAPE", (2, 6), result, (wanted,))).call.attrs == ops.ReshapeAttrs(shape=result)
 
 
 def test_reshape_by_its_options() -> None:
     let = step(one_op("RESHAPE", (2, 6), (3, 4), new_shape=[3, -1]))
-    assert let.call.attrs == ReshapeAttrs(shape=(3, 4))
-    assert step(one_op("RESHAPE", (1, 1), (), new_shape=[0])).call.attrs == ReshapeAttrs(shape=())
+    assert let.call.attrs == ops.ReshapeAttrs(shape=(3, 4))
+    assert step(one_op("RESHAPE", (1, 1), (), new_shape=[0])).call.attrs == ops.ReshapeAttrs(shape=())
 
 
 def test_reshape_to_a_scalar_by_an_empty_operand() -> None:
-    assert step(one_op("RESHAPE", (1, 1), (), (np.zeros(0, np.int32),))).call.attrs == ReshapeAttrs(shape=())
+    assert step(one_op("RESHAPE", (1, 1), (), (np.zeros(0, np.int32),))).call.attrs == ops.ReshapeAttrs(
+        shape=()
+    )
 
 
 def test_squeeze_and_expand_dims_are_reshapes() -> None:
     squeezed = step(one_op("SQUEEZE", (1, 3, 1, 2), (1, 3, 2), squeeze_dims=[-2]))
-    assert squeezed.call.attrs == ReshapeAttrs(shape=(1, 3, 2))
-    assert step(one_op("SQUEEZE", (1, 3, 1, 2), (3, 2))).call.attrs == ReshapeAttrs(shape=(3, 2))
+    assert squeezed.call.attrs == ops.ReshapeAttrs(shape=(1, 3, 2))
+    assert step(one_op("SQUEEZE", (1, 3, 1, 2), (3, 2))).call.attrs == ops.ReshapeAttrs(shape=(3, 2))
     expanded = step(one_op("EXPAND_DIMS", (3, 2), (3, 2, 1), (np.array([-1], np.int64),)))
-    assert expanded.call.attrs == ReshapeAttrs(shape=(3, 2, 1))
+    assert expanded.call.attrs == ops.ReshapeAttrs(shape=(3, 2, 1))
     assert expanded.var.name == "reshape0"
 
 
 def test_negative_axes() -> None:
     mean = step(one_op("MEAN", (1, 3, 4, 2), (1, 1, 1, 2), ([-2, 1],), keep_dims=True))
-    assert mean.call.attrs == MeanAttrs(axes=(1, 2), keep_dims=True)
-    assert step(one_op("MEAN", (1, 3), (1,), (-1,))).call.attrs == MeanAttrs(axes=(1,))
+    assert mean.call.attrs == ops.MeanAttrs(axes=(1, 2), keep_dims=True)
+    assert step(one_op("MEAN", (1, 3), (1,), (-1,))).call.attrs == ops.MeanAttrs(axes=(1,))
     transpose = step(one_op("TRANSPOSE", (2, 3, 4), (4, 2, 3), ([-1, 0, 1],)))
-    assert transpose.call.attrs == TransposeAttrs(permutation=(2, 0, 1))
+    assert transpose.call.attrs == ops.TransposeAttrs(permutation=(2, 0, 1))
     concat = step(one_op("CONCATENATION", (2, 3), (2, 5), (_zeros(2, 2),), axis=-1))
-    assert concat.call.attrs == ConcatAttrs(axis=1)
+    assert concat.call.attrs == ops.ConcatAttrs(axis=1)
 
 
 def test_pad_of_a_quantised_tensor_is_its_zero_point() -> None:
     body = imported(everything()).main.body
-    assert body[3].call.attrs == PadAttrs(paddings=((0, 0), (1, 1), (1, 0), (0, 0)), value=3.0)
-    assert body[4].call.attrs == PadAttrs(paddings=((0, 0), (0, 0), (0, 1), (0, 0)), value=-7.0)
-    assert step(one_op("PAD", (2,), (5,), ([[1, 2]],))).call.attrs == PadAttrs(paddings=((1, 2),))
-    assert step(one_op("PADV2", (2,), (5,), ([[1, 2]], np.array([0.5], np.float32)))).call.attrs == PadAttrs(
-        paddings=((1, 2),), value=0.5
-    )
+    assert body[3].call.attrs == ops.PadAttrs(paddings=((0, 0), (1, 1), (1, 0), (0, 0)), value=3.0)
+    assert body[4].call.attrs == ops.PadAttrs(paddings=((0, 0), (0, 0), (0, 1), (0, 0)), value=-7.0)
+    assert step(one_op("PAD", (2,), (5,), ([[1, 2]],))).call.attrs == ops.PadAttrs(paddings=((1, 2),))
+    assert step(
+        one_op("PADV2", (2,), (5,), ([[1, 2]], np.array([0.5], np.float32)))
+    ).call.attrs == ops.PadAttrs(paddings=((1, 2),), value=0.5)
 
 
 @pytest.mark.parametrize("name", ["ADD", "SUB", "MUL"])
 def test_arithmetic(name: str) -> None:
     let = step(one_op(name, (2, 3), (2, 3), (_zeros(3),), activation="relu6"))
     assert let.call.op.name == name
-    assert let.call.attrs == BinaryAttrs(activation=Activation.RELU6)
+    assert let.call.attrs == ops.BinaryAttrs(activation=ops.Activation.RELU6)
 
 
 def test_float_options() -> None:
-    assert step(one_op("SOFTMAX", (1, 3), (1, 3), beta=0.5)).call.attrs == SoftmaxAttrs(beta=0.5)
-    assert step(one_op("LEAKY_RELU", (1, 3), (1, 3), alpha=0.125)).call.attrs == LeakyReluAttrs(alpha=0.125)
+    assert step(one_op("SOFTMAX", (1, 3), (1, 3), beta=0.5)).call.attrs == ops.SoftmaxAttrs(beta=0.5)
+    assert step(one_op("LEAKY_RELU", (1, 3), (1, 3), alpha=0.125)).call.attrs == ops.LeakyReluAttrs(
+        alpha=0.125
+    )
 
 
 @pytest.mark.parametrize("name", ["RELU", "RELU6", "LOGISTIC", "TANH"])
@@ -257,7 +246,7 @@ def test_strided_slice_is_a_slice_of_numpy(
         assert "is empty" in complaint(data)
         return
     attrs = step(data).call.attrs
-    assert isinstance(attrs, StridedSliceAttrs)
+    assert isinstance(attrs, ops.StridedSliceAttrs)
     picks = [b + s * np.arange(c) for b, s, c in zip(attrs.begins, attrs.strides, attrs.counts, strict=True)]
     assert np.array_equal(source[np.ix_(*picks)].reshape(attrs.shape), expected)
 
@@ -270,7 +259,9 @@ def test_strided_slice_that_drops_an_axis(extent: int, index: int) -> None:
         assert f"index {index} is outside axis 0, which has {extent} elements" in complaint(data)
         return
     attrs = step(data).call.attrs
-    assert attrs == StridedSliceAttrs(begins=(index % extent, 0), strides=(1, 1), counts=(1, 2), shape=(2,))
+    assert attrs == ops.StridedSliceAttrs(
+        begins=(index % extent, 0), strides=(1, 1), counts=(1, 2), shape=(2,)
+    )
 
 
 def test_per_channel_bias_has_one_axis_whatever_the_file_says() -> None:

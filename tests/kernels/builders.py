@@ -6,20 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Quantization, TensorType
-from codegen.ir.ops import (
-    POINTWISE,
-    Attrs,
-    BinaryAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    LeakyReluAttrs,
-    MeanAttrs,
-    Padding2D,
-    PoolAttrs,
-    SoftmaxAttrs,
-)
+from codegen.ir import DType, Quantization, TensorType, ops
 from tests.kernels.layers import (
     Layer,
     Operand,
@@ -95,7 +82,7 @@ class _Window:
     kernel: tuple[int, int]
     stride: tuple[int, int]
     dilation: tuple[int, int]
-    padding: Padding2D
+    padding: ops.Padding2D
     image: tuple[int, int]
 
 
@@ -111,7 +98,7 @@ def _window(rng: Generator, *, dilate: bool, pad: int) -> _Window:
         low_pad = [integer(rng, 0, limit) for limit in limits]
     if pad:  # pools: every window must meet the image
         low_pad = [min(value, kernel[side // 2] - 1) for side, value in enumerate(low_pad)]
-    padding = Padding2D(top=low_pad[0], bottom=low_pad[1], left=low_pad[2], right=low_pad[3])
+    padding = ops.Padding2D(top=low_pad[0], bottom=low_pad[1], left=low_pad[2], right=low_pad[3])
     reach = [(kernel[axis] - 1) * dilation[axis] + 1 for axis in (0, 1)]
     needs = (
         max(1, reach[0] - padding.top - padding.bottom),
@@ -128,7 +115,7 @@ def conv(rng: Generator, dtype: DType) -> Layer:
     window = _window(rng, dilate=True, pad=0)
     image = random_operand(rng, dtype, (integer(rng, 1, 2), *window.image, groups * inputs))
     weights = _weights(rng, dtype, (outputs, *window.kernel, inputs), 0)
-    attrs = ConvAttrs(
+    attrs = ops.ConvAttrs(
         stride=window.stride, dilation=window.dilation, padding=window.padding, activation=activation(rng)
     )
     taps = window.kernel[0] * window.kernel[1] * inputs
@@ -141,7 +128,7 @@ def depthwise(rng: Generator, dtype: DType) -> Layer:
     window = _window(rng, dilate=True, pad=0)
     image = random_operand(rng, dtype, (integer(rng, 1, 2), *window.image, channels))
     weights = _weights(rng, dtype, (1, *window.kernel, channels * multiplier), 3)
-    attrs = DepthwiseConvAttrs(
+    attrs = ops.DepthwiseConvAttrs(
         multiplier=multiplier,
         stride=window.stride,
         dilation=window.dilation,
@@ -165,11 +152,11 @@ def depthwise_same_size(rng: Generator, dtype: DType = DType.INT8) -> Layer:
         channels = 4 * integer(rng, 1, 3)
     image = random_operand(rng, dtype, (integer(rng, 1, 2), integer(rng, 1, 9), integer(rng, 1, 9), channels))
     weights = _weights(rng, dtype, (1, *kernel, channels), 3)
-    attrs = DepthwiseConvAttrs(
+    attrs = ops.DepthwiseConvAttrs(
         multiplier=1,
         stride=(1, 1),
         dilation=dilation,
-        padding=Padding2D(top=top, bottom=spread[0] - top, left=left, right=spread[1] - left),
+        padding=ops.Padding2D(top=top, bottom=spread[0] - top, left=left, right=spread[1] - left),
         activation=activation(rng),
     )
     result = _weighted_result(rng, dtype, image, weights, kernel[0] * kernel[1])
@@ -181,7 +168,7 @@ def fully_connected(rng: Generator, dtype: DType) -> Layer:
     inputs, outputs = integer(rng, 1, 70), integer(rng, 1, 12)
     image = random_operand(rng, dtype, (integer(rng, 1, 3), inputs))
     weights = _weights(rng, dtype, (outputs, inputs), 0)
-    attrs = FullyConnectedAttrs(activation=activation(rng))
+    attrs = ops.FullyConnectedAttrs(activation=activation(rng))
     result = _weighted_result(rng, dtype, image, weights, inputs)
     return layer("FULLY_CONNECTED", attrs, (image, weights, _bias(rng, image, weights, outputs)), result)
 
@@ -191,7 +178,7 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
         window = _window(rng, dilate=False, pad=3)
         shape = (integer(rng, 1, 2), *window.image, integer(rng, 1, 7))
         image = random_operand(rng, dtype, shape)
-        attrs = PoolAttrs(
+        attrs = ops.PoolAttrs(
             window=window.kernel, stride=window.stride, padding=window.padding, activation=activation(rng)
         )
         return layer(op, attrs, (image,), image.type)
@@ -202,7 +189,7 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
 def mean(rng: Generator, dtype: DType) -> Layer:
     shape = tuple(integer(rng, 1, 6) for _ in range(integer(rng, 1, 5)))
     axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
-    attrs = MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
+    attrs = ops.MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
     argument = random_operand(rng, dtype, shape)
     result = float_type(())
     if dtype is not DType.FLOAT32:
@@ -233,7 +220,7 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
             scales = [operand.type.scale for operand in operands]
             wide = scales[0] * scales[1] * dtype.limits[1] if op == "MUL" else max(scales)
             result = integer_type(rng, dtype, (), wide * 2.0 ** rng.uniform(-2, 1.5))
-        return layer(op, BinaryAttrs(activation=activation(rng)), operands, result)
+        return layer(op, ops.BinaryAttrs(activation=activation(rng)), operands, result)
 
     return build
 
@@ -250,7 +237,7 @@ def softmax(rng: Generator, dtype: DType) -> Layer:
     if rng.random() < 0.2:
         argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
     result = _fixed(1 / 256, -128) if dtype is DType.INT8 else float_type(())
-    attrs = SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
+    attrs = ops.SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
     return layer("SOFTMAX", attrs, (argument,), result)
 
 
@@ -259,7 +246,9 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         argument = random_operand(rng, dtype, [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
         if dtype is DType.FLOAT32:
             argument = replace(argument, data=argument.data * np.float32(10.0 ** rng.uniform(-3, 2)))
-        attrs = LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else Attrs()
+        attrs = (
+            ops.LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else ops.Attrs()
+        )
         result = float_type(())
         if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": _fixed(1 / 256, -128), "TANH": _fixed(1 / 128, 0)}
@@ -283,7 +272,7 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
     if rng.random() < 0.5:  # halves of a step, where rounding decides
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
-    return layer("QUANTIZE", Attrs(), (argument,), result)
+    return layer("QUANTIZE", ops.Attrs(), (argument,), result)
 
 
 def _changed(rng: Generator, same: Layer) -> Layer:
@@ -296,7 +285,7 @@ def _changed(rng: Generator, same: Layer) -> Layer:
         result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
     else:
         result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
-    return layer("QUANTIZE", Attrs(), (Operand(type=argument.type, data=data),), result)
+    return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
 
 
 def _narrowed(rng: Generator) -> Layer:
@@ -305,11 +294,13 @@ def _narrowed(rng: Generator) -> Layer:
     type_ = TensorType(shape=(integer(rng, 1, 60),), dtype=DType.INT32, quantization=quantization)
     scale = type_.scale * 2.0 ** rng.uniform(12, 26)
     result = int16_type(rng, (), scale) if rng.random() < 0.5 else int8_type(rng, (), scale)
-    return layer("QUANTIZE", Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
+    return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
 
 
 def dequantize(rng: Generator, dtype: DType) -> Layer:
-    return layer("DEQUANTIZE", Attrs(), (random_operand(rng, dtype, (integer(rng, 1, 60),)),), float_type(()))
+    return layer(
+        "DEQUANTIZE", ops.Attrs(), (random_operand(rng, dtype, (integer(rng, 1, 60),)),), float_type(())
+    )
 
 
 _BOTH = (DType.INT8, DType.FLOAT32)
@@ -333,7 +324,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "SOFTMAX": (softmax, _BOTH),
     **{
         op.name: (unary(op.name), (*op.integers, DType.FLOAT32))
-        for op in POINTWISE
+        for op in ops.POINTWISE
         if op.floats  # the others change the type
     },
     "QUANTIZE": (quantize, (*_THREE, DType.INT32)),

@@ -12,20 +12,7 @@ import cffi
 import numpy as np
 
 from codegen.ir import Target
-from codegen.kernels import kernels_for
-from codegen.kernels.call import (
-    ArrayArg,
-    CallArg,
-    ConstantArg,
-    ConstantPointer,
-    CStruct,
-    LiteralArg,
-    NullArg,
-    ResultArg,
-    StructArg,
-    ValueArg,
-    WorkspaceArg,
-)
+from codegen.kernels import call, kernels_for
 from codegen.kernels.primfunc import PrimFunc
 from codegen.resources import folder
 from tests.kernels.layers import Layer
@@ -189,23 +176,23 @@ class Library:
         keep: list[object] = []
         structs = {struct.suffix: self._struct(struct, function) for struct in function.structs}
 
-        def passed(arg: CallArg) -> Any:
+        def passed(arg: call.CallArg) -> Any:
             match arg:
-                case StructArg():
+                case call.StructArg():
                     return structs[arg.suffix]
-                case ValueArg():
+                case call.ValueArg():
                     return self._address(places[arg.index])
-                case ResultArg():
+                case call.ResultArg():
                     return self._address(result)
-                case WorkspaceArg():
+                case call.WorkspaceArg():
                     return self._address(spaces[arg.name])
-                case ConstantArg():
+                case call.ConstantArg():
                     return self._address(function.constant(arg.role).data)
-                case LiteralArg():
+                case call.LiteralArg():
                     return arg.value
-                case NullArg():
+                case call.NullArg():
                     return self._ffi.NULL
-                case ArrayArg():
+                case call.ArrayArg():
                     array = self._ffi.new("const void *[]", [passed(item) for item in arg.items])
                     keep.append(array)
                     return array
@@ -223,7 +210,7 @@ class Library:
     def _address(self, data: np.ndarray) -> Any:
         return self._ffi.cast("void *", data.ctypes.data)
 
-    def _struct(self, struct: CStruct, function: PrimFunc) -> Any:
+    def _struct(self, struct: call.CStruct, function: PrimFunc) -> Any:
         made = self._ffi.new(f"{struct.c_type} *")
         self._assign(made, struct.fields, function)
         return made
@@ -233,7 +220,7 @@ class Library:
             if isinstance(value, tuple):
                 nested = cast("Sequence[tuple[str, object]]", value)
                 self._assign(getattr(target, name), nested, function)
-            elif isinstance(value, ConstantPointer):
+            elif isinstance(value, call.ConstantPointer):
                 member = self._ffi.typeof(getattr(target, name))
                 setattr(target, name, self._ffi.cast(member, function.constant(value.role).data.ctypes.data))
             else:

@@ -1,29 +1,106 @@
-"""MISRA deviations are those of docs/misra.md, and the bounds that clang-tidy cannot see hold.
+"""Child program: all kernels on random layers under AddressSanitizer, which must be preloaded.
+
+Arguments: the library's path, random layers of each kernel.
+No kernel reads or writes a byte outside its buffers: AddressSanitizer watches, in a child process.
+MISRA deviations are those of docs/misra.md, and the bounds that clang-tidy cannot see hold.
 
 Static analysers found a division whose zero they could not exclude and a shift by 32, and nobody had written
 down which MISRA rules the C breaks and why.
+Recorded bytes of code: every source is there, and as large as it compiles to.
 """
 
+import importlib.util
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from codegen import resources
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import OPS, Padding2D, PoolAttrs
 from codegen.ir.ops.base.parameters import softmax_params
+from codegen.kernels.base import costs
+from codegen.kernels.base.costs import CodeSection, code_bytes, recorded
 from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from tests.checkout import ROOT
-from tests.kernels.calling import RUNTIME
+from tests.kernels.builders import CASES, random_layer
+from tests.kernels.calling import RUNTIME, Library, bind, check_result
+
+
+def main() -> None:
+    library = Library(Path(sys.argv[1]), poison=True)
+    for op, dtype in CASES:
+        for seed in range(int(sys.argv[2])):
+            layer = random_layer(op, dtype, seed)
+            function = bind(layer)
+            if function.view is None:
+                check_result(layer, library.run(function, layer, paint=0xA5).result)
+    sys.stdout.write("all layers ran\n")
+
+
+if __name__ == "__main__":
+    main()
+
+
+def _sanitizer() -> str:
+    found = subprocess.run(
+        ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(found).is_absolute():
+        pytest.skip("gcc has no AddressSanitizer here")
+    return found
+
+
+def _child(library: Path, layers: int, code: str | None = None) -> subprocess.CompletedProcess[str]:
+    program = ["-c", code] if code else ["-m", "tests.kernels.sanitized"]
+    environment = {**os.environ, "LD_PRELOAD": _sanitizer(), "ASAN_OPTIONS": "detect_leaks=0"}
+    return subprocess.run(
+        [sys.executable, *program, str(library), str(layers)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def sanitized(compiled: Callable[..., Path]) -> Path:
+    return compiled("sanitized", "-fsanitize=address", "-g")
+
+
+def test_kernels_stay_inside_their_buffers(sanitized: Path) -> None:
+    done = _child(sanitized, 60)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout == "all layers ran\n"
+
+
+def test_a_read_behind_a_buffer_is_caught(sanitized: Path) -> None:
+    # A call with a count one too large: proof that the watch works.
+    code = (
+        "import sys; from pathlib import Path; from dataclasses import replace\n"
+        "from codegen.ir import DType; from codegen.kernels.call import LiteralArg\n"
+        "from tests.kernels.builders import random_layer; from tests.kernels.calling import Library, bind\n"
+        "layer = random_layer('RELU', DType.INT8, 0); function = bind(layer)\n"
+        "count = LiteralArg(value=layer.let.var.type.elements + 1)\n"
+        "function = replace(function, call_args=(*function.call_args[:3], count))\n"
+        "Library(Path(sys.argv[1]), poison=True).run(function, layer, paint=0)\n"
+    )
+    done = _child(sanitized, 1, code)
+    assert done.returncode != 0
+    assert "AddressSanitizer" in done.stderr
+
 
 CHECKOUT = ROOT
 GENERATED = ("bare/bare", "counter_external/counter", "lasting/lasting", "mixed_steps/mixed")
 """Generated folders of four kinds, of tests/emit/golden."""
-
 _LINE = re.compile(r"^(\S+):(\d+) misra-c2012-([\d.]+)$", re.M)
 
 
@@ -142,3 +219,77 @@ def test_the_findings_of_clang_tidy_are_those_that_comments_answer() -> None:
     done = subprocess.run([*command, "-std=c11", *includes], capture_output=True, text=True, check=False)
     found = re.findall(r"/([^/\s:]+):\d+:\d+: warning: .*\[clang-analyzer-([\w.]+)\]$", done.stdout, re.M)
     assert set(found) == ANSWERED, done.stdout + done.stderr
+
+
+_FILE = ROOT / "benchmarks" / "code_bytes.py"
+
+
+def test_every_source_is_recorded() -> None:
+    """`python benchmarks/code_bytes.py` writes the table anew."""
+    folder = resources.folder("runtime_c") / "kernels"
+    sources = {
+        f"kernels/{path.parent.name}/{path.name}"
+        for path in folder.glob("*/*")
+        if path.suffix in (".c", ".S")
+    }
+    assert {section.source for section in recorded()} == sources
+
+
+@pytest.mark.qemu
+def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
+    """Each source within a tenth: another version of gcc may differ a little."""
+    spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sizes: Counter[str] = Counter()
+    for section in recorded():
+        sizes[section.source] += section.size_bytes
+    for source, size in sizes.items():
+        found = module.measure(resources.folder("runtime_c") / source, tmp_path)
+        now = sum(section.size_bytes for section in found)
+        assert abs(now - size) <= max(32, size // 10), source
+
+
+@pytest.mark.qemu
+def test_calls_and_symbols_are_told(tmp_path: Path) -> None:
+    """A function's calls of its own file are sections, those of others are symbols."""
+    spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    source = tmp_path / "two.c"
+    source.write_text(
+        "int far(int); __attribute__((noinline)) static int near(int x) { return far(x) + 1; }\n"
+        "int outer(int x) { return near(x) + near(-x); }\n"
+    )
+    near, outer = sorted(module.measure(source, tmp_path), key=lambda section: section.name)
+    assert (near.name, near.symbols, near.calls) == (".text.near", (), ("far",))
+    assert (outer.name, outer.symbols, outer.calls) == (".text.outer", ("outer",), (".text.near",))
+
+
+SECTIONS = {
+    ("kernels/a.c", ".text.a"): (100, ("a",), (".text.part", "b")),
+    ("kernels/a.c", ".text.part"): (10, (), ("c",)),
+    ("kernels/a.c", ".text.other"): (1000, ("other",), ()),
+    ("kernels/b.c", ".text.b"): (1, ("b",), ("a", "memcpy")),
+    ("kernels/c.c", ".text.c"): (5000, ("c",), ()),
+}
+
+
+def test_what_is_called_counts_once_and_only_in_the_sources_of_the_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = tuple(
+        CodeSection(source=source, name=name, size_bytes=size, symbols=symbols, calls=calls)
+        for (source, name), (size, symbols, calls) in SECTIONS.items()
+    )
+    monkeypatch.setattr(costs, "recorded", lambda: table)
+    costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    try:
+        assert code_bytes(["a", "b"], ["kernels/a.c", "kernels/b.c"]) == 111
+        assert code_bytes(["a"], ["kernels/a.c", "kernels/b.c", "kernels/c.c"]) == 5111
+        assert code_bytes(["a"], ["kernels/a.c"]) == 110
+        assert code_bytes(["users_own"], ["kernels/a.c"]) == 0
+    finally:
+        costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -1,8 +1,9 @@
-"""The portable kernels compile for every core without a warning, keep no state, call no C library."""
+"""Kernels compile without a warning for every core they are for, keep no state, and call no C library."""
 
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,58 +14,61 @@ from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, sources
 
 CPUS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
-
 ALLOWED = re.compile(r"^(memcpy|memset|__aeabi_\w+|__gnu_thumb1_case_\w+|__clzsi2)$")
 """What kernels may call besides nothing: two library functions and libgcc."""
-
 FORBIDDEN = {"__aeabi_ldivmod", "__aeabi_uldivmod", "__aeabi_lmul"}
 """64-bit division and multiplication in software: far too slow for an inner loop."""
-
 needs_arm = pytest.mark.skipif(
     shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed"
 )
 
 
-def _compile(folder: Path, compiler: str, *flags: str) -> list[Path]:
-    command = [
-        compiler,
-        "-std=c11",
-        "-fno-strict-aliasing",
-        *WARNINGS,
-        *flags,
-        f"-I{RUNTIME / 'include'}",
-        "-c",
-    ]
+LEVELS = pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
+
+
+def _compile(folder: Path, compiler: str, *flags: str, files: Sequence[Path] = sources()) -> list[Path]:
+    """The objects, one of each file; nothing is said of any."""
+    command = [compiler, "-std=c11", "-fno-strict-aliasing", *WARNINGS, *flags, f"-I{RUNTIME / 'include'}"]
     done = subprocess.run(
-        [*command, *map(str, sources())], cwd=folder, capture_output=True, text=True, check=False
+        [*command, "-c", *map(str, files)], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert not done.stderr
-    return sorted(folder.glob("*.o"))
+    objects = sorted(folder.glob("*.o"))
+    assert len(objects) == len(files)
+    return objects
 
 
-@needs_arm
-@pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
-@pytest.mark.parametrize("cpu", CPUS)
-def test_arm(tmp_path: Path, cpu: str, level: str) -> None:
-    objects = _compile(tmp_path, "arm-none-eabi-gcc", f"-mcpu={cpu}", "-mthumb", level)
-    assert len(objects) == len(sources())
+def _called(folder: Path, *core: str, files: Sequence[Path] = sources()) -> set[str]:
+    """What kernels compiled for a core call and are not themselves; they keep no state."""
+    objects = _compile(folder, "arm-none-eabi-gcc", "-mthumb", *core, files=files)
     listed = subprocess.run(
         ["arm-none-eabi-nm", *map(str, objects)], capture_output=True, text=True, check=True
     ).stdout
     symbols = re.findall(r"^(?:[0-9a-f]{8}| {8}) (\w) (\S+)$", listed, flags=re.M)
-    called = {name for kind, name in symbols if kind == "U"}
-    # A kernel that goes back to front is built on the one that goes front to back.
-    own = {name for kind, name in symbols if kind == "T"}
-    assert {name for name in called - own if not ALLOWED.match(name)} == set()
-    assert called & FORBIDDEN == set()
     # b, B, d, D, C: bytes in .bss or .data, that is state
     assert [name for kind, name in symbols if kind in "bBdDC"] == []
+    # A kernel that goes back to front is built on the one that goes front to back.
+    own = {name for kind, name in symbols if kind == "T"}
+    return {name for kind, name in symbols if kind == "U"} - own
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
+def _files(pattern: str) -> list[Path]:
+    return sorted((RUNTIME / "kernels").glob(f"*/{pattern}"))
+
+
+@needs_arm
+@LEVELS
+@pytest.mark.parametrize("cpu", CPUS)
+def test_arm(tmp_path: Path, cpu: str, level: str) -> None:
+    called = _called(tmp_path, f"-mcpu={cpu}", level)
+    assert {name for name in called if not ALLOWED.match(name)} == set()
+    assert called & FORBIDDEN == set()
+
+
+@LEVELS
 def test_host(tmp_path: Path, level: str) -> None:
-    assert len(_compile(tmp_path, "gcc", level)) == len(sources())
+    _compile(tmp_path, "gcc", level)
 
 
 def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
@@ -82,18 +86,12 @@ def test_c_states_the_same_workspace_as_python(tmp_path: Path) -> None:
 
 
 @needs_arm
-def test_header_compiles_as_cpp(tmp_path: Path) -> None:
-    (tmp_path / "header.cpp").write_text('#include "cg_kernels_s16.h"\n')
-    command = [
-        "arm-none-eabi-g++",
-        "-std=c++14",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Werror",
-        "-fsyntax-only",
-    ]
-    subprocess.run([*command, f"-I{RUNTIME / 'include'}", str(tmp_path / "header.cpp")], check=True)
+@pytest.mark.parametrize("header", ["cg_kernels_s16.h", "cg_kernels_v7m.h"])
+def test_header_compiles_as_cpp(tmp_path: Path, header: str) -> None:
+    (tmp_path / "header.cpp").write_text(f'#include "{header}"\n')
+    options = ["-std=c++14", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    command = ["arm-none-eabi-g++", *options, f"-I{RUNTIME / 'include'}", str(tmp_path / "header.cpp")]
+    subprocess.run(command, check=True)
 
 
 @pytest.mark.skipif(shutil.which("cppcheck") is None, reason="cppcheck is not installed")
@@ -110,3 +108,51 @@ def test_cppcheck() -> None:
     ]
     done = subprocess.run([*command, str(RUNTIME / "kernels")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+FPUS = {
+    "cortex-m4": ("-mfpu=fpv4-sp-d16",),
+    "cortex-m7": ("-mfpu=fpv5-sp-d16",),
+    "cortex-m33": ("-mfpu=fpv5-sp-d16",),
+    "cortex-m55": (),
+}
+
+
+@needs_arm
+@LEVELS
+@pytest.mark.parametrize("cpu", FPUS)
+def test_fpu_kernels(tmp_path: Path, cpu: str, level: str) -> None:
+    files = _files("*_f32_fpu.[cS]")
+    assert len(files) >= 3
+    files += _files("*_f32_mve.S") if cpu == "cortex-m55" else []
+    core = (f"-mcpu={cpu}", "-mfloat-abi=hard", *FPUS[cpu], level)
+    assert _called(tmp_path, *core, files=files) <= {"memcpy", "memset"}
+
+
+@needs_arm
+@LEVELS
+@pytest.mark.parametrize(
+    ("pattern", "core", "least"),
+    [
+        ("*_mve.[cS]", ("-mcpu=cortex-m55", "-mfloat-abi=hard"), 10),
+        ("*_v7m.[cS]", ("-mcpu=cortex-m3", "-mfloat-abi=soft"), 7),
+    ],
+    ids=["mve", "v7m"],
+)
+def test_kernels_of_one_core(
+    tmp_path: Path, pattern: str, core: tuple[str, ...], least: int, level: str
+) -> None:
+    files = _files(pattern)
+    assert len(files) >= least
+    assert _called(tmp_path, *core, level, files=files) <= {"memcpy", "memset"}
+
+
+@needs_arm
+@pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m23"])
+@LEVELS
+def test_v6m_kernels(tmp_path: Path, cpu: str, level: str) -> None:
+    files = _files("*_v6m.*")
+    assert len(files) > 6
+    called = _called(tmp_path, f"-mcpu={cpu}", level, files=files)
+    allowed = re.compile(r"^(cg_\w+|__aeabi_idiv|__aeabi_idivmod|memset|memcpy)$")
+    assert {name for name in called if not allowed.match(name)} == set()

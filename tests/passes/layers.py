@@ -4,24 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var
+from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, steps
-from codegen.ir.ops import (
-    OPS,
-    Activation,
-    Attrs,
-    BinaryAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    Padding2D,
-)
 from codegen.ir.verify import verify
 from codegen.passes.reduce import Reduction, reduce
 
-SAME = Padding2D(top=1, bottom=1, left=1, right=1)
-NONE = Padding2D()
+SAME = ops.Padding2D(top=1, bottom=1, left=1, right=1)
+NONE = ops.Padding2D()
 
 
 def int8(*shape: int, zero_point: int = 0, scale: float = 1.0) -> TensorType:
@@ -50,15 +40,15 @@ class Layers(Builder):
         weights: np.ndarray,
         bias: Sequence[int] | None,
         *,
-        padding: Padding2D = NONE,
-        activation: Activation = Activation.NONE,
+        padding: ops.Padding2D = NONE,
+        activation: ops.Activation = ops.Activation.NONE,
         zero_point: int = 0,
         scale: float = 1.0,
         name: str | None = None,
     ) -> Var:
         """CONV_2D with OHWI weights, one scale (`scale`) a channel."""
         args = [image, *self._operands(weights, bias, weights.shape[0], 0, scale)]
-        attrs = ConvAttrs(padding=padding, activation=activation)
+        attrs = ops.ConvAttrs(padding=padding, activation=activation)
         return self._step("CONV_2D", args, attrs, zero_point, name)
 
     def depthwise(
@@ -68,13 +58,13 @@ class Layers(Builder):
         bias: Sequence[int] | None,
         *,
         multiplier: int = 1,
-        padding: Padding2D = NONE,
+        padding: ops.Padding2D = NONE,
         zero_point: int = 0,
         name: str | None = None,
     ) -> Var:
         """DEPTHWISE_CONV_2D with HWO weights."""
         args = [image, *self._operands(weights[None], bias, weights.shape[-1], 3)]
-        attrs = DepthwiseConvAttrs(multiplier=multiplier, padding=padding)
+        attrs = ops.DepthwiseConvAttrs(multiplier=multiplier, padding=padding)
         return self._step("DEPTHWISE_CONV_2D", args, attrs, zero_point, name)
 
     def connected(
@@ -88,23 +78,23 @@ class Layers(Builder):
     ) -> Var:
         """FULLY_CONNECTED with `scales` weight scales."""
         args = [image, *self._operands(weights, bias, scales, 0)]
-        return self._step("FULLY_CONNECTED", args, FullyConnectedAttrs(), 0, name)
+        return self._step("FULLY_CONNECTED", args, ops.FullyConnectedAttrs(), 0, name)
 
     def add(self, first: Arg, second: Arg, *, name: str | None = None) -> Var:
         """ADD without activation."""
-        return self._step("ADD", [first, second], BinaryAttrs(), 0, name)
+        return self._step("ADD", [first, second], ops.BinaryAttrs(), 0, name)
 
-    def step(self, op: str, args: Sequence[Arg | None], attrs: Attrs, *, name: str | None = None) -> Var:
+    def step(self, op: str, args: Sequence[Arg | None], attrs: ops.Attrs, *, name: str | None = None) -> Var:
         """Any other operator; its result is quantised as its first argument."""
         first = args[0]
         return self._step(op, args, attrs, 0 if first is None else first.type.zero_point, name)
 
     def _step(
-        self, op: str, args: Sequence[Arg | None], attrs: Attrs, zero_point: int, name: str | None
+        self, op: str, args: Sequence[Arg | None], attrs: ops.Attrs, zero_point: int, name: str | None
     ) -> Var:
         types = [None if arg is None else arg.type for arg in args]
-        shape = OPS[op].result_shape(attrs, types)
-        return self.call(OPS[op], args, attrs, int8(*shape, zero_point=zero_point), name=name)
+        shape = ops.OPS[op].result_shape(attrs, types)
+        return self.call(ops.OPS[op], args, attrs, int8(*shape, zero_point=zero_point), name=name)
 
 
 def dense(outputs: int, inputs: int, *window: int, seed: int = 0) -> np.ndarray:

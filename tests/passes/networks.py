@@ -6,27 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var
+from codegen.ir import Arg, DType, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
-from codegen.ir.ops import (
-    OPS,
-    Activation,
-    Attrs,
-    BinaryAttrs,
-    ConcatAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    FullyConnectedAttrs,
-    LeakyReluAttrs,
-    MeanAttrs,
-    PadAttrs,
-    Padding2D,
-    PoolAttrs,
-    ReshapeAttrs,
-    SoftmaxAttrs,
-    StridedSliceAttrs,
-    TransposeAttrs,
-)
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "network"}
 
@@ -85,11 +66,11 @@ class Network:
             quantization=Quantization(scales=(scale,), zero_points=(zero_point,)),
         )
 
-    def _activation(self) -> Activation:
-        return list(Activation)[self._integer(0, len(Activation) - 1)]
+    def _activation(self) -> ops.Activation:
+        return list(ops.Activation)[self._integer(0, len(ops.Activation) - 1)]
 
-    def _call(self, op: str, args: Sequence[Arg | None], attrs: Attrs, type_: TensorType) -> Var | None:
-        declared = OPS[op]
+    def _call(self, op: str, args: Sequence[Arg | None], attrs: ops.Attrs, type_: TensorType) -> Var | None:
+        declared = ops.OPS[op]
         types = [None if arg is None else arg.type for arg in args]
         try:
             shape = declared.result_shape(attrs, types)
@@ -125,14 +106,14 @@ class Network:
         scale = Quantization(scales=(image.scale * scales[0],), zero_points=(0,)) if single else None
         return [weights, self.builder.constant(bias, quantization=scale)]
 
-    def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], Padding2D]:
+    def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], ops.Padding2D]:
         kernel = (self._integer(1, 3), self._integer(1, 3)) if self.rng.random() < 0.6 else (1, 1)
         stride = (1, 1) if self.rng.random() < 0.7 else (self._integer(1, 2), self._integer(1, 3))
         dilation = (1, 1) if self.rng.random() < 0.8 else (self._integer(1, 2), self._integer(1, 2))
         sides = [0, 0, 0, 0]
         if self.rng.random() < 0.5:
             sides = [self._integer(0, kernel[side // 2] - 1) for side in range(4)]
-        padding = Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
+        padding = ops.Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
         return kernel, stride, dilation, padding
 
     def _conv(self, image: Var) -> Var | None:
@@ -142,7 +123,9 @@ class Network:
         inputs = image.type.shape[3]
         groups = 2 if inputs % 2 == 0 and self.rng.random() < 0.15 else 1
         outputs, type_ = groups * self._integer(1, 6 // groups), self._type()
-        attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding, activation=self._activation())
+        attrs = ops.ConvAttrs(
+            stride=stride, dilation=dilation, padding=padding, activation=self._activation()
+        )
         constants = self._weights((outputs, *kernel, inputs // groups), 0, type_, image.type)
         return self._call("CONV_2D", [image, *constants], attrs, type_)
 
@@ -151,7 +134,7 @@ class Network:
             return None
         kernel, stride, dilation, padding = self._window()
         multiplier, type_ = (1 if self.rng.random() < 0.7 else self._integer(2, 3)), self._type()
-        attrs = DepthwiseConvAttrs(
+        attrs = ops.DepthwiseConvAttrs(
             multiplier=multiplier,
             stride=stride,
             dilation=dilation,
@@ -168,7 +151,7 @@ class Network:
         if self.rng.random() < 0.2:
             extent = self._integer(1, max(extent, 1))
         keep = bool(shape) and extent == shape[-1] and self.rng.random() < 0.5
-        attrs = FullyConnectedAttrs(activation=self._activation(), keep_num_dims=keep)
+        attrs = ops.FullyConnectedAttrs(activation=self._activation(), keep_num_dims=keep)
         constants = self._weights((self._integer(1, 6), extent), 0, type_, image.type)
         return self._call("FULLY_CONNECTED", [image, *constants], attrs, type_)
 
@@ -187,7 +170,7 @@ class Network:
         args: list[Arg] = [image, others[self._integer(0, len(others) - 1)]]
         if self.rng.random() < 0.5:
             args.reverse()
-        return self._call(op, args, BinaryAttrs(activation=self._activation()), self._type())
+        return self._call(op, args, ops.BinaryAttrs(activation=self._activation()), self._type())
 
     def _concatenation(self, image: Var) -> Var | None:
         if not image.type.shape:
@@ -203,13 +186,13 @@ class Network:
         if self.rng.random() < 0.4:
             data = self.rng.integers(-128, 128, image.type.shape, np.int8)
             args.append(self.builder.constant(data, quantization=image.type.quantization))
-        return self._call("CONCATENATION", [image, *args], ConcatAttrs(axis=axis), image.type)
+        return self._call("CONCATENATION", [image, *args], ops.ConcatAttrs(axis=axis), image.type)
 
     def _pool(self, image: Var) -> Var | None:
         if len(image.type.shape) != 4:
             return None
         kernel, stride, _, padding = self._window()
-        attrs = PoolAttrs(window=kernel, stride=stride, padding=padding, activation=self._activation())
+        attrs = ops.PoolAttrs(window=kernel, stride=stride, padding=padding, activation=self._activation())
         op = "MAX_POOL_2D" if self.rng.random() < 0.5 else "AVERAGE_POOL_2D"
         return self._call(op, [image], attrs, image.type)
 
@@ -220,11 +203,11 @@ class Network:
         if op in fixed:
             scale, zero_point = fixed[op]
             type_ = replace(type_, quantization=Quantization(scales=(scale,), zero_points=(zero_point,)))
-        attrs: Attrs = Attrs()
+        attrs: ops.Attrs = ops.Attrs()
         if op == "LEAKY_RELU":
-            attrs = LeakyReluAttrs(alpha=float(np.float32(self.rng.uniform(-1, 1))))
+            attrs = ops.LeakyReluAttrs(alpha=float(np.float32(self.rng.uniform(-1, 1))))
         elif op == "SOFTMAX":
-            attrs = SoftmaxAttrs(beta=1.0)
+            attrs = ops.SoftmaxAttrs(beta=1.0)
         return self._call(op, [image], attrs, type_)
 
     def _pad(self, image: Var) -> Var | None:
@@ -237,7 +220,7 @@ class Network:
             if self.rng.random() < (0.3 if axis == every - 1 else 0.6):
                 pads[axis] = (self._integer(0, 2), self._integer(0, 2))
         value = image.type.zero_point if self.rng.random() < 0.6 else self._integer(-128, 127)
-        return self._call("PAD", [image], PadAttrs(paddings=tuple(pads), value=value), image.type)
+        return self._call("PAD", [image], ops.PadAttrs(paddings=tuple(pads), value=value), image.type)
 
     def _reshape(self, image: Var) -> Var | None:
         """Flat, a row a batch, four axes again, or split and joined channels."""
@@ -248,18 +231,18 @@ class Network:
         if last % divisor == 0:
             choices.append((1, 1, count // divisor, divisor))
         shape = choices[self._integer(0, len(choices) - 1)]
-        return self._call("RESHAPE", [image], ReshapeAttrs(shape=shape), image.type)
+        return self._call("RESHAPE", [image], ops.ReshapeAttrs(shape=shape), image.type)
 
     def _mean(self, image: Var) -> Var | None:
         axes = tuple(axis for axis in range(len(image.type.shape)) if self.rng.random() < 0.4)
-        attrs = MeanAttrs(axes=axes, keep_dims=self.rng.random() < 0.5)
+        attrs = ops.MeanAttrs(axes=axes, keep_dims=self.rng.random() < 0.5)
         return self._call("MEAN", [image], attrs, self._type()) if axes else None
 
     def _transpose(self, image: Var) -> Var | None:
         axes = [int(axis) for axis in self.rng.permutation(len(image.type.shape))]
         if self.rng.random() < 0.5 and axes:
             axes = [*sorted(axes, reverse=True)[1:], len(axes) - 1]
-        return self._call("TRANSPOSE", [image], TransposeAttrs(permutation=tuple(axes)), image.type)
+        return self._call("TRANSPOSE", [image], ops.TransposeAttrs(permutation=tuple(axes)), image.type)
 
     def _slice(self, image: Var) -> Var | None:
         """A part of each axis; mostly all channels."""
@@ -269,7 +252,7 @@ class Network:
             begins[-1] = 0
         counts = tuple(extent - begin for extent, begin in zip(shape, begins, strict=True))
         steps = (1,) * len(shape)
-        attrs = StridedSliceAttrs(begins=tuple(begins), strides=steps, counts=counts, shape=counts)
+        attrs = ops.StridedSliceAttrs(begins=tuple(begins), strides=steps, counts=counts, shape=counts)
         return self._call("STRIDED_SLICE", [image], attrs, image.type)
 
 

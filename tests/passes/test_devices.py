@@ -6,30 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from codegen import passes
 from codegen.ir import ANYWHERE, Arg, Call, DType, Function, Let, Module, TensorType, Var, VirtualDevice
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs
-from codegen.passes import (
-    FoldConstants,
-    FoldPad,
-    FuseActivations,
-    IoTypesInt8,
-    Legalise,
-    Pass,
-    Reduce,
-    RemoveDead,
-    run_passes,
-)
 from tests.search.chains import random_chain
 
-ALL: tuple[Pass, ...] = (
-    FoldConstants(),
-    IoTypesInt8(),
-    FoldPad(),
-    FuseActivations(),
-    RemoveDead(),
-    Legalise(),
-    Reduce(),
+ALL: tuple[passes.Pass, ...] = (
+    passes.FoldConstants(),
+    passes.IoTypesInt8(),
+    passes.FoldPad(),
+    passes.FuseActivations(),
+    passes.RemoveDead(),
+    passes.Legalise(),
+    passes.Reduce(),
 )
 SCOPES = ("dtcm", "sram")
 Add = Callable[[str, str, tuple[Arg | None, ...], Attrs, TensorType], Var]
@@ -101,13 +91,15 @@ def test_devices_and_results_stay(seed: int) -> None:
     inputs = [np.random.default_rng(seed).normal(0, 3, module.main.params[0].type.shape).astype(np.float32)]
     for each in ALL:
         before = module
-        module = run_passes(module, (each,))
+        module = passes.run_passes(module, (each,))
         for var in module.main.variables():
             assert var.device == devices[var.name], (each.name, var.name)
         for one, two in zip(before.main.results, module.main.results, strict=True):
             assert isinstance(one, Var) and isinstance(two, Var)
             assert one.device.is_free or two.device == one.device, each.name
-        if before.main.params[0].type == module.main.params[0].type and not isinstance(each, IoTypesInt8):
+        if before.main.params[0].type == module.main.params[0].type and not isinstance(
+            each, passes.IoTypesInt8
+        ):
             for one, two in zip(_run(before, inputs), _run(module, inputs), strict=True):
                 assert np.array_equal(one, two), each.name
 
@@ -121,7 +113,7 @@ def _run(module: Module, inputs: list[np.ndarray]) -> list[np.ndarray]:
 @pytest.mark.parametrize("seed", range(60))
 def test_no_pass_ties_two_memories_together(seed: int) -> None:
     """Behind the passes, values that one view leads to have one memory wherever they had before."""
-    module = run_passes(_network(seed), ALL[:-1])
+    module = passes.run_passes(_network(seed), ALL[:-1])
     tied_before = _clashes(_network(seed).main)
     assert _clashes(module.main) <= tied_before
 

@@ -3,22 +3,8 @@
 import numpy as np
 import pytest
 
-from codegen.ir import ConstRef, Module, Var
+from codegen.ir import ConstRef, Module, Var, ops
 from codegen.ir.evaluate import steps
-from codegen.ir.ops import (
-    OPS,
-    Activation,
-    Attrs,
-    ConcatAttrs,
-    ConvAttrs,
-    MeanAttrs,
-    PadAttrs,
-    Padding2D,
-    PoolAttrs,
-    ReshapeAttrs,
-    SoftmaxAttrs,
-    TransposeAttrs,
-)
 from codegen.passes import RemoveDead, run_passes
 from codegen.passes.reduce.ranges import ranges
 from tests.passes.layers import NONE, SAME, Layers, dense, int8, reduced, shape_of
@@ -105,7 +91,7 @@ def test_a_channel_stays_everywhere_if_one_reader_needs_it() -> None:
 
 
 @pytest.mark.parametrize(("level", "padding", "left"), [(0, SAME, 2), (7, NONE, 2), (7, SAME, 3)])
-def test_constants_run_through_depthwise_readers(level: int, padding: Padding2D, left: int) -> None:
+def test_constants_run_through_depthwise_readers(level: int, padding: ops.Padding2D, left: int) -> None:
     """Under padding a constant that is not the zero point gives results that differ by position."""
     layers = Layers()
     weights = np.abs(dense(3, 3, 3)).reshape(3, 3, 3)
@@ -147,7 +133,7 @@ def test_stuck_at_a_clamp_to_the_last_unit(bias: int, stuck: bool) -> None:
     """x + bias of x in [-128, 127] under RELU is 0 for every x up to a bias of -127, and no further."""
     layers = Layers()
     image = layers.param("image", int8(1, 2, 2, 1))
-    a = layers.conv(image, np.ones((2, 1, 1, 1)), [0, bias], activation=Activation.RELU, name="a")
+    a = layers.conv(image, np.ones((2, 1, 1, 1)), [0, bias], activation=ops.Activation.RELU, name="a")
     reduction = reduced(layers.build([layers.conv(a, dense(1, 2, 1, 1), [0], name="b")]))
     assert [lost.stuck_at_clamp for lost in reduction.removed] == ([1] if stuck else [])
 
@@ -257,8 +243,8 @@ def test_a_constant_argument_is_cut_with_the_other() -> None:
 def test_columns_of_a_flattened_image_go(through_reshape: bool) -> None:
     layers = Layers()
     a = _producer(layers, 7)
-    pooled = layers.step("MAX_POOL_2D", [a], PoolAttrs(window=(2, 2), stride=(2, 2)), name="pool")
-    flat = layers.step("RESHAPE", [pooled], ReshapeAttrs(shape=(1, 12)), name="flat")
+    pooled = layers.step("MAX_POOL_2D", [a], ops.PoolAttrs(window=(2, 2), stride=(2, 2)), name="pool")
+    flat = layers.step("RESHAPE", [pooled], ops.ReshapeAttrs(shape=(1, 12)), name="flat")
     weights = dense(2, 12)
     b = layers.connected(flat if through_reshape else pooled, weights, [5, 6], name="b")
     reduction = reduced(run_passes(layers.build([b]), (RemoveDead(),)))
@@ -291,7 +277,7 @@ def test_concatenation_loses_channels_and_arguments() -> None:
     image = layers.param("image", int8(1, 4, 4, 2))
     a = layers.conv(image, dense(2, 2, 1, 1), [0, 0], name="a")
     b = layers.conv(image, dense(3, 2, 1, 1, seed=1), [0, 0, 0], name="b")
-    joined = layers.step("CONCATENATION", [a, b], ConcatAttrs(axis=3), name="joined")
+    joined = layers.step("CONCATENATION", [a, b], ops.ConcatAttrs(axis=3), name="joined")
     weights = dense(2, 5, 1, 1)
     weights[..., [0, 1, 3]] = 0
     reduction = reduced(layers.build([layers.conv(joined, weights, [0, 0])]))
@@ -303,11 +289,11 @@ def test_concatenation_loses_channels_and_arguments() -> None:
 def test_channels_go_through_whatever_moves_them_along() -> None:
     layers = Layers()
     value = _producer(layers, 7)
-    value = layers.step("PAD", [value], PadAttrs(paddings=((0, 0), (0, 0), (0, 0), (1, 1)), value=7))
-    value = layers.step("TRANSPOSE", [value], TransposeAttrs(permutation=(0, 2, 1, 3)))
-    value = layers.step("RELU", [value], Attrs())
-    value = layers.step("AVERAGE_POOL_2D", [value], PoolAttrs(window=(3, 3)))
-    value = layers.step("MEAN", [value], MeanAttrs(axes=(1,), keep_dims=True), name="last")
+    value = layers.step("PAD", [value], ops.PadAttrs(paddings=((0, 0), (0, 0), (0, 0), (1, 1)), value=7))
+    value = layers.step("TRANSPOSE", [value], ops.TransposeAttrs(permutation=(0, 2, 1, 3)))
+    value = layers.step("RELU", [value], ops.Attrs())
+    value = layers.step("AVERAGE_POOL_2D", [value], ops.PoolAttrs(window=(3, 3)))
+    value = layers.step("MEAN", [value], ops.MeanAttrs(axes=(1,), keep_dims=True), name="last")
     b = layers.conv(value, dense(2, 5, 1, 1), [0, 0])
     reduction = reduced(layers.build([b]))
     assert [let.var.type.shape[3] for let in reduction.module.main.body] == [2] * 6 + [2]
@@ -328,9 +314,9 @@ def test_inputs_and_results_keep_their_channels() -> None:
 def test_softmax_reads_every_channel() -> None:
     layers = Layers()
     a = _producer(layers, 7)
-    flat = layers.step("RESHAPE", [a], ReshapeAttrs(shape=(16, 3)))
+    flat = layers.step("RESHAPE", [a], ops.ReshapeAttrs(shape=(16, 3)))
     one = int8(16, 3, zero_point=-128, scale=1 / 256)
-    soft = layers.call(OPS["SOFTMAX"], [flat], SoftmaxAttrs(), one)
+    soft = layers.call(ops.OPS["SOFTMAX"], [flat], ops.SoftmaxAttrs(), one)
     assert reduced(layers.build([soft])).removed == ()
 
 
@@ -361,7 +347,7 @@ def test_shared_weights_are_cut_for_each_reader() -> None:
     a = _producer(layers, 0)
     b = layers.conv(a, dense(3, 3, 1, 1), [0, 0, 0], name="b")
     shared = layers.build([b]).main.body[-1].call.args[1:]
-    again = layers.call(OPS["CONV_2D"], [b, *shared], ConvAttrs(), int8(1, 4, 4, 3), name="again")
+    again = layers.call(ops.OPS["CONV_2D"], [b, *shared], ops.ConvAttrs(), int8(1, 4, 4, 3), name="again")
     reduction = reduced(layers.build([again]))
     refs = [let.call.args[1] for let in reduction.module.main.body[1:]]
     assert [ref.type.shape for ref in refs if ref] == [(3, 1, 1, 2), (3, 1, 1, 3)]

@@ -6,18 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Function, Module, Quantization, TensorType, Var
+from codegen.ir import DType, Function, Module, Quantization, TensorType, Var, ops
 from codegen.ir.builder import Builder
-from codegen.ir.ops import (
-    OPS,
-    Attrs,
-    BinaryAttrs,
-    ConvAttrs,
-    DepthwiseConvAttrs,
-    LeakyReluAttrs,
-    Padding2D,
-    PoolAttrs,
-)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.blocks.row_blocks import Runs
 
@@ -72,8 +62,8 @@ class Chain:
                 self.values.append(made)
         return self.builder.build([self.values[-1]], METADATA)
 
-    def _call(self, op: str, args: list[object], attrs: Attrs, type_: TensorType) -> Var | None:
-        declared = OPS[op]
+    def _call(self, op: str, args: list[object], attrs: ops.Attrs, type_: TensorType) -> Var | None:
+        declared = ops.OPS[op]
         types = [getattr(arg, "type", None) for arg in args]
         try:
             shape = declared.result_shape(attrs, types)
@@ -83,7 +73,7 @@ class Chain:
             return None
         return self.builder.call(declared, args, attrs, replace(type_, shape=shape))  # pyright: ignore[reportArgumentType]
 
-    def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], Padding2D]:
+    def _window(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], ops.Padding2D]:
         rng = self.rng
         kernel = (_integer(rng, 1, 4), _integer(rng, 1, 4))
         stride = (1, 1) if self.joins or rng.random() < 0.6 else (_integer(rng, 1, 3), _integer(rng, 1, 3))
@@ -94,7 +84,7 @@ class Chain:
             self.joins or rng.random() < 0.6
         ):  # as SAME without a stride: the image keeps its size, so that joins are common
             sides = [reach[0] // 2, reach[0] - reach[0] // 2, reach[1] // 2, reach[1] - reach[1] // 2]
-        padding = Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
+        padding = ops.Padding2D(top=sides[0], bottom=sides[1], left=sides[2], right=sides[3])
         return kernel, stride, dilation, padding
 
     def _weights(self, shape: tuple[int, ...], axis: int) -> list[object]:
@@ -116,29 +106,33 @@ class Chain:
         outputs = inputs if self.rng.random() < 0.5 else groups * _integer(self.rng, 1, 3)
         if self.joins:
             outputs = max(inputs, 4)
-        attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding)
+        attrs = ops.ConvAttrs(stride=stride, dilation=dilation, padding=padding)
         constants = self._weights((outputs, *kernel, inputs // groups), 0)
         return self._call("CONV_2D", [image, *constants], attrs, self._type())
 
     def _depthwise(self, image: Var) -> Var | None:
         kernel, stride, dilation, padding = self._window()
         multiplier = 2 if self.rng.random() < 0.2 and not self.joins else 1
-        attrs = DepthwiseConvAttrs(multiplier=multiplier, stride=stride, dilation=dilation, padding=padding)
+        attrs = ops.DepthwiseConvAttrs(
+            multiplier=multiplier, stride=stride, dilation=dilation, padding=padding
+        )
         constants = self._weights((1, *kernel, image.type.shape[3] * multiplier), 3)
         return self._call("DEPTHWISE_CONV_2D", [image, *constants], attrs, self._type())
 
     def _pool(self, image: Var) -> Var | None:
         kernel, stride, _, _ = self._window()
         reach = [(size - 1) // 2 for size in kernel]
-        padding = Padding2D(top=reach[0], bottom=reach[0], left=reach[1], right=reach[1])
+        padding = ops.Padding2D(top=reach[0], bottom=reach[0], left=reach[1], right=reach[1])
         op = "MAX_POOL_2D" if self.rng.random() < 0.5 else "AVERAGE_POOL_2D"
-        return self._call(op, [image], PoolAttrs(window=kernel, stride=stride, padding=padding), image.type)
+        return self._call(
+            op, [image], ops.PoolAttrs(window=kernel, stride=stride, padding=padding), image.type
+        )
 
     def _unary(self, image: Var) -> Var | None:
         if not self.is_float:
-            return self._call("RELU", [image], Attrs(), image.type)
+            return self._call("RELU", [image], ops.Attrs(), image.type)
         op = str(self.rng.choice(["RELU", "RELU6", "LEAKY_RELU"]))
-        attrs = LeakyReluAttrs(alpha=0.25) if op == "LEAKY_RELU" else Attrs()
+        attrs = ops.LeakyReluAttrs(alpha=0.25) if op == "LEAKY_RELU" else ops.Attrs()
         return self._call(op, [image], attrs, image.type)
 
     def _add(self, image: Var) -> Var | None:
@@ -148,7 +142,7 @@ class Chain:
         other = others[_integer(self.rng, 0, len(others) - 1)]
         args: list[object] = [other, image] if self.rng.random() < 0.5 else [image, other]
         op = str(self.rng.choice(["ADD", "SUB", "MUL"])) if self.is_float else "ADD"
-        return self._call(op, args, BinaryAttrs(), self._type())
+        return self._call(op, args, ops.BinaryAttrs(), self._type())
 
 
 def random_chain(seed: int, layers: int, *, joins: bool = False, dtype: DType = DType.INT8) -> Module:

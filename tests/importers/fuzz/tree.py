@@ -6,16 +6,7 @@ from typing import Any, cast
 
 import flatbuffers
 
-from codegen.importers.tflite.file.flatbuffer import (
-    MODEL,
-    Child,
-    Choice,
-    Field,
-    Scalar,
-    Scalars,
-    Table,
-    Text,
-)
+from codegen.importers.tflite.file import flatbuffer
 
 
 @dataclass(slots=True)
@@ -38,7 +29,7 @@ class Vector:
 class Node:
     """A table: field number -> bytes of a scalar, a text, a vector, a table, a list of tables."""
 
-    layout: Table | None
+    layout: flatbuffer.Table | None
     fields: "dict[int, Value]" = field(default_factory=lambda: dict[int, Value]())
 
     def nodes(self, number: int) -> "list[Node]":
@@ -90,7 +81,7 @@ class _Reader:
         self.sites.targets.append(found)
         return found
 
-    def table(self, layout: Table | None, at: int) -> Node:
+    def table(self, layout: flatbuffer.Table | None, at: int) -> Node:
         known = self._seen.get((at, layout.name if layout else ""))
         if known is not None:
             return known
@@ -107,19 +98,19 @@ class _Reader:
                 node.fields[number] = self._field(kind, at + offset, node)
         return node
 
-    def _field(self, kind: Field, at: int, node: Node) -> Value:
-        if isinstance(kind, Scalar):
+    def _field(self, kind: flatbuffer.Field, at: int, node: Node) -> Value:
+        if isinstance(kind, flatbuffer.Scalar):
             return self._data[at : at + kind.size_bytes]
-        if isinstance(kind, Child):
+        if isinstance(kind, flatbuffer.Child):
             return self.table(kind.layout, self._target(at))
-        if isinstance(kind, Choice):
+        if isinstance(kind, flatbuffer.Choice):
             return self.table(kind.layouts.get(node.number(kind.tag)), self._target(at))
         start = self._target(at)
         self.sites.lengths.append(start)
         count, start = self._word(start), start + 4
-        if isinstance(kind, Text):
+        if isinstance(kind, flatbuffer.Text):
             return self._data[start : start + count].decode("utf-8", errors="replace")
-        if isinstance(kind, Scalars):
+        if isinstance(kind, flatbuffer.Scalars):
             return Vector(kind.size_bytes, bytearray(self._data[start : start + count * kind.size_bytes]))
         return [self.table(kind.layout, self._target(start + 4 * index)) for index in range(count)]
 
@@ -128,7 +119,7 @@ def parse(data: bytes) -> tuple[Node, Sites]:
     """The tables of a sound file, and its sites."""
     reader = _Reader(data)
     reader.sites.offsets.append(0)
-    return reader.table(MODEL, struct.unpack_from("<I", data)[0]), reader.sites
+    return reader.table(flatbuffer.MODEL, struct.unpack_from("<I", data)[0]), reader.sites
 
 
 class _Writer:

@@ -15,15 +15,8 @@ import tflite
 from codegen.importers.printable_names import printable
 from codegen.importers.tflite.file import flatbuffer
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor, read
+from codegen.importers.tflite.writing import writer_options
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.importers.tflite.writing.writer_options import (
-    ACTIVATIONS,
-    OPTIONS,
-    PADDINGS,
-    TENSOR_TYPES,
-    Kind,
-    builtin_code,
-)
 from tests.engines import TFLITE_RUNTIME, ReadOperator, available, read_operators
 from tests.importers.samples import Patch, complaint, everything, imported, one_op, schema_word
 from tests.importers.tflite.second_reading import OPTION_TABLES, second_reading
@@ -32,7 +25,7 @@ from tests.testdata import index, model_path
 needs_engine = pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
 FILES = [key for key in index() if model_path(key).suffix == ".tflite"]
 NONE: Mapping[str, Any] = {}
-TYPE_NAMES = {code: name for name, code in TENSOR_TYPES.items()}
+TYPE_NAMES = {code: name for name, code in writer_options.TENSOR_TYPES.items()}
 
 
 def _text(name: bytes | None) -> str:
@@ -87,7 +80,7 @@ def said(data: bytes) -> dict[str, Any]:
 
 def _option_values(operator: FileOperator) -> dict[str, Any]:
     """Options as the importer gets them: by the accessors of the schema package."""
-    table = OPTIONS.get(operator.name)
+    table = writer_options.OPTIONS.get(operator.name)
     if table is None or operator.options is None:
         return {}
     options = getattr(cast(Any, tflite), table.union)()
@@ -95,7 +88,10 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
     found: dict[str, Any] = {}
     words = {
         kind: {code: word for word, code in codes.items()}
-        for kind, codes in ((Kind.PADDING, PADDINGS), (Kind.ACTIVATION, ACTIVATIONS))
+        for kind, codes in (
+            (writer_options.Kind.PADDING, writer_options.PADDINGS),
+            (writer_options.Kind.ACTIVATION, writer_options.ACTIVATIONS),
+        )
     }
     for option, field in table.fields.items():
         word = schema_word(option)
@@ -126,7 +122,7 @@ def _read_tensor(tensor: FileTensor, model: FileModel) -> dict[str, Any]:
 
 def _read_operator(operator: FileOperator) -> dict[str, Any]:
     return {
-        "code": builtin_code(operator.name),
+        "code": writer_options.builtin_code(operator.name),
         "custom_name": operator.custom_name,
         "inputs": list(operator.inputs),
         "outputs": list(operator.outputs),

@@ -7,17 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from codegen import board as boards
-from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.models.bundling import together
 from codegen.toolchain import Optimize
-from tests.joining import joined
+from tests.kernels.runs import run_files
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +152,7 @@ class DepthwiseModel:
             image = rng.integers(-128, 128, dims).astype(np.int8)
             if self.numbers.extreme:
                 image = rng.choice(np.array([-128, 127], np.int8), dims)
-            found.append(Case(name=str(number), inputs=(image,)))
+            found.append(Case(name=f"{self} {number}", inputs=(image,)))
         return found
 
 
@@ -177,35 +172,19 @@ def run_all(
     sandbox: bool = False,
 ) -> list[Outcome]:
     """Build all into one program, run it, hold every output against the NumPy reference."""
-    board = boards.load_board(board_name)
     options = Options(board=board_name, optimize=optimize, sandbox=sandbox)
-    planned: list[Planned] = []
-    for number, model in enumerate(models):
-        path = folder / f"m{number}.tflite"
-        path.write_bytes(model.build())
-        planned.append(plan_model(path, board, options, name=f"m{number}", emulated=True))
-    sources = joined(emit.render(together([one.program for one in planned])))
-    emit.write(sources, folder / "build")
-    image = toolchain.build(sources, folder / "build", board, optimize=optimize)
-    wrong: list[str] = []
     found: list[Outcome] = []
-    with boards.session(image, board) as target:
-        for number, (plan, model) in enumerate(zip(planned, models, strict=True)):
-            inputs = model.cases(images)
-            measured = measure(plan, inputs, target.run(request(plan.program, inputs, model=number)))
-            complaint = complaints(plan, inputs, measured, image.sizes.stack_bound_bytes)
-            wrong += [f"{model}: {one}" for one in complaint]
-            prims = plan.program.prim_funcs
-            predicted = [prim.instructions for prim in prims]
-            found.append(
-                Outcome(
-                    kernels=tuple(_kernel(prim) for prim in prims),
-                    predicted=None if None in predicted else sum(p for p in predicted if p is not None),
-                    measured=measured.result.cases[0].instructions,
-                    macs=sum(prim.macs for prim in prims),
-                )
+    for plan, measured in run_files([(m.build(), m.cases(images)) for m in models], options, folder):
+        prims = plan.program.prim_funcs
+        predicted = [prim.instructions for prim in prims]
+        found.append(
+            Outcome(
+                kernels=tuple(_kernel(prim) for prim in prims),
+                predicted=None if None in predicted else sum(p for p in predicted if p is not None),
+                measured=measured.result.cases[0].instructions,
+                macs=sum(prim.macs for prim in prims),
             )
-    assert not wrong, "\n".join(wrong[:20])
+        )
     return found
 
 

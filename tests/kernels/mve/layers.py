@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from codegen import board as boards
-from codegen import emit, toolchain
-from codegen.driver.build import Planned, plan_model
+from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
-from codegen.driver.run import complaints, measure, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.plan.models.bundling import together
 from codegen.search import SharingMode
 from codegen.toolchain import Optimize
-from tests.joining import joined
+from tests.kernels.runs import run_files
 
 BOARD = "mps3-an547"
 ACTIVATIONS = ("none",) * 4 + ("relu", "relu6", "relu_n1_to_1")
@@ -183,26 +179,13 @@ def run_all(
     on: str = BOARD,
 ) -> list[Outcome]:
     """Build all into one program, run it, hold every output and peak against reference and plan."""
-    board = boards.load_board(on)
+    files = [
+        (model.data, [Case(name=f"m{n}.{i}", inputs=inputs) for i, inputs in enumerate(model.images)])
+        for n, model in enumerate(models)
+    ]
     options = Options(board=on, optimize=optimize, sandbox=sandbox, sharing=sharing)
-    planned: list[tuple[Planned, Model]] = []
-    for number, model in enumerate(models):
-        path = folder / f"m{number}.tflite"
-        path.write_bytes(model.data)
-        planned.append((plan_model(path, board, options, name=f"m{number}", emulated=True), model))
-    sources = joined(emit.render(together([plan.program for plan, _ in planned])))
-    emit.write(sources, folder / "build")
-    image = toolchain.build(sources, folder / "build", board, optimize=optimize)
-    wrong: list[str] = []
-    found: list[Outcome] = []
-    with boards.session(image, board) as target:
-        for number, (plan, model) in enumerate(planned):
-            cases = [Case(name=f"m{number}.{i}", inputs=inputs) for i, inputs in enumerate(model.images)]
-            measured = measure(plan, cases, target.run(request(plan.program, cases, model=number)))
-            wrong += [str(one) for one in complaints(plan, cases, measured, image.sizes.stack_bound_bytes)]
-            found.append(_outcome(plan, measured.result.cases[0].instructions))
-    assert not wrong, "\n".join(wrong[:20])
-    return found
+    found = run_files(files, options, folder)
+    return [_outcome(plan, measured.result.cases[0].instructions) for plan, measured in found]
 
 
 def _outcome(plan: Planned, measured: int | None) -> Outcome:

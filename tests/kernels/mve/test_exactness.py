@@ -11,18 +11,8 @@ from codegen.ir.fixed_point import (
 )
 from codegen.ir.ops import Padding2D
 from codegen.kernels.base.window import WindowShape
+from codegen.kernels.mve import packing
 from codegen.kernels.mve.groups import NOTHING, grouped_above, grouped_below
-from codegen.kernels.mve.packing import (
-    CLAMPED,
-    NARROW,
-    WIDE,
-    Channels,
-    depthwise_stream,
-    fits_pairs,
-    product_weights,
-    rounding_of,
-    small_stream,
-)
 
 INT32 = np.iinfo(np.int32)
 
@@ -65,14 +55,14 @@ def test_which_rounding_is_taken() -> None:
     def shifts(*values: int) -> NDArray[np.int32]:
         return np.array(values, np.int32)
 
-    assert rounding_of(shifts(-3, 0), -128, -128) == CLAMPED
-    assert rounding_of(shifts(-3, -1), 0, -128) == NARROW
-    assert rounding_of(shifts(-3, 0), 0, -128) == WIDE
-    assert rounding_of(shifts(-3, 1), -128, -128) == WIDE
+    assert packing.rounding_of(shifts(-3, 0), -128, -128) == packing.CLAMPED
+    assert packing.rounding_of(shifts(-3, -1), 0, -128) == packing.NARROW
+    assert packing.rounding_of(shifts(-3, 0), 0, -128) == packing.WIDE
+    assert packing.rounding_of(shifts(-3, 1), -128, -128) == packing.WIDE
 
 
-def channels(rng: np.random.Generator, count: int, depth: int) -> Channels:
-    return Channels(
+def channels(rng: np.random.Generator, count: int, depth: int) -> packing.Channels:
+    return packing.Channels(
         weights=rng.integers(-127, 128, (count, depth)).astype(np.int8),
         bias=rng.integers(-1000, 1000, count),
         multipliers=rng.integers(1 << 30, 1 << 31, count).astype(np.int32),
@@ -83,7 +73,7 @@ def channels(rng: np.random.Generator, count: int, depth: int) -> Channels:
 @pytest.mark.parametrize(("count", "depth"), [(1, 3), (2, 16), (3, 32), (7, 5), (8, 17)])
 def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
     given = channels(np.random.default_rng(count), count, depth)
-    data = product_weights(given, 2).data
+    data = packing.product_weights(given, 2).data
     place = 0
     whole = count // 4 * 4
     order = [pair for c in range(0, whole, 4) for pair in ([c, c + 2], [c + 1, c + 3])]
@@ -104,7 +94,7 @@ def test_packed_pairs_hold_biases_and_weights(count: int, depth: int) -> None:
 @pytest.mark.parametrize("first", [0, 2])
 def test_small_windows_are_packed_column_by_column(first: int) -> None:
     given = channels(np.random.default_rng(3), 6, 6)
-    data = small_stream(given, (2, 3), first).data.reshape(2, 100)
+    data = packing.small_stream(given, (2, 3), first).data.reshape(2, 100)
     cells = data[:, 16:80].reshape(8, 4, 4)
     for channel in range(6):
         expected = np.zeros((4, 4), np.int8)
@@ -119,13 +109,13 @@ def test_small_windows_are_packed_column_by_column(first: int) -> None:
 def test_a_depthwise_stream_has_blocks_of_16_or_8(count: int, size: int) -> None:
     """A block of 16: 64 bytes of biases, 9 * 16 weights, 4 * (16 + 4) of scales; of 8 the half."""
     given = channels(np.random.default_rng(count), count, 9)
-    assert depthwise_stream(given).data.size == size
+    assert packing.depthwise_stream(given).data.size == size
 
 
 def test_pairs_of_products_must_fit_16_bits() -> None:
-    assert fits_pairs(np.array([[-128, 127, 127]], np.int8))
-    assert fits_pairs(np.array([[-128, -127, 127, 1]], np.int8))
-    assert not fits_pairs(np.array([[1, -128, -128]], np.int8))
+    assert packing.fits_pairs(np.array([[-128, 127, 127]], np.int8))
+    assert packing.fits_pairs(np.array([[-128, -127, 127, 1]], np.int8))
+    assert not packing.fits_pairs(np.array([[1, -128, -128]], np.int8))
 
 
 def reads_and_writes(window: WindowShape) -> list[tuple[set[int], set[int]]]:

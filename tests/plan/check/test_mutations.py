@@ -3,6 +3,7 @@
 Which changes are harmful is decided by executing the program on concrete memory
 (tests/plan/check/execution.py), not by the checkers themselves. Numbers of random cases are chosen so that
 each kind of change gives more than a thousand harmful ones.
+The third checker: calls that no core of the board runs (memories: search/devices/test_device_plan.py).
 """
 
 import random
@@ -14,7 +15,8 @@ import pytest
 
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
-from codegen.ir import Board, Region, Runner, Target
+from codegen.ir import Board, Region, Runner, SecondCore, Target, VirtualDevice
+from codegen.plan.check.memories import misplaced_program
 from codegen.plan.check.validate import violations
 from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
@@ -23,14 +25,14 @@ from codegen.program.interface import IoMode
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS
+from tests.emit import samples
+from tests.emit.test_golden import on_core_1
 from tests.plan.check import mutants
 from tests.plan.check.execution import Case
 from tests.testdata import model_path
 
 ENOUGH = 1000
-
 ROOM = 1 << 24
-
 BOARD = Board(
     name="roomy",
     title="two memories, both large",
@@ -92,7 +94,6 @@ def _verdicts(found: Iterator[Case], *, exact: bool) -> int:
 
 
 Change = Callable[[Case], Iterator[Case]]
-
 PLACEMENTS: tuple[Change, ...] = (mutants.shifted, mutants.stacked, mutants.moved)
 PROBLEMS: tuple[Change, ...] = (mutants.shrunk, mutants.dropped, mutants.deeper)
 COUNTS: dict[Change, int] = {
@@ -150,3 +151,26 @@ def test_no_good_plan_is_rejected() -> None:
 
 def _planned(case: Case, planner: Planner) -> Case:
     return replace(case, plan=planner(case.problem))
+
+
+SECOND = SecondCore(driver="sse200", address=0, stack_bytes=256)
+
+
+def test_a_call_on_a_core_that_the_board_lacks() -> None:
+    program = on_core_1(samples.counter(), "lut1", "reshape3")
+    fault = 'step 1 RELU "lut1": no core 1 of host runs it'
+    assert misplaced_program(program) == [fault], "the view computes nothing"
+    two = replace(program.board, second_core=SECOND)
+    assert misplaced_program(replace(program, board=two)) == []
+    assert misplaced_program(samples.counter()) == []
+
+
+def test_a_call_on_a_device_that_its_kernel_does_not_drive() -> None:
+    program = samples.counter()
+    first = program.prim_funcs[0]
+    npu = VirtualDevice(target="npu", device_id=0)
+    placed = replace(first, let=replace(first.let, var=replace(first.let.var, device=npu)))
+    others = program.prim_funcs[1:]
+    faults = misplaced_program(replace(program, prim_funcs=(placed, *others)))
+    assert faults == ['step 0 RELU "lut0": no npu 0 of host runs it']
+    assert misplaced_program(replace(program, prim_funcs=(replace(placed, device=npu), *others))) == []

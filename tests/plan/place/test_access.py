@@ -7,13 +7,7 @@ import pytest
 
 from codegen.kernels.contract import View, Workspace
 from codegen.plan.live.liveness import Liveness
-from codegen.plan.place.access import (
-    access_cost,
-    least_access_cost,
-    pool_access_cost,
-    preferred_pools,
-    prices,
-)
+from codegen.plan.place import access
 from codegen.program.interface import IoMode
 from codegen.program.problem import Buffer, MemoryPlan, Placement, Pool, pool_alignment
 from tests.plan.build import buffer, live, prim, problem, var
@@ -88,10 +82,10 @@ def test_costs_are_reads_and_writes_times_the_pool_s_and_whole() -> None:
     )
     # a: 10 * (2 * 1.25 + 3) = 55; b: 3 * 4.25 = 12.75, a whole number of accesses: 13.
     plan = hand(a="slow", b="slow", c="slow")
-    assert access_cost(found, plan) == pool_access_cost(found, plan, "slow") == 68
-    assert pool_access_cost(found, plan, "fast") == 0
+    assert access.access_cost(found, plan) == access.pool_access_cost(found, plan, "slow") == 68
+    assert access.pool_access_cost(found, plan, "fast") == 0
     # a in the fast pool: 10 * 3.
-    assert least_access_cost(found) == 43
+    assert access.least_access_cost(found) == 43
 
 
 def test_a_buffer_prefers_the_cheapest_pool_then_the_one_listed_first() -> None:
@@ -100,8 +94,8 @@ def test_a_buffer_prefers_the_cheapest_pool_then_the_one_listed_first() -> None:
         item("b", 4, "slow", "fast", writes=0.0, reads=0.0),
         pools=(FAST, SLOW, TWIN),
     )
-    assert preferred_pools(found) == {"a": "twin", "b": "slow"}
-    priced = prices(found)
+    assert access.preferred_pools(found) == {"a": "twin", "b": "slow"}
+    priced = access.prices(found)
     a, b = priced.rows
     assert list(a) == ["twin", "fast", "slow"]
     # 4 * 2 accesses in either fast pool; in the later of the two, 4 bytes count as out of place.

@@ -20,26 +20,16 @@ from codegen.plan.place.exact.reference import Search
 from codegen.plan.place.exact.squeeze import Budget, Squeeze, luby
 from codegen.program.problem import Problem, interval_conflicts
 from tests.checkout import ROOT
-from tests.plan.place.exact.instances import (
-    POOL,
-    buffer,
-    chain,
-    lowest_peak,
-    needs_c,
-    odd,
-    problems,
-    rectangles,
-    whole,
-)
+from tests.plan.place.exact import instances
 
 needs_cpsat = pytest.mark.skipif(not cpsat.available(), reason="OR-Tools is not installed (extra `solver`)")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(problem=problems(most=7, sizes=3))
+@given(problem=instances.problems(most=7, sizes=3))
 def test_both_searches_agree_with_brute_force_on_whether_it_fits(problem: Problem) -> None:
-    numbers = whole(problem)
-    best = lowest_peak(problem)
+    numbers = instances.whole(problem)
+    best = instances.lowest_peak(problem)
     ranks = list(range(len(numbers)))
     for capacity in range(max(best - 2, 0), best + 2):
         fits = capacity >= best
@@ -52,41 +42,41 @@ def test_both_searches_agree_with_brute_force_on_whether_it_fits(problem: Proble
 def test_every_order_of_ties_gives_the_same_answer() -> None:
     """A small problem whose bound is not reached: 3 buffers of 4 hold each other up."""
     buffers = (
-        buffer("a", 3, 0, 2),
-        buffer("b", 2, 1, 4),
-        buffer("c", 3, 3, 6),
-        buffer("d", 2, 0, 1),
-        buffer("e", 2, 5, 6),
+        instances.buffer("a", 3, 0, 2),
+        instances.buffer("b", 2, 1, 4),
+        instances.buffer("c", 3, 3, 6),
+        instances.buffer("d", 2, 0, 1),
+        instances.buffer("e", 2, 5, 6),
     )
-    problem = Problem(buffers=buffers, conflicts=interval_conflicts(buffers), pools=(POOL,))
-    numbers = whole(problem)
-    best = lowest_peak(problem)
+    problem = Problem(buffers=buffers, conflicts=interval_conflicts(buffers), pools=(instances.POOL,))
+    numbers = instances.whole(problem)
+    best = instances.lowest_peak(problem)
     for ranks in permutations(range(len(numbers))):
         assert Search(numbers, ranks, best, adaptive=False).run(10**5) is True
         assert Search(numbers, ranks, best - 1, adaptive=False).run(10**5) is False
 
 
-@needs_c
+@instances.needs_c
 @settings(max_examples=150, deadline=None)
 @given(
-    problem=problems(most=9, sizes=9),
+    problem=instances.problems(most=9, sizes=9),
     adaptive=st.booleans(),
     seed=st.integers(0, 99),
     less=st.integers(-2, 5),
 )
 def test_c_and_python_visit_the_same_nodes(problem: Problem, adaptive: bool, seed: int, less: int) -> None:
-    numbers = whole(problem)
+    numbers = instances.whole(problem)
     if numbers.shifts is None:
         return
     _compare(numbers, lower_bound(problem).bytes + less, adaptive, seed)
 
 
-@needs_c
+@instances.needs_c
 @pytest.mark.parametrize("seed", range(12))
 def test_c_and_python_visit_the_same_nodes_of_larger_problems(seed: int) -> None:
     generator = random.Random(seed)
-    problem = (odd, chain, rectangles)[seed % 3](40, generator)
-    numbers = whole(problem)
+    problem = (instances.odd, instances.chain, instances.rectangles)[seed % 3](40, generator)
+    numbers = instances.whole(problem)
     if numbers.shifts is None:
         pytest.skip("no keys: another search")
     _compare(numbers, lower_bound(problem).bytes + seed // 4, bool(seed % 2), seed)
@@ -118,7 +108,7 @@ def test_no_compiler_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         native.library.cache_clear()
 
 
-@needs_c
+@instances.needs_c
 def test_a_damaged_cache_is_built_anew(tmp_path: Path) -> None:
     """In new interpreters: one loads a compiled module only once."""
     code = "from codegen.plan.place.exact.native import library; print(library() is not None)"
@@ -147,8 +137,10 @@ def _agree(seeds: range) -> None:
     for seed in seeds:
         generator = random.Random(seed)
         count = generator.randrange(2, 61)
-        problem = (odd, chain, odd, rectangles)[seed % 4](count, generator)
-        numbers = whole(problem)
+        problem = (instances.odd, instances.chain, instances.odd, instances.rectangles)[seed % 4](
+            count, generator
+        )
+        numbers = instances.whole(problem)
         best = Squeeze(numbers, lower_bound(problem).bytes, 0)
         best.minimise(Budget(effort=1_000_000))
         start = squeeze.greedy(numbers, partial(_size, numbers))

@@ -1,0 +1,337 @@
+"""Constants of real models: padding, where the linker put them, and copies in faster memory, run on QEMU.
+Models whose constants exceed the flash: compressed where needed, run on QEMU against goldens.
+Models with kernels of fewer constant bytes, taken for a limit of flash, on QEMU against goldens.
+"""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from codegen.board import load_board
+from codegen.driver.build import Built, plan_model
+from codegen.driver.checks.fit import telling
+from codegen.driver.options import Options
+from codegen.driver.report.single import compressed_report, report
+from codegen.driver.run import Measured, complaints, execute
+from codegen.emit.c.spelling import constant_pool, pool_array
+from codegen.errors import CodegenError
+from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.models.bundling import together
+from codegen.program.image import Trace
+from codegen.program.interface import EntryMode, Interface
+from codegen.program.problem import BufferKind, peak_bytes
+from codegen.program.program import Program
+from codegen.search import StageMode
+from codegen.toolchain import Optimize
+from tests.e2e.models import ALL_MODELS, build_model, golden_cases
+from tests.testdata import model_path
+
+BOARD = "mps3-an547"
+KWS = "mlperf_tiny/kws_ref_model"
+RESNET = "mlperf_tiny/pretrainedResnet_quant"
+
+
+@pytest.mark.parametrize("key", ALL_MODELS)
+def test_padding_is_at_most_one_percent(key: str) -> None:
+    program = plan_model(model_path(key), load_board("mps2-an386"), Options(board="mps2-an386")).program
+    total = sum(pool.size_bytes for pool in program.constants)
+    unique = sum(pool.unique_bytes for pool in program.constants)
+    contents = [member.data.tobytes() for pool in program.constants for member in pool.members]
+    assert len(set(contents)) == len(contents)
+    assert unique == sum(len(content) for content in contents)
+    # A C struct ends at a multiple of its widest element: at most 3 bytes.
+    assert total <= max(1.01 * unique, unique + 3)
+
+
+def check_linked(built: Built) -> None:
+    """Every constant lies in its region, at its alignment, with its bytes: read from the ELF alone."""
+    bundle = together([model.program for model in built.models])
+    with built.image.path.open("rb") as file:
+        elf = ELFFile(file)
+        table: Any = elf.get_section_by_name(".symtab")
+        symbols: dict[str, Any] = {each.name: each for each in table.iter_symbols()}
+        assert bundle.constants
+        for pool in bundle.constants:
+            symbol = symbols[pool_array(bundle, constant_pool(bundle, pool))]
+            address, region = symbol["st_value"], built.board.region(pool.region)
+            assert region.address <= address and address + pool.size_bytes <= region.end
+            assert symbol["st_size"] == pool.size_bytes
+            section: Any = elf.get_section(symbol["st_shndx"])
+            assert address % pool.alignment == 0 and section["sh_addr"] % 4 == 0
+            data = section.data()[address - section["sh_addr"] :]
+            for member in pool.members:
+                assert (address + member.offset) % member.alignment == 0
+                content = member.data.tobytes()
+                assert data[member.offset : member.offset + len(content)] == content
+
+
+def check_run(built: Built, key: str) -> None:
+    """Outputs equal to the goldens, measured peaks equal to the plan's."""
+    cases = golden_cases(key)[:2]
+    measured = execute(built, cases)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+
+
+@pytest.mark.qemu
+def test_a_limit_sends_the_least_read_constants_to_the_slow_flash(tmp_path: Path) -> None:
+    options = Options(board=BOARD, stage="off", pool_limits={"itcm": 8_000})
+    built = build_model(KWS, options, tmp_path / "build")
+    itcm, qspi = built.models[0].program.constants
+    assert (itcm.name, qspi.name) == ("itcm", "qspi")
+    assert itcm.size_bytes <= 8_000
+    lowest = min(member.reads for member in itcm.members)
+    fitting = [member for member in qspi.members if member.data.nbytes <= 8_000 - itcm.size_bytes]
+    assert all(member.reads <= lowest for member in fitting)
+    check_linked(built)
+    check_run(built, KWS)
+
+
+@pytest.mark.qemu
+def test_rules_of_the_user_choose_the_memory(tmp_path: Path) -> None:
+    rules = (
+        ConstantRule(memory="qspi", op="FULLY_CONNECTED"),
+        ConstantRule(memory="qspi", larger_than=4_000),
+    )
+    options = Options(board=BOARD, optimize="speed", stage="off", constant_rules=rules)
+    built = build_model(KWS, options, tmp_path / "build")
+    itcm, qspi = built.models[0].program.constants
+    assert all(member.data.nbytes <= 4_000 for member in itcm.members)
+    users = {user for member in qspi.members for user, _ in member.users}
+    assert {"fc11", "conv2", "conv4"} <= users
+    check_linked(built)
+    check_run(built, KWS)
+
+
+def test_what_does_not_fit_the_constant_pools_is_told() -> None:
+    options = Options(board=BOARD, pool_limits={"itcm": 1_000, "qspi": 9_000})
+    with pytest.raises(CodegenError) as caught, telling():
+        plan_model(model_path(KWS), load_board(BOARD), options, emulated=True)
+    (message,) = caught.value.messages
+    assert (message.code, message.where) == ("E402", "constant pool itcm, qspi")
+    assert "the limit is 1000 + 9000; the biggest are" in message.text
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("key", [KWS, RESNET])
+@pytest.mark.parametrize("optimize", ["speed", "balanced"])
+@pytest.mark.parametrize("stage", ["auto", "use"])
+def test_hot_weights_of_the_slow_flash_are_staged(
+    key: str, optimize: Any, stage: Any, tmp_path: Path
+) -> None:
+    """The weights lie in QSPI flash; copies lie in DTCM, in the plan, and nothing else changes."""
+    options = Options(board=BOARD, optimize=optimize, stage=stage, pool_limits={"itcm": 0})
+    built = build_model(key, options, tmp_path / "build")
+    program = built.models[0].program
+    check_linked(built)
+    check_run(built, key)
+    document: Any = report(program, BOARD, 0)
+    staged, costs = document["constants"]["staged"], program.constant_costs
+    assert [pool["name"] for pool in document["constants"]["pools"]] == ["qspi"]
+    assert staged["bytes"] == sum(each["bytes"] for each in staged["constants"])
+    assert costs.bound <= costs.chosen <= costs.linked
+    plain = plan_model(
+        model_path(key), load_board(BOARD), Options(board=BOARD, optimize=optimize, stage="off")
+    ).program
+    peaks = [peak_bytes(each.problem, each.plan, "dtcm") for each in (plain, program)]
+    copies = [buffer for buffer in program.problem.buffers if buffer.kind is BufferKind.CONSTANT]
+    assert len(copies) == len(staged["constants"])
+    if optimize == "balanced":
+        assert peaks[0] == peaks[1]
+    else:
+        assert staged["bytes"] > 20_000
+        assert costs.chosen < costs.linked // 4
+        assert (staged["start_bytes"] == staged["bytes"]) == (stage == "auto")
+        assert staged["copies_per_inference"] == (0 if stage == "auto" else len(copies))
+
+
+@pytest.mark.parametrize("board", ["mps2-an386", BOARD])
+def test_nothing_is_staged_where_it_does_not_pay(board: str) -> None:
+    """One access cost, or room for all constants in the fast memory."""
+    options = Options(board=board, optimize="speed")
+    program = plan_model(model_path(KWS), load_board(board), options, emulated=True, alone=True).program
+    assert program.staged == ()
+    assert program.constant_costs.chosen == program.constant_costs.linked
+
+
+AD01 = "mlperf_tiny/ad01_int8"
+MICROBIT_BYTES = 262_144
+V6M = "benchmarks/boards/mps2-an385-v6m.toml"
+
+
+def total_bytes(program: Program) -> int:
+    return sum(pool.size_bytes for pool in program.constants)
+
+
+def peaks(program: Program) -> dict[str, int]:
+    pools = program.problem.pools
+    return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}
+
+
+def measured_run(built: Built, key: str) -> Measured:
+    """Outputs equal to the goldens, measured peaks equal to the plan's."""
+    cases = golden_cases(key)[:2]
+    measured = execute(built, cases, trace=Trace.COST)
+    assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+    return measured
+
+
+def same_kernels(program: Program, other: Program) -> set[int]:
+    """Steps that run the kernels that they run in `other`."""
+    pairs = zip(program.prim_funcs, other.prim_funcs, strict=True)
+    return {step for step, (prim, another) in enumerate(pairs) if prim.kernel == another.kernel}
+
+
+def check_predicted(program: Program, measured: Measured, plain: Measured, steps: set[int]) -> None:
+    """What decoding adds to each of these steps, within 5 % of what is predicted."""
+    before = {each.step: each.instructions for each in plain.result.trace}
+    after = {each.step: each.instructions for each in measured.result.trace}
+    predicted: dict[int, int] = {}
+    for copy in program.unpacked:
+        assert copy.unpacking is not None and copy.copied_at == copy.used_at
+        predicted[copy.used_at] = predicted.get(copy.used_at, 0) + copy.unpacking.instructions
+    predicted = {step: count for step, count in predicted.items() if step in steps}
+    assert predicted
+    for step, count in predicted.items():
+        added = (after[step] or 0) - (before[step] or 0)
+        assert abs(count - added) <= added // 20, f"step {step}: {count} predicted, {added} measured"
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize(
+    ("key", "board", "optimize", "limits"),
+    [
+        # By groups of outputs, in bytes that are free below the peak.
+        (AD01, "mps2-an386", "balanced", {"flash": 250_000}),
+        (AD01, "mps2-an386", "size", {"flash": 210_000}),
+        # Whole layers: as far as there is RAM, speed comes first.
+        (AD01, "mps2-an386", "speed", {"flash": 250_000}),
+        (AD01, V6M, "balanced", {"flash": 260_000}),
+        # Beside kernels with fewer constants, which alone are enough for a little less.
+        (AD01, V6M, "speed", {"flash": 260_000}),
+        (AD01, V6M, "size", {"flash": 250_000}),
+        # Two constant pools, neither of which holds what is left.
+        (AD01, "mps3-an547", "balanced", {"itcm": 100_000, "qspi": 120_000}),
+        # Constants of blocks, and beside each other in a step.
+        (RESNET, "mps2-an386", "balanced", {"flash": 78_000}),
+    ],
+)
+def test_what_exceeds_the_flash_runs_compressed(
+    key: str, board: str, optimize: Optimize, limits: dict[str, int], tmp_path: Path
+) -> None:
+    plain = build_model(
+        key, Options(board=board, optimize=optimize, stage="off", compress="off"), tmp_path / "plain"
+    )
+    options = Options(board=board, optimize=optimize, stage="off", pool_limits=limits)
+    built = build_model(key, options, tmp_path / "packed")
+    before, program = plain.models[0].program, built.models[0].program
+    assert program.unpacked and program.compression is not None
+    for pool in program.constants:
+        assert pool.size_bytes <= limits[pool.name]
+    assert total_bytes(before) > sum(limits.values())
+    same = same_kernels(program, before)
+    if len(same) == len(program.prim_funcs):
+        assert program.compression.original_bytes == total_bytes(before)
+    else:
+        assert program.compression.original_bytes < total_bytes(before)
+    if optimize != "speed" and len(same) == len(program.prim_funcs):
+        raised = [after - peaks(before)[pool] for pool, after in peaks(program).items()]
+        assert max(raised) <= program.compression.raised_bytes
+    check_predicted(program, measured_run(built, key), measured_run(plain, key), same)
+
+
+@pytest.mark.qemu
+def test_a_limit_that_is_met_changes_nothing(tmp_path: Path) -> None:
+    options = Options(board="mps2-an386", pool_limits={"flash": 280_912})
+    program = build_model(AD01, options, tmp_path / "build").models[0].program
+    assert program.compression is None and not program.unpacked and total_bytes(program) == 280_912
+
+
+@pytest.mark.qemu
+def test_steps_of_their_own_decode_what_they_read(tmp_path: Path) -> None:
+    """With `--entry steps` every step is a function."""
+    interface = Interface(entry=EntryMode.STEPS)
+    options = Options(board="mps2-an386", interface=interface, pool_limits={"flash": 240_000})
+    built = build_model(AD01, options, tmp_path / "build")
+    assert built.models[0].program.unpacked
+    measured_run(built, AD01)
+
+
+@pytest.mark.qemu
+def test_constants_that_leave_the_code_no_room_are_compressed(tmp_path: Path) -> None:
+    """297,632 bytes for a micro:bit with 262,144 bytes of flash, of which code takes some too."""
+    built = build_model(AD01, Options(board="microbit"), tmp_path / "build")
+    program = built.models[0].program
+    sizes = built.image.sizes
+    assert total_bytes(program) < MICROBIT_BYTES - sizes.text_bytes
+    assert MICROBIT_BYTES - 4096 < sizes.text_bytes + sizes.rodata_bytes + sizes.data_bytes <= MICROBIT_BYTES
+    measured_run(built, AD01)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("stage", ["use", "auto"])
+def test_copies_go_around_what_is_decoded(stage: StageMode, tmp_path: Path) -> None:
+    """Constants that are stored as they are may be staged as well, in other bytes."""
+    limits = {"itcm": 10_000, "qspi": 67_500}
+    options = Options(board="mps3-an547", optimize="speed", stage=stage, pool_limits=limits)
+    built = build_model(RESNET, options, tmp_path / "build")
+    program = built.models[0].program
+    assert program.unpacked and program.copied
+    assert not {copy.user for copy in program.unpacked} & {copy.user for copy in program.copied}
+    kinds = {buffer.id: buffer.kind for buffer in program.problem.buffers}
+    assert all(kinds[copy.buffer] is BufferKind.CONSTANT for copy in program.staged)
+    measured_run(built, RESNET)
+
+
+@pytest.mark.qemu
+def test_the_report_has_what_is_stored_and_what_it_costs(tmp_path: Path) -> None:
+    options = Options(board="mps2-an386", pool_limits={"flash": 250_000})
+    program = build_model(AD01, options, tmp_path / "build").models[0].program
+    found = compressed_report(program)
+    rows = cast(list[dict[str, Any]], found["constants"])
+    assert rows
+    stored = {prim.name: each for prim in program.prim_funcs for each in prim.constants}
+    for row in rows:
+        assert row["stored_bytes"] == stored[row["name"]].data.nbytes < row["bytes"]
+        assert row["buffer_bytes"] * row["pieces"] == row["bytes"]
+    assert found["original_bytes"] == 280_912
+    assert found["instructions"] == sum(row["instructions"] for row in rows) == found["instructions_bound"]
+    saved = sum(row["bytes"] - row["stored_bytes"] for row in rows)
+    assert total_bytes(program) == 280_912 - saved // 4 * 4
+
+
+VWW = "mlperf_tiny/vww_96_int8"
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize(
+    ("key", "optimize", "flash", "slower_percent"),
+    [
+        (KWS, "speed", 28_672, 4),
+        (KWS, "balanced", 28_672, 4),
+        (KWS, "size", 28_672, 10),
+        # In blocks, some of their constants compressed.
+        (VWW, "balanced", 44_000, 5),
+    ],
+)
+def test_smaller_kernels_compute_the_same(
+    key: str, optimize: Optimize, flash: int, slower_percent: int, tmp_path: Path
+) -> None:
+    """The plan is what is measured, instructions as many as predicted: little more than without a limit."""
+    cases = golden_cases(key)[:2]
+
+    def run(place: str, limits: dict[str, int]) -> tuple[int, int]:
+        """Instructions and bytes of constants."""
+        options = Options(board="mps2-an386", optimize=optimize, pool_limits=limits)
+        built = build_model(key, options, tmp_path / place)
+        measured = execute(built, cases, trace=Trace.COST)
+        assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
+        instructions = measured.result.cases[0].instructions
+        assert instructions is not None
+        return instructions, sum(pool.size_bytes for pool in built.models[0].program.constants)
+
+    free, _ = run("free", {})
+    limited, size = run("limited", {"flash": flash})
+    assert size <= flash
+    assert limited * 100 <= free * (100 + slower_percent)
