@@ -26,6 +26,7 @@ from codegen.importers import limits
 from codegen.importers.printable_names import identifiers
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.checkout import ROOT
+from tests.engines import available
 from tests.importers.fuzz.mutants import draw
 from tests.importers.hostile import shared_tables
 from tests.importers.samples import Patch, everything, one_op, outcome, written
@@ -108,6 +109,7 @@ def test_thousands_of_inputs_of_one_name() -> None:
     assert len(set(names)) == 8192
 
 
+@pytest.mark.skipif(not available(), reason="no reference engine is installed")
 def test_what_the_engines_own_types_do_not_hold_is_no_fault_of_ours() -> None:
     """Of 100,000 mutants two were told as bugs: a pool of 2^31-1 rows, whose padding engines keep in an
     int16, and a QUANTIZE whose quotient they cast to an int32."""
