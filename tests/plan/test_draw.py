@@ -4,13 +4,17 @@ The curve as a picture: well-formed, every point where its figures say, labels a
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from codegen.ir import Var
 from codegen.kernels.contract import Sharing, View, Workspace
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.draw.curve_picture import CurvePoint, curve_picture
 from codegen.plan.draw.memory_map import memory_map
 from codegen.plan.draw.plan_picture import picture, program_picture
@@ -51,29 +55,28 @@ F   fc5           sram     0x008        4      1  5..5
 OFFSETS = {"image": 128, "conv0": 0, "conv0.ws": 192, "dw1": 128, "add2": 128, "pool3": 0, "fc5": 8}
 
 
-def test_against_a_map_drawn_by_hand() -> None:
-    found = live([IMAGE], STEPS, [FC5])
-    text = memory_map(
+def drawn_map(
+    steps: Sequence[PrimFunc], first: Var, last: Var, offsets: dict[str, int], **others: Any
+) -> str:
+    """The map of a network with one input and one result."""
+    found = live([first], steps, [last])
+    return memory_map(
         problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
-        plan=placed(**OFFSETS),
+        plan=placed(**offsets),
         times=found.times,
-        steps=[step.name for step in STEPS],
+        steps=[step.name for step in steps],
         slices=found.slices,
+        **others,
     )
-    assert text == EXPECTED
+
+
+def test_against_a_map_drawn_by_hand() -> None:
+    assert drawn_map(STEPS, IMAGE, FC5, OFFSETS) == EXPECTED
 
 
 def test_rows_say_what_core_1_runs() -> None:
     """Nothing in the map told which steps a `[[place]]` had moved to the other core."""
-    found = live([IMAGE], STEPS, [FC5])
-    text = memory_map(
-        problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
-        plan=placed(**OFFSETS),
-        times=found.times,
-        steps=[step.name for step in STEPS],
-        slices=found.slices,
-        core1=(2, 5),
-    )
+    text = drawn_map(STEPS, IMAGE, FC5, OFFSETS, core1=(2, 5))
     lines = EXPECTED.splitlines()
     lines[4] += "  core 1"
     lines[7] += "  core 1"
@@ -83,18 +86,9 @@ def test_rows_say_what_core_1_runs() -> None:
 def test_wide_networks_stay_within_the_width() -> None:
     values = [var(f"a_very_long_name_of_a_value_that_goes_on_{i}", 40_000 + i) for i in range(70)]
     steps = [prim(after, before) for before, after in itertools.pairwise(values)]
-    found = live([values[0]], steps, [values[-1]])
     offsets = {value.name: 40_100 * (index % 2) for index, value in enumerate(values)}
     for width, core1 in ((80, ()), (100, ()), (80, range(69)), (100, range(69))):
-        lines = memory_map(
-            problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
-            plan=placed(**offsets),
-            times=found.times,
-            steps=[step.name for step in steps],
-            slices=found.slices,
-            core1=core1,
-            width=width,
-        ).splitlines()
+        lines = drawn_map(steps, values[0], values[-1], offsets, core1=core1, width=width).splitlines()
         assert len(lines) == 2 + 69 + 2 + 70
         assert max(len(line) for line in lines) <= width
         assert all(line == line.rstrip() for line in lines)
@@ -113,14 +107,7 @@ def test_empty_things() -> None:
 def test_a_result_over_the_input_of_the_model_is_told() -> None:
     """Input and first result are born at once: the map showed the result alone, without `B over A`."""
     steps = [prim(CONV0, IMAGE, sharing=(Sharing(argument=0, below=64),)), prim(DW1, CONV0)]
-    found = live([IMAGE], steps, [DW1])
-    text = memory_map(
-        problem=found.problem([Pool(name="sram", region="SRAM", limit_bytes=1 << 20)]),
-        plan=placed(image=64, conv0=0, dw1=128),
-        times=found.times,
-        steps=[step.name for step in steps],
-        slices=found.slices,
-    )
+    text = drawn_map(steps, IMAGE, DW1, {"image": 64, "conv0": 0, "dw1": 128})
     first, second = text.splitlines()[2:4]
     assert first == "   0 conv0 BBBBBBBBBBBBBBBB................        128  B over A"
     assert second == "   1 dw1   BBBBBBBBBBBBBBBBCCCCCCCCCCCCCCCC        256  <- peak"

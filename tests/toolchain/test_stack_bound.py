@@ -33,6 +33,15 @@ int entry(int x) { return middle(x) + shallow(x) + 1; }
 """
 
 
+ASSEMBLY = """
+    .syntax unified
+    .thumb
+    .text
+    .global entry
+    .type entry, %function
+entry:"""
+
+
 def linked(
     folder: Path, text: str, core: str, suffix: str = "c"
 ) -> tuple[dict[int, callgraph.Code], elf.Elf]:
@@ -75,13 +84,9 @@ def test_frames_from_disassembly_equal_the_compilers(tmp_path: Path, core: str) 
 
 def test_assembly_frames_counted_by_hand(tmp_path: Path) -> None:
     """push of five (20), sub 24, vpush of four doubles (32), str with write-back (8): 84; leaf: 8."""
-    text = """
-    .syntax unified
-    .thumb
-    .text
-    .global entry
-    .type entry, %function
-entry:
+    text = (
+        ASSEMBLY
+        + """
     push {r4-r7, lr}
     sub sp, #24
     vpush {d8-d11}
@@ -97,17 +102,14 @@ leaf:
     ldmia sp!, {r4, r5}
     bx lr
 """
+    )
     assert bound(tmp_path, text, suffix="S").path == (("entry", 84), ("leaf", 8))
 
 
 def test_registers_kept_at_the_stack_pointer_take_nothing(tmp_path: Path) -> None:
-    text = """
-    .syntax unified
-    .thumb
-    .text
-    .global entry
-    .type entry, %function
-entry:
+    text = (
+        ASSEMBLY
+        + """
     push {r4, r5, r6, lr}
     sub sp, #16
 1:  ldm sp, {r1, r3, r5}
@@ -117,22 +119,20 @@ entry:
     add sp, #16
     pop {r4, r5, r6, pc}
 """
+    )
     assert bound(tmp_path, text, suffix="S").path == (("entry", 32),)
 
 
 def test_assembly_can_declare_what_its_instructions_hide(tmp_path: Path) -> None:
-    text = """
-    .syntax unified
-    .thumb
-    .text
-    .global entry
-    .type entry, %function
-entry:
+    text = (
+        ASSEMBLY
+        + """
     mov r3, #40
     sub sp, sp, r3
     add sp, #40
     bx lr
 """
+    )
     with pytest.raises(CodegenError) as raised:
         bound(tmp_path, text, suffix="S")
     assert "error[E505] function entry: entry: a frame whose size its instructions do not tell" in str(

@@ -32,8 +32,9 @@ def conv_layer(seed: int) -> Layer:
     return _one_channel(rng) if op == "DEPTHWISE_CONV_2D" else _rows(rng)
 
 
-def _weights(rng: Generator, shape: tuple[int, ...], axis: int) -> Operand:
-    """Per channel or per tensor; one scale in fifty makes a multiplier of 0."""
+def random_weights(rng: Generator, shape: tuple[int, ...], axis: int, *, extreme: float = 0.15) -> Operand:
+    """Per channel or per tensor; one scale in fifty makes a multiplier of 0. `extreme`: how often all are at
+    an end of their range."""
     count = shape[axis] if rng.random() < 0.7 else 1
     scales = [float32(2.0 ** rng.uniform(-9, -6)) for _ in range(count)]
     if count > 1 and rng.random() < 0.2:
@@ -43,7 +44,7 @@ def _weights(rng: Generator, shape: tuple[int, ...], axis: int) -> Operand:
     )
     type_ = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
     data = rng.integers(-128, 128, shape, np.int8)
-    if rng.random() < 0.15:
+    if extreme and rng.random() < extreme:
         data[...] = rng.choice([-128, 127])
     return Operand(type=type_, data=data, constant=True)
 
@@ -87,7 +88,7 @@ def _wide(rng: Generator) -> Layer:
         DType.INT8,
         (integer(rng, 1, 2), extents[0] + integer(rng, 0, 5), extents[1] + integer(rng, 0, 9), inputs),
     )
-    weights = _weights(rng, (outputs, *kernel, inputs), 0)
+    weights = random_weights(rng, (outputs, *kernel, inputs), 0)
     attrs = ConvAttrs(
         stride=(integer(rng, 1, 2), integer(rng, 1, 3)) if rng.random() < 0.5 else (1, 1),
         dilation=dilation,
@@ -103,7 +104,7 @@ def _one_channel(rng: Generator) -> Layer:
     pads = [integer(rng, 0, kernel[side // 2]) for side in range(4)]
     shape = (integer(rng, 1, 2), kernel[0] + integer(rng, 0, 5), kernel[1] + integer(rng, 0, 9), 1)
     image = random_operand(rng, DType.INT8, shape)
-    weights = _weights(rng, (1, *kernel, multiplier), 3)
+    weights = random_weights(rng, (1, *kernel, multiplier), 3)
     attrs = DepthwiseConvAttrs(
         multiplier=multiplier,
         stride=(integer(rng, 1, 3), integer(rng, 1, 3)),
@@ -119,7 +120,7 @@ def _one_channel(rng: Generator) -> Layer:
 def _rows(rng: Generator) -> Layer:
     inputs, outputs = integer(rng, 1, 200), integer(rng, 1, 30)
     image = random_operand(rng, DType.INT8, (int(rng.choice([1, 1, 2, 5])), inputs))
-    weights = _weights(rng, (outputs, inputs), 0)
+    weights = random_weights(rng, (outputs, inputs), 0)
     attrs = FullyConnectedAttrs(activation=activation(rng))
     result = _result(rng, image, weights, inputs)
     return layer("FULLY_CONNECTED", attrs, (image, weights, _bias(rng, image, weights, outputs)), result)

@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.random import Generator
 
-from codegen.ir import DType, Quantization, TensorType
+from codegen.ir import DType, TensorType
 from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs, Padding2D
 from tests.kernels.builders import random_layer
-from tests.kernels.layers import Layer, Operand, activation, float32, int16_type, integer, layer
+from tests.kernels.dsp.conv_layers import random_weights
+from tests.kernels.layers import Layer, Operand, activation, int16_type, integer, layer
 
 
 def int16_layer(seed: int) -> Layer:
@@ -30,7 +31,7 @@ def shaped(
     """A convolution of one shape that the DSP kernel takes."""
     rng = np.random.default_rng([*rows_columns, inputs, outputs])
     image = _image(rng, (1, *rows_columns, inputs))
-    weights = _weights(rng, (outputs, *kernel, inputs), extreme=False)
+    weights = random_weights(rng, (outputs, *kernel, inputs), 0, extreme=0)
     attrs = ConvAttrs(stride=(stride, stride), padding=Padding2D(top=pad, bottom=pad, left=pad, right=pad))
     operands = (image, weights, _bias(rng, outputs, 100_000))
     return layer("CONV_2D", attrs, operands, _result(rng, image, weights, 2.0**12))
@@ -39,7 +40,7 @@ def shaped(
 def shaped_rows(rows: int, inputs: int, outputs: int) -> Layer:
     """A fully connected layer of one shape that the DSP kernels take."""
     rng = np.random.default_rng([rows, inputs, outputs])
-    image, weights = _image(rng, (rows, inputs)), _weights(rng, (outputs, inputs), extreme=False)
+    image, weights = _image(rng, (rows, inputs)), random_weights(rng, (outputs, inputs), 0, extreme=0)
     operands = (image, weights, None)
     return layer("FULLY_CONNECTED", FullyConnectedAttrs(), operands, _result(rng, image, weights, 2.0**12))
 
@@ -47,20 +48,6 @@ def shaped_rows(rows: int, inputs: int, outputs: int) -> Layer:
 def _image(rng: Generator, shape: tuple[int, ...]) -> Operand:
     type_ = int16_type(rng, shape)
     return Operand(type=type_, data=rng.integers(-32768, 32768, shape, np.int16))
-
-
-def _weights(rng: Generator, shape: tuple[int, ...], *, extreme: bool) -> Operand:
-    """Per channel or per tensor; one scale in fifty makes a multiplier of 0."""
-    count = shape[0] if rng.random() < 0.7 else 1
-    scales = [float32(2.0 ** rng.uniform(-9, -6)) for _ in range(count)]
-    if count > 1 and rng.random() < 0.2:
-        scales[integer(rng, 0, count - 1)] = float32(2.0**-60)
-    quantization = Quantization(scales=tuple(scales), zero_points=(0,) * count, axis=0 if count > 1 else None)
-    data = rng.integers(-128, 128, shape, np.int8)
-    if extreme and rng.random() < 0.2:
-        data[...] = rng.choice([-128, 127])
-    type_ = TensorType(shape=shape, dtype=DType.INT8, quantization=quantization)
-    return Operand(type=type_, data=data, constant=True)
 
 
 def _bias(rng: Generator, channels: int, reach: int) -> Operand:
@@ -93,7 +80,7 @@ def _conv(rng: Generator) -> Layer:
         max(1, reach[axis] - pads[2 * axis] - pads[2 * axis + 1]) + integer(rng, 0, 8) for axis in (0, 1)
     ]
     image = _image(rng, (integer(rng, 1, 2), *extents, inputs))
-    weights = _weights(rng, (outputs, *kernel, inputs), extreme=True)
+    weights = random_weights(rng, (outputs, *kernel, inputs), 0, extreme=0.2)
     attrs = ConvAttrs(
         stride=(integer(rng, 1, 3), integer(rng, 1, 3)) if rng.random() < 0.4 else (1, 1),
         dilation=dilation,
@@ -107,7 +94,7 @@ def _conv(rng: Generator) -> Layer:
 
 def _rows(rng: Generator) -> Layer:
     rows, inputs, outputs = integer(rng, 1, 9), integer(rng, 1, 200), integer(rng, 1, 20)
-    image, weights = _image(rng, (rows, inputs)), _weights(rng, (outputs, inputs), extreme=True)
+    image, weights = _image(rng, (rows, inputs)), random_weights(rng, (outputs, inputs), 0, extreme=0.2)
     attrs = FullyConnectedAttrs(activation=activation(rng))
     return layer(
         "FULLY_CONNECTED", attrs, (image, weights, None), _result(rng, image, weights, _ratio(rng, inputs))
