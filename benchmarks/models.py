@@ -2,8 +2,9 @@
 
 python benchmarks/models.py                     # the table, and results/models.csv written anew
 python benchmarks/models.py --check             # nothing written: exit 1 if a figure is worse than recorded
-python benchmarks/models.py --boards mps2-an386 --models kws_ref_model --optimize speed
+python benchmarks/models.py --boards mps2-an386 --only kws_ref_model --optimize speed
 
+Each row is written as it comes: a stop (Ctrl-C) loses nothing. A terminal shows counts on stderr.
 All figures are deterministic: instructions of the second inference under QEMU's `-icount shift=0` (in steps
 of the counter's resolution), bytes from the ELF and from painted pools. Outputs must equal the goldens.
 """
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -25,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.board import load_board
+from codegen.cli.console import progress
 from codegen.driver.build import Built, build
 from codegen.driver.cycles import estimate_cycles
 from codegen.driver.inputs.cases import Case
@@ -220,33 +222,50 @@ def _beside(row: Row, peer: Mapping[str, Mapping[str, Mapping[str, int]]]) -> st
     return f"{peer['name']}: {', '.join(found)}" if found else ""
 
 
+def measured(work: Sequence[tuple[str, str, Optimize]], compiler: str, jobs: int) -> Iterator[Row]:
+    """Rows of all that fits, as they are done. Work that has not begun is dropped when the caller stops."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        with progress(quiet=False) as tell:
+            tell("models measured", 0, len(work))
+            futures = [pool.submit(measure, *each, compiler) for each in work]
+            for done, future in enumerate(as_completed(futures), 1):
+                row = future.result()
+                tell("models measured", done, len(work))
+                if row is not None:
+                    yield row
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def main() -> int:
     """Measure, print, and write or check."""
     layout = argparse.RawDescriptionHelpFormatter
+    names = [key.rsplit("/", 1)[1] for key in MODELS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--boards", nargs="+", default=BOARDS)
-    parser.add_argument("--models", nargs="+", default=[key.rsplit("/", 1)[1] for key in MODELS])
+    parser.add_argument("--only", nargs="+", default=names, choices=names, metavar="MODEL")
     parser.add_argument("--optimize", nargs="+", default=LEVELS, choices=LEVELS)
     parser.add_argument("--check", action="store_true", help="compare with results/models.csv, write nothing")
     parser.add_argument("--jobs", type=int, default=2)
     wanted = parser.parse_args()
     compiler = gcc.Compiler(prefix=gcc.ARM_PREFIX, options=()).version()
     boards: list[str] = [load_board(board).name for board in wanted.boards]
-    keys = [key for key in MODELS if key.rsplit("/", 1)[1] in wanted.models]
+    keys = [key for key in MODELS if key.rsplit("/", 1)[1] in wanted.only]
     levels: list[Optimize] = wanted.optimize
-    work = itertools.product(boards, keys, levels)
-    with ThreadPoolExecutor(wanted.jobs) as pool:
-        futures = [pool.submit(measure, *each, compiler) for each in work]
-        rows = [row for future in futures if (row := future.result()) is not None]
-    show(rows)
+    work = list(itertools.product(boards, keys, levels))
     recorded = read(RECORDED)
-    complaints_ = [text for row in rows if row.key in recorded for text in worse(row, recorded[row.key])]
-    for text in complaints_:
+    rows: dict[tuple[str, str, str, str], Row] = {}
+    for row in measured(work, compiler, wanted.jobs):
+        rows[row.key] = row
+        if not wanted.check:
+            write({**recorded, **rows}.values(), RECORDED)
+    show([rows[key] for key in sorted(rows)])
+    known = [key for key in sorted(rows) if key in recorded]
+    sentences = [text for key in known for text in worse(rows[key], recorded[key])]
+    for text in sentences:
         print(f"worse: {text}", file=sys.stderr)
-    if wanted.check:
-        return 1 if complaints_ else 0
-    write({**recorded, **{row.key: row for row in rows}}.values(), RECORDED)
-    return 0
+    return 1 if wanted.check and sentences else 0
 
 
 if __name__ == "__main__":
