@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* FreeRTOSConfig.h -- of this example, for FreeRTOS V11 on a Cortex-M4F: static memory only. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H

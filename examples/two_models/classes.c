@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* classes.c -- classes and their names on the UART. */
 #include "classes.h"
 

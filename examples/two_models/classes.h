@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* classes.h -- what the application makes of the models' scores. */
 #ifndef CLASSES_H
 #define CLASSES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* inputs.h -- written by tone.py: images of digits and recordings of tones. */
 /* clang-format off */
 #ifndef INPUTS_H

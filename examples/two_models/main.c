@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* main.c -- two models, one after the other: they share the bytes of one pool. */
 #include "classes.h"
 #include "uart.h"

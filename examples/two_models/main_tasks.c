@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /*
  * main_tasks.c -- a task of FreeRTOS for each model.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* startup.c -- vectors, stack and start-up of a Cortex-M4F. */
 #include <stdint.h>
 

@@ -91,7 +91,7 @@ def images() -> np.ndarray:
 def header() -> str:
     """`inputs.h`: what a camera and a microphone would deliver."""
     lines = [
-        "/* SPDX-License-Identifier: Apache-2.0 */",
+        "/* SPDX-License-Identifier: 0BSD */",
         "/* inputs.h -- written by tone.py: images of digits and recordings of tones. */",
         "/* clang-format off */",
         "#ifndef INPUTS_H",

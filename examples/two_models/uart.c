@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* uart.c -- UART 0 of the MPS2 (CMSDK APB UART), 115,200 baud from 25 MHz, sending only. */
 #include "uart.h"
 

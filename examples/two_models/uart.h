@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* uart.h -- text out of UART 0 of the MPS2. */
 #ifndef UART_H
 #define UART_H

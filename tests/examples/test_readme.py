@@ -190,6 +190,9 @@ def test_tables_are_no_wider_than_a_screen() -> None:
 
 
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md"])
+MODULES = {
+    path.name for room in ("codegen", "tests", "benchmarks", "docs") for path in (ROOT / room).rglob("*.py")
+}
 DECISIONS = ROOT / "docs" / "decisions"
 NAMED = re.compile(r"`((?:codegen|runtime_c|templates|boards|benchmarks|tests|docs|examples)/[\w./-]+)`")
 
@@ -206,6 +209,15 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
         added if page.name == "CONTRIBUTING.md" else set()
     )
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_modules_that_a_page_names_without_a_folder_are_there(page: Path) -> None:
+    """`limits.py` beside a full path: nothing told that it was gone. Files that a page writes are its own."""
+    text = page.read_text(encoding="utf-8")
+    written = set(re.findall(r"^```\w+ title=\"([^\"]+)\"", text, re.MULTILINE))
+    named = set(re.findall(r"`(?:[\w/]+/)?(\w+\.py)`", text)) - written
+    assert sorted(named - MODULES) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

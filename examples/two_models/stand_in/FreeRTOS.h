@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* FreeRTOS.h -- types of the stand-in for FreeRTOS, which this is not: see tasks_stand_in.c. */
 #ifndef STAND_IN_FREERTOS_H
 #define STAND_IN_FREERTOS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /* task.h -- the calls that main_tasks.c makes, as FreeRTOS declares them: see tasks_stand_in.c. */
 #ifndef STAND_IN_TASK_H
 #define STAND_IN_TASK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: 0BSD */
 /*
  * tasks_stand_in.c -- enough of a scheduler to run main_tasks.c where FreeRTOS is not at hand.
  *
