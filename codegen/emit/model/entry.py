@@ -143,7 +143,7 @@ class _Entry:
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
         prims = self.program.prim_funcs
-        pools = ("pools",) if header.caller_pools else ()
+        pools = ("pools",) if header.memory.caller_pools else ()
         pointers = tuple(self._pointers()) if self.program.io is IoMode.CALLER else ()
         params = self.program.function.params
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]

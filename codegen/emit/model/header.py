@@ -137,6 +137,7 @@ class Provenance:
     is_proved: bool
     packed: PackedView | None
     macs: str
+    step_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +151,9 @@ class MemoryView:
     """Models that use the same bytes."""
     macros: tuple[tuple[str, int], ...]
     """Sizes, and of shared pools where its bytes begin."""
+    caller_pools: bool
+    pools: tuple[CallerPool, ...]
+    """Empty where they are the model's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,15 +163,11 @@ class HeaderView:
     name: str
     macro: str
     provenance: Provenance
-    step_names: tuple[str, ...]
     memory: MemoryView
     io: str
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
     stream: StreamView | None
-    caller_pools: bool
-    pools: tuple[CallerPool, ...]
-    """Empty where they are the model's own."""
     states: tuple[StateView, ...]
     has_start: bool
     """There is a function that copies constants at start-up."""
@@ -187,14 +187,11 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         name=program.name,
         macro=program.name.upper(),
         provenance=_provenance(program, version),
-        step_names=tuple(prim.name for prim in program.prim_funcs),
         memory=_memory(places.bundle, program),
         io=program.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         stream=_stream(program, inputs),
-        caller_pools=program.interface.caller_pools,
-        pools=tuple(_caller_pools(program)) if program.interface.caller_pools else (),
         states=tuple(
             StateView(
                 old_name=first.origin or first.field,
@@ -228,6 +225,7 @@ def _provenance(program: Program, version: str) -> Provenance:
         is_proved=program.plan.proved_optimal,
         packed=_packed(program),
         macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
+        step_names=tuple(prim.name for prim in program.prim_funcs),
     )
 
 
@@ -249,6 +247,8 @@ def _memory(bundle: Bundle, program: Program) -> MemoryView:
         width=max(16, *(len(row.name) for row in rows), 0),
         sharers=tuple(bundle.sharers(program.name)) if used_pools(program) else (),
         macros=tuple(_pool_macros(bundle, program)),
+        caller_pools=program.interface.caller_pools,
+        pools=tuple(_caller_pools(program)) if program.interface.caller_pools else (),
     )
 
 
