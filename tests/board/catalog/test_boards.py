@@ -297,12 +297,7 @@ def test_a_file_of_nothing_but_mistakes_has_an_answer(tmp_path: Path, table: str
         ("fetch_bytes = 16", "fetch_bytes = 12", "regions[2].fetch_bytes", "a power of two and at least 4"),
         ("access_cost = 2.25", "access_cost = 0.5", "regions[2].access_cost", "must be at least 1"),
         ('kind = "flash"', 'kind = "data"', "caches[0].kind", "a cortex-m4 has no data cache of its own"),
-        (
-            'kind = "flash"',
-            'kind = "l2"',
-            "caches[0].kind",
-            "must be one of 'instruction', 'data',",
-        ),
+        ('kind = "flash"', 'kind = "l2"', "caches[0].kind", "must be one of 'instruction', 'data',"),
         (
             "[[caches]]",
             '[[setup]]\naddress = 0x4002_3801\nwhy = "odd"\n[[caches]]',
@@ -317,12 +312,7 @@ def test_a_file_of_nothing_but_mistakes_has_an_answer(tmp_path: Path, table: str
         ),
         ("[[caches]]", "[[setup]]\naddress = 0\n[[caches]]", "setup[0].why", "is missing"),
         ('mpu = "v7m"', 'mpu = "v7m"\nboot_words = [-1]', "boot_words", "does not fit 32 bits"),
-        (
-            "[counter]\n",
-            "[counters]\n",
-            "counter",
-            "is missing: the test firmware needs it",
-        ),
+        ("[counter]\n", "[counters]\n", "counter", "is missing: the test firmware needs it"),
     ],
 )
 def test_every_mistake_has_its_field_and_reason(
