@@ -1,8 +1,9 @@
 """The whole chain, one line per stage: model file -> module -> program -> sources -> image."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
@@ -32,7 +33,7 @@ from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle
 from codegen.progress import Progress, Tally, silent
-from codegen.search import Choices, board_pools, check_single, search
+from codegen.search import Choices, SearchOptions, board_pools, check_single, search
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -302,22 +303,10 @@ def document(built: Built, options: Options, measured: Sequence[Measured] = ()) 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:
     """What `options` fix of the search."""
-    return Choices(
-        planner=options.planner,
-        optimize=options.optimize,
-        io=options.io,
-        keep_inputs=options.keep_inputs,
-        states=options.states,
-        schedule=options.schedule,
-        stream_input=options.stream_input,
-        blocks=options.blocks,
-        sharing=options.sharing,
-        pool_limits=options.pool_limits,
-        constant_rules=options.constant_rules,
-        stage=stage_mode(options),
-        limits=Limits(seed=options.seed, deadline_seconds=options.deadline_seconds),
-        emulated=emulated,
-    )
+    asked: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(SearchOptions)}
+    asked["stage"] = stage_mode(options)
+    limits = Limits(seed=options.seed, deadline_seconds=options.deadline_seconds)
+    return Choices(**asked, limits=limits, emulated=emulated)
 
 
 def _observer(options: Options, imported: Module) -> Callable[[str, Module], None] | None:

@@ -1,85 +1,28 @@
-"""What a user can choose, from Python, or from command line, environment and codegen.toml.
+"""What a user can choose, from Python, or from command line, environment and codegen.toml."""
 
-A field with a `_flag` is a row of the table of options: the flag, its help, the variable, the key of
-codegen.toml and the words in provenance follow from it (`codegen.cli.options.option_table`).
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.inputs.models import GivenNames
 from codegen.ir.ops import UserKernel
-from codegen.ir.rules import Place, StateRule
-from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.program.interface import Interface, IoMode
-from codegen.search import CompressMode, ScheduleMode, SharingMode, StageMode
-from codegen.toolchain import Optimize
-
-TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
-"""Groups of options in the help."""
+from codegen.ir.rules import Place
+from codegen.program.interface import Interface
+from codegen.search import SearchOptions
+from codegen.settings import CODE, SEARCH, flag_name, flagged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Flag:
-    """How people set a field of `Options`."""
-
-    group: str
-    help: str
-    metavar: str | None = None
-    blamed: tuple[str, ...] = ()
-    """Codes of the messages that say that its value is wrong."""
-    flag: str | None = None
-    """None: the field's name, `--no-...` beside it where it is on by default. One that begins with `--no-`
-    turns the field off."""
-    decides: bool = True
-    """Whether the generated code may depend on it: it is spelled out in what is emitted, but at its default.
-    False too for `optimize` and `planner`, which are spelled out always."""
-
-
-def flag_name(each: "Field[object]", flag: Flag) -> str:
-    """The flag of a field, `--keep-inputs`, `--reduce/--no-reduce`."""
-    word = each.name.replace("_", "-")
-    return flag.flag or (f"--{word}/--no-{word}" if each.default is True else f"--{word}")
-
-
-def flags_of(cls: type) -> "Mapping[Field[object], Flag]":
-    """The fields of a dataclass that are rows of the table, in order."""
-    every = ((each, each.metadata.get("flag")) for each in fields(cls))
-    return {each: flag for each, flag in every if isinstance(flag, Flag)}
-
-
-def _flag(group: str, help: str, **words: Any) -> Mapping[str, Flag]:
-    """Metadata of a field that is a row of the table of options; `words` as in `Flag`."""
-    return {"flag": Flag(group=group, help=help, **words)}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """Options of one build. `pool_limits` maps pool name to hard limit in bytes."""
+class Options(SearchOptions):
+    """Options of one build: those of the search, and the rest."""
 
     board: str = "stm32"
-    optimize: Optimize = field(
-        default="balanced",
-        metadata=_flag(
-            SEARCH,
-            "speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
-            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
-            "keep a --pool limit each takes what fits.",
-            decides=False,
-        ),
-    )
-    planner: str = field(
-        default="optimal",
-        metadata=_flag(SEARCH, "See `codegen planners`.", metavar="NAME", blamed=("E210",), decides=False),
-    )
     deadline_seconds: float | None = field(
         default=None,
-        metadata=_flag(
+        metadata=flagged(
             SEARCH,
             "Safety stop for planning; a plan it cuts short is reported as not reproducible.",
             metavar="SECONDS",
@@ -87,78 +30,30 @@ class Options:
             decides=False,
         ),
     )
-    pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     pools: tuple[DeclaredPool, ...] = ()
     """Parts of the board's memories that are pools of their own."""
-    io: IoMode = field(
-        default=IoMode.POOL,
-        metadata=_flag(CODE, "Inputs and outputs live in the plan, or belong to the caller."),
-    )
     interface: Interface = field(default_factory=Interface)
-    keep_inputs: bool = field(
-        default=False, metadata=_flag(CODE, "Inputs keep their bytes until the end of the run.")
-    )
-    schedule: ScheduleMode = field(
-        default="optimal",
-        metadata=_flag(SEARCH, "Order of the steps: as in the file, or the one that needs the fewest bytes."),
-    )
-    stream_input: bool = field(
-        default=False,
-        metadata=_flag(CODE, "The application delivers the input row by row; it never lies in RAM whole."),
-    )
     io_types: Literal["file", "int8"] = field(
         default="file",
-        metadata=_flag(
+        metadata=flagged(
             CODE, "int8: expose float inputs and outputs at the model's edge as their int8 values."
-        ),
-    )
-    blocks: bool = field(
-        default=True,
-        metadata=_flag(
-            SEARCH, "Never run layers together row by row: every value whole.", flag="--no-blocks"
-        ),
-    )
-    sharing: SharingMode = field(
-        default="overlap",
-        metadata=_flag(
-            SEARCH, "Bytes a result may share with its argument: none, all of an equally large one, any."
         ),
     )
     reduce: bool = field(
         default=True,
-        metadata=_flag(
+        metadata=flagged(
             SEARCH, "Leave out channels that are constant for every input or that nothing reads; exact."
         ),
     )
-    stage: StageMode = field(
-        default="auto",
-        metadata=_flag(
-            SEARCH,
-            "Copy constants that are read often to faster memory where the board's costs say it pays.",
-            blamed=("E247",),
-        ),
-    )
-    """`auto` copies nothing where the way that firmware calls the model excludes it."""
-    compress: CompressMode = field(
-        default="auto",
-        metadata=_flag(
-            SEARCH, "Store constants compressed, decoded before their step, where they do not fit otherwise."
-        ),
-    )
-    """`auto` stores all as they are where the way that firmware calls the model excludes it."""
     sandbox: bool = False
     """Lay buffers out so that an MPU can open each of them alone (see codegen.driver.checks.image_checks)."""
-    seed: int = field(default=0, metadata=_flag(SEARCH, "Seed of searches and of made-up inputs."))
+    seed: int = field(default=0, metadata=flagged(SEARCH, "Seed of searches and of made-up inputs."))
     kernels: tuple[UserKernel, ...] = ()
     """For operators that codegen lacks, from codegen.toml."""
     places: tuple[Place, ...] = ()
     """Memories and devices of values, from codegen.toml."""
-    states: tuple[StateRule, ...] = ()
-    """Outputs that are inputs of the next inference, from codegen.toml."""
     app_elf: Path | None = None
     """The application that the model goes into: pools take what it leaves (`within_application`)."""
-    constant_rules: tuple[ConstantRule, ...] = ()
-    """Where constants lie, from codegen.toml."""
     stack_bytes: int | None = None
     """What the application has for the model's stack: a build that may need more fails (E406)."""
     dump_ir: Path | None = None

@@ -101,7 +101,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
         other_functions=tuple(name for program in programs for name in other_functions(program)),
         core1_functions=tuple(name for program in programs for name in core1_functions(program)),
         binaries={} if digest is None else {constants_file(bundle.prefix): image_bytes(bundle, digest)},
-        callbacks=tuple(reader_name(program.name) for program in programs if program.streamed),
+        callbacks=tuple(reader_name(program.name) for program in programs if program.edge.streamed),
         prefix=bundle.prefix,
         build_sha256=identity.hex(),
     )

@@ -1,9 +1,9 @@
 """How firmware calls a model: its tensors, its state, who owns what."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codegen.ir import TensorType
+from codegen.ir import Function, TensorType, Var
 
 
 class IoMode(enum.Enum):
@@ -11,6 +11,38 @@ class IoMode(enum.Enum):
 
     POOL = "pool"
     CALLER = "caller"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """What of a function's inputs and outputs is the application's: their bytes, and for how long."""
+
+    io: IoMode = IoMode.POOL
+    kept: bool | frozenset[str] = False
+    """Inputs that are intact when the last step is done: all, none, or those of these names."""
+    streamed: str | None = None
+    """The input that the application delivers row by row; it has no bytes of its own."""
+
+    @property
+    def is_callers(self) -> bool:
+        """Whether the caller owns all inputs and outputs."""
+        return self.io is IoMode.CALLER
+
+    def kept_inputs(self, function: Function) -> frozenset[str]:
+        """Names of the inputs of `function` that must be intact when the last step is done."""
+        names = frozenset(param.name for param in function.params)
+        return names & self.kept if isinstance(self.kept, frozenset) else names if self.kept else frozenset()
+
+    def unwritten(self, function: Function) -> frozenset[str]:
+        """Names of the inputs that no step may write over: a caller's are not ours to write to."""
+        return replace(self, kept=self.is_callers or self.kept).kept_inputs(function)
+
+    def unplanned(self, function: Function) -> frozenset[str]:
+        """Names of the inputs and outputs that need no bytes of the plan."""
+        owned = {self.streamed} if self.streamed is not None else set[str]()
+        if self.is_callers:
+            owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, Var)}
+        return frozenset(owned)
 
 
 class EntryMode(enum.Enum):

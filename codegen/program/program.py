@@ -11,7 +11,7 @@ from types import MappingProxyType
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import Compression, ConstantCosts, ConstantPool, Staged
-from codegen.program.interface import Interface, IoMode, IoTensor, State
+from codegen.program.interface import Edge, Interface, IoTensor, State
 from codegen.program.problem import MemoryPlan, Pool, Problem, peak_bytes, pool_alignment
 
 
@@ -59,14 +59,12 @@ class Program:
     workspaces: Mapping[tuple[str, str], str]
     """(primfunc, workspace name) -> buffer id."""
     constants: tuple[ConstantPool, ...]
-    io: IoMode
+    edge: Edge
     inputs: tuple[IoTensor, ...]
     outputs: tuple[IoTensor, ...]
     times: tuple[tuple[int, int], ...]
     """Interval `[start, stop)` on the buffers' time axis of each step."""
     order: OrderCertificate = OrderCertificate()
-    streamed: str | None = None
-    """The graph input that the application delivers row by row; it has no bytes of its own."""
     interface: Interface = field(default_factory=Interface)
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""

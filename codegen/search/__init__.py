@@ -1,7 +1,7 @@
 """Search: decides kernels, devices, order and memory plan together."""
 
 from codegen.search.blocks.row_blocks import Segment
-from codegen.search.choices import Choices
+from codegen.search.choices import Choices, SearchOptions
 from codegen.search.flash.compressing import CompressMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.flash.staging import StageMode
@@ -16,6 +16,7 @@ __all__ = [
     "CompressMode",
     "Frontier",
     "ScheduleMode",
+    "SearchOptions",
     "Segment",
     "SharingMode",
     "StageMode",

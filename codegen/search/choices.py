@@ -1,56 +1,105 @@
-"""What the user fixes of the search."""
+"""What the user fixes of the search: `SearchOptions`, and as `Choices` with what one build adds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from codegen.ir import Function
 from codegen.ir.rules import StateRule
 from codegen.plan.clock import Clock
 from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.plan.live.kept_inputs import Keep
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Limits
 from codegen.progress import Tally
 from codegen.search.flash.compressing import CompressMode
 from codegen.search.flash.staging import StageMode
 from codegen.search.kernels.sharing import SharingMode
 from codegen.search.steps.schedule import ScheduleMode
+from codegen.settings import CODE, SEARCH, Optimize, flagged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Choices:
-    """What the user fixes of the search. `pool_limits`: pool -> hard limit in bytes; `beside_code`: constant
-    pool -> what a link found the code to leave."""
+class SearchOptions:
+    """What a user can fix of the search of every model. `pool_limits`: pool -> hard limit in bytes."""
 
-    planner: str
-    optimize: str = "balanced"
-    """speed: no blocks unless a limit is missed; balanced: those that lower the peak without an extra
-    multiply-accumulate; size: the least peak for `choose.EXTRA_PERCENT` more multiply-accumulates."""
-    io: IoMode = IoMode.POOL
-    keep_inputs: Keep = False
+    optimize: Optimize = field(
+        default="balanced",
+        metadata=flagged(
+            SEARCH,
+            "speed: fewest instructions. balanced: the least RAM of fast kernels, without extra "
+            "multiply-accumulates. size: the least RAM and flash, for more of them and of instructions. To "
+            "keep a --pool limit each takes what fits.",
+            decides=False,
+        ),
+    )
+    planner: str = field(
+        default="optimal",
+        metadata=flagged(SEARCH, "See `codegen planners`.", metavar="NAME", blamed=("E210",), decides=False),
+    )
     pool_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    io: IoMode = field(
+        default=IoMode.POOL,
+        metadata=flagged(CODE, "Inputs and outputs live in the plan, or belong to the caller."),
+    )
+    keep_inputs: bool = field(
+        default=False, metadata=flagged(CODE, "Inputs keep their bytes until the end of the run.")
+    )
+    schedule: ScheduleMode = field(
+        default="optimal",
+        metadata=flagged(
+            SEARCH, "Order of the steps: as in the file, or the one that needs the fewest bytes."
+        ),
+    )
+    stream_input: bool = field(
+        default=False,
+        metadata=flagged(CODE, "The application delivers the input row by row; it never lies in RAM whole."),
+    )
+    blocks: bool = field(
+        default=True,
+        metadata=flagged(
+            SEARCH, "Never run layers together row by row: every value whole.", flag="--no-blocks"
+        ),
+    )
+    sharing: SharingMode = field(
+        default="overlap",
+        metadata=flagged(
+            SEARCH, "Bytes a result may share with its argument: none, all of an equally large one, any."
+        ),
+    )
+    stage: StageMode = field(
+        default="auto",
+        metadata=flagged(
+            SEARCH,
+            "Copy constants that are read often to faster memory where the board's costs say it pays.",
+            blamed=("E247",),
+        ),
+    )
+    """`auto` copies nothing where the way that firmware calls the model excludes it."""
+    compress: CompressMode = field(
+        default="auto",
+        metadata=flagged(
+            SEARCH, "Store constants compressed, decoded before their step, where they do not fit otherwise."
+        ),
+    )
+    """`auto` stores all as they are where the way that firmware calls the model excludes it."""
+    states: tuple[StateRule, ...] = ()
+    """Outputs that are inputs of the next inference, from codegen.toml."""
+    constant_rules: tuple[ConstantRule, ...] = ()
+    """Where constants lie, from codegen.toml."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choices(SearchOptions):
+    """What is fixed of one search. `beside_code`: constant pool -> what a link found the code to leave."""
+
     beside_code: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, compare=False)
     """That of one search, which starts it by the deadline of `limits`."""
     plans: Tally = field(default_factory=Tally, compare=False)
     """Of memory plans that the search has weighed."""
-    schedule: ScheduleMode = "optimal"
-    stream_input: bool = False
-    """The application delivers the only input row by row; it never lies in memory whole."""
-    blocks: bool = True
-    """Off: no blocks, every value lies in memory whole."""
-    sharing: SharingMode = "overlap"
-    constant_rules: tuple[ConstantRule, ...] = ()
-    """Where the user wants constants to lie."""
     among_others: bool = False
     """Other models are built too: a rule that applies to nothing here may be for one of them."""
-    stage: StageMode = "auto"
-    """Whether constants that are read often are copied to faster memory where that pays."""
-    compress: CompressMode = "auto"
-    """Whether constants that do not fit otherwise are stored compressed."""
-    states: tuple[StateRule, ...] = ()
-    """Outputs that are inputs of the next inference."""
     state_inputs: frozenset[str] = frozenset()
     """Those inputs: `search` knows them when it has paired `states`."""
     alone: bool = False
@@ -61,3 +110,9 @@ class Choices:
     """Value -> who gave it its device, for messages."""
     reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
+
+    def edge(self, function: Function | None = None) -> Edge:
+        """What of inputs and outputs is the application's; without a function no input is streamed."""
+        params = function.params if function is not None and self.stream_input else ()
+        kept = self.keep_inputs or self.state_inputs
+        return Edge(io=self.io, kept=kept, streamed=params[0].name if params else None)

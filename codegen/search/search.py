@@ -8,7 +8,6 @@ from codegen.ir import Board, Function, Module, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
-from codegen.plan.live.kept_inputs import Keep, keeping
 from codegen.plan.place import planners
 from codegen.program.interface import IoMode, State
 from codegen.program.program import OrderCertificate, Program
@@ -172,8 +171,7 @@ class _Ready:
             function,
             prim_funcs,
             mode=choices.schedule,
-            io=choices.io,
-            keep_inputs=choices.keep_inputs,
+            edge=choices.edge(),
             clock=choices.clock,
         )
         function, prim_funcs = ordered.function, ordered.prim_funcs
@@ -219,12 +217,11 @@ class _Ready:
             workspaces=best.live.workspaces,
             constants=(),
             constant_pools=pools,
-            io=self._choices.io,
+            edge=self.planning.edge,
             inputs=io_tensors("input", best.function.params),
             outputs=io_tensors("output", _variables(best.ordered.function)),
             states=self._states,
             times=best.live.times,
-            streamed=self.planning.streamed,
             order=_certificate(best, self._choices),
             metadata=self._module.metadata,
         )
@@ -243,7 +240,7 @@ class _Ready:
         )
         check_apart(program)
         program = with_staging(program, choices.stage, may_raise=raised, may_stay=choices.alone)
-        check(program, keep_inputs=self._choices.keep_inputs)
+        check(program)
         return program
 
 
@@ -263,9 +260,7 @@ def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) ->
     taken = {state.input for state in states}
     inputs = io_tensors("input", function.params)
     names = frozenset(tensor.value for tensor in inputs if tensor.field in taken)
-    if not names:
-        return choices
-    return replace(choices, state_inputs=names, keep_inputs=keeping(choices.keep_inputs, *names))
+    return replace(choices, state_inputs=names)
 
 
 def _owners(function: Function, choices: Choices) -> Owners:
@@ -293,11 +288,11 @@ def _certificate(best: Attempt, choices: Choices) -> OrderCertificate:
     )
 
 
-def check(program: Program, *, keep_inputs: Keep) -> None:
+def check(program: Program) -> None:
     """All independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
     found = [
         *validate.violations(program.problem, program.plan),
-        *replay.replay_program(program, keep_inputs=keep_inputs),
+        *replay.replay_program(program),
         *memories.misplaced_program(program),
     ]
     if found:

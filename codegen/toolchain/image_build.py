@@ -5,12 +5,12 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from codegen.errors import Messages
 from codegen.ir import Board, Runner
 from codegen.program.image import ElfSizes, Image, Sources
 from codegen.progress import Progress, silent
+from codegen.settings import Optimize
 from codegen.targets.families import family_of
 from codegen.toolchain import callgraph, elf, gcc, host_build, stack_bound
 from codegen.toolchain.elf import Elf
@@ -84,8 +84,6 @@ def _check_regions(pools: Symbols, board: Board, messages: Messages) -> None:
                 help="the board's linker script must send .bss.cg sections to their regions",
             )
 
-
-Optimize = Literal["speed", "balanced", "size"]
 
 LEVELS: Mapping[Optimize, str] = {"speed": "-O3", "balanced": "-O2", "size": "-Os"}
 """Optimisation of the product's files; the rest of the test firmware is always built for size."""

@@ -20,7 +20,7 @@ from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Planned, build, plan_model
 from codegen.driver.inputs.cases import Case, pattern_case
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, measure, request, used_pools
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
@@ -36,6 +36,7 @@ from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.steps.schedule import ScheduleMode
+from codegen.settings import Optimize
 from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined
@@ -113,7 +114,7 @@ def test_streamed_inputs(tmp_path: Path) -> None:
     made = [_program(seed, stream=True) for seed in range(BATCH)]
     programs = [each for each in made if each is not None]
     assert len(programs) > BATCH // 2
-    assert all(program.streamed == "image" for _, program in programs)
+    assert all(program.edge.streamed == "image" for _, program in programs)
     _run(programs, tmp_path)
 
 

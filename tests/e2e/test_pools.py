@@ -19,12 +19,13 @@ from codegen import resources
 from codegen.board import load_board
 from codegen.board.link.linked_board import target_session
 from codegen.driver.build import Built, build
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.plan.place.access import access_cost
 from codegen.program.problem import peak_bytes
+from codegen.settings import Optimize
 from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
 from tests.kernels.dsp.depthwise_models import run_all

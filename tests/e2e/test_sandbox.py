@@ -342,6 +342,6 @@ def test_a_wrong_plan_is_caught_while_running(mutate: Callable[[Program], Progra
 
 def test_a_wrong_plan_never_leaves_the_search() -> None:
     program = _host_program(KWS)
-    search.check(program, keep_inputs=False)
+    search.check(program)
     with pytest.raises(ValueError, match="made a wrong plan"):
-        search.check(_onto_its_neighbour(program), keep_inputs=False)
+        search.check(_onto_its_neighbour(program))

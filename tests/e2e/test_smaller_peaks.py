@@ -18,7 +18,7 @@ from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.driver.build import Planned, plan_model
 from codegen.driver.inputs.cases import Case
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.driver.run import check_steps, complaints, execute, measure, reference, request, used_pools
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
@@ -33,6 +33,7 @@ from codegen.program.problem import Placement, peak_bytes
 from codegen.search import Choices, search
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
+from codegen.settings import Optimize
 from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
 from tests.joining import joined

@@ -14,7 +14,7 @@ from codegen import emit, toolchain
 from codegen.board import run_poisoned
 from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import Case, pattern_case
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.driver.run import check_steps, complaints, execute, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.plan.models.bundling import together
@@ -22,6 +22,7 @@ from codegen.program.image import RunResult, Trace
 from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
+from codegen.settings import Optimize
 from tests import engines
 
 SCALE = 0.05

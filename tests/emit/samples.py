@@ -34,9 +34,8 @@ from codegen.kernels.call import (
 from codegen.kernels.contract import LinkedConstant, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
-from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.liveness import liveness
-from codegen.program.interface import IoMode, IoTensor, State
+from codegen.program.interface import Edge, IoMode, IoTensor, State
 from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
 from codegen.program.program import Program
 
@@ -99,18 +98,18 @@ def assemble(
     io: IoMode,
     fields: Mapping[str, str],
     board: ir.Board = HOST,
-    keep_inputs: Keep = False,
+    keep_inputs: bool | frozenset[str] = False,
 ) -> Program:
     """A program whose buffers lie at `offsets`: buffer -> (pool, offset). `fields`: value -> C field."""
     pools = tuple(
         Pool(name=pool, region="SRAM", limit_bytes=4096, section=f".bss.cg.{pool}")
         for pool in ("sram", "ccm")
     )
+    edge = Edge(io=io, kept=keep_inputs)
     live = liveness(
         prims,
         function,
-        io=io,
-        keep_inputs=keep_inputs,
+        edge=edge,
         pool_candidates=dict.fromkeys(BufferKind, ("sram", "ccm")),
         minimum_alignment=1,
     )
@@ -136,7 +135,7 @@ def assemble(
         workspaces=live.workspaces,
         constants=link(prims, (flash,)),
         constant_pools=(flash,),
-        io=io,
+        edge=edge,
         inputs=tuple(_io(var, fields) for var in function.params),
         outputs=tuple(_io(tensors[result.name], fields) for result in outputs),
         times=live.times,

@@ -9,7 +9,7 @@ from codegen.ir.operator import Attrs, Op
 from codegen.kernels.contract import MemoryDemand, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import (
     Buffer,
     BufferKind,
@@ -101,8 +101,7 @@ def live(
     return liveness(
         prims,
         function(params, prims, results),
-        io=io,
-        keep_inputs=keep_inputs,
+        edge=Edge(io=io, kept=keep_inputs),
         pool_candidates=dict.fromkeys(BufferKind, tuple(pools)),
         minimum_alignment=minimum_alignment,
     )

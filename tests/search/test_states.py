@@ -163,6 +163,6 @@ def test_both_checkers_see_what_is_laid_over_state(guest: str, tmp_path: Path) -
     state = placements["past_in"]
     placements[guest] = Placement(pool=state.pool, offset=state.offset)
     moved = replace(program, plan=replace(program.plan, placements=placements))
-    assert any("past_in" in text for text in replay.replay_program(moved, keep_inputs=False))
+    assert any("past_in" in text for text in replay.replay_program(moved))
     assert any("past_in" in text for text in validate.violations(moved.problem, moved.plan))
-    assert not replay.replay_program(program, keep_inputs=False)
+    assert not replay.replay_program(program)

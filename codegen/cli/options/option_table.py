@@ -9,9 +9,10 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import click
 
-from codegen.driver.options import CODE, OUTPUT, SEARCH, TARGET, Flag, Options, flag_name, flags_of
+from codegen.driver.options import Options
 from codegen.ir.sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
+from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Flag, flag_name, flags_of
 
 GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 """Groups of the help, in this order, behind what a verb has for itself."""

@@ -40,7 +40,7 @@ from codegen.kernels.call import (
     WorkspaceArg,
 )
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.interface import Interface, IoMode
+from codegen.program.interface import Interface
 from codegen.program.program import Program, core_of, second_core_steps, uses_second_core
 
 _CALL, _CORE1 = "c/steps/call.c.j2", "c/steps/core1.c.j2"
@@ -126,7 +126,7 @@ class _Entry:
         self.linked = constant_addresses(places.bundle, program, self._base)
         self.constants = {**self.linked, **staged_addresses(program, places)}
         structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
-        own = ["context", "status"] if program.streamed else []
+        own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
@@ -144,7 +144,7 @@ class _Entry:
         """All of it."""
         prims = self.program.prim_funcs
         pools = ("pools",) if header.memory.caller_pools else ()
-        pointers = tuple(self._pointers()) if self.program.io is IoMode.CALLER else ()
+        pointers = tuple(self._pointers()) if self.program.edge.is_callers else ()
         params = self.program.function.params
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
@@ -169,7 +169,7 @@ class _Entry:
         """What must not be NULL where the caller owns inputs and outputs."""
         yield "inputs"
         for tensor in self.program.inputs:
-            if tensor.value != self.program.streamed:
+            if tensor.value != self.program.edge.streamed:
                 yield f"inputs->{c_name(tensor.field)}"
         yield "outputs"
         yield from (f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)

@@ -10,7 +10,6 @@ from codegen.emit.values.copies import has_start
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
 from codegen.emit.values.model_data import constant_macros
 from codegen.program.image import ElfSizes
-from codegen.program.interface import IoMode
 from codegen.program.program import Bundle, Program, own_pools
 
 RUNTIME_ABI = 1
@@ -188,7 +187,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
         macro=program.name.upper(),
         provenance=_provenance(program, version),
         memory=_memory(places.bundle, program),
-        io=program.io.value,
+        io=program.edge.io.value,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         stream=_stream(program, inputs),
@@ -208,9 +207,9 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
 
 def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
     """The step's number, then what steps reach."""
-    if program.io is IoMode.CALLER:
+    if program.edge.is_callers:
         return ("step", *pools, "inputs", "outputs")
-    return ("step", *pools, *(("context",) if program.streamed else ()))
+    return ("step", *pools, *(("context",) if program.edge.streamed else ()))
 
 
 def _provenance(program: Program, version: str) -> Provenance:

@@ -10,7 +10,7 @@ from codegen.ir import DType, TensorType, Var
 from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
-from codegen.program.interface import IoMode, IoTensor
+from codegen.program.interface import IoTensor
 from codegen.program.problem import Buffer, Placement, peak_bytes
 from codegen.program.program import Bundle, Program, core_of, own_pools
 
@@ -144,8 +144,8 @@ def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> d
 
     A streamed input counts as the caller's, though no pointer leads to it.
     """
-    if program.io is IoMode.POOL:
-        streamed = [tensor for tensor in program.inputs if tensor.value == program.streamed]
+    if not program.edge.is_callers:
+        streamed = [tensor for tensor in program.inputs if tensor.value == program.edge.streamed]
         return {tensor.value: ("inputs", c_name(tensor.field)) for tensor in streamed}
     owned = {anchors[tensor.value][0]: ("outputs", c_name(tensor.field)) for tensor in program.outputs}
     return owned | {tensor.value: ("inputs", c_name(tensor.field)) for tensor in program.inputs}
@@ -241,7 +241,7 @@ def _tensor(
         accessor=f"{program.name}_{_access_word(program, field, kind)}",
         pointer=places.pointer(in_pool, given.dtype, PUBLIC_TYPES) if in_pool else "",
         overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
-        is_streamed=kind == "input" and tensor.value == program.streamed,
+        is_streamed=kind == "input" and tensor.value == program.edge.streamed,
     )
 
 

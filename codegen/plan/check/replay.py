@@ -12,9 +12,8 @@ import numpy as np
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.program.constants import Staged
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import MemoryPlan, Pool, Problem
 from codegen.program.program import BufferSlice, Program
 
@@ -44,7 +43,7 @@ class _Piece:
 _Pieces = tuple[_Piece, ...]
 
 
-def replay_program(program: Program, *, keep_inputs: Keep) -> list[str]:
+def replay_program(program: Program) -> list[str]:
     """`replay` of a whole program."""
     return replay(
         program.function,
@@ -53,9 +52,7 @@ def replay_program(program: Program, *, keep_inputs: Keep) -> list[str]:
         workspaces=program.workspaces,
         problem=program.problem,
         plan=program.plan,
-        io=program.io,
-        keep_inputs=keep_inputs,
-        streamed=program.streamed,
+        edge=program.edge,
         staged=program.staged,
         states=[(first.value, second.value) for first, second in program.state_tensors],
     )
@@ -69,9 +66,7 @@ def replay(
     workspaces: Mapping[tuple[str, str], str],
     problem: Problem,
     plan: MemoryPlan,
-    io: IoMode,
-    keep_inputs: Keep,
-    streamed: str | None = None,
+    edge: Edge,
     staged: Sequence[Staged] = (),
     states: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
@@ -85,8 +80,8 @@ def replay(
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         return ["the PrimFuncs are not the steps of the function, in its order"]
-    callers = _callers(function, prim_funcs) if io is IoMode.CALLER else frozenset[str]()
-    callers |= {param.name for param in function.params if param.name == streamed}
+    callers = _callers(function, prim_funcs) if edge.is_callers else frozenset[str]()
+    callers |= {param.name for param in function.params if param.name == edge.streamed}
     places = _Places(function, prim_funcs, slices, workspaces, problem, plan, callers)
     if places.faults:
         return places.faults
@@ -95,7 +90,7 @@ def replay(
     for first, _ in states:  # the application's call that sets them to zero
         memory.write(first, places.values.get(first))
     results = {result.name: None for result in function.results if isinstance(result, Var)}
-    kept = [*results, *sorted(kept_inputs(function, keep_inputs) - results.keys())]
+    kept = [*results, *sorted(edge.kept_inputs(function) - results.keys())]
     found = _inference(function, prim_funcs, places, memory, staged, states, kept)
     if states and not found:
         again = _inference(function, prim_funcs, places, memory, staged, states, kept)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.plan.live.ties import Ties, ties
+from codegen.program.interface import Edge
 
 
 def may_replace(
@@ -15,19 +15,19 @@ def may_replace(
     step: int,
     *,
     argument: int | None = None,
-    keep_inputs: Keep,
+    edge: Edge,
 ) -> bool:
     """As `Replaceable.may`, of one step."""
-    return Replaceable(function, prim_funcs, keep_inputs=keep_inputs).may(step, argument=argument)
+    return Replaceable(function, prim_funcs, edge).may(step, argument=argument)
 
 
 class Replaceable:
     """Which arguments the steps of a function may replace, looked up for many steps."""
 
-    def __init__(self, function: Function, prim_funcs: Sequence[PrimFunc], *, keep_inputs: Keep) -> None:
+    def __init__(self, function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> None:
         self._function, self._prim_funcs = function, prim_funcs
         self._kept = {result.name for result in function.results if isinstance(result, Var)}
-        self._kept |= set(kept_inputs(function, keep_inputs))
+        self._kept |= edge.unwritten(function)
         self._joins = [step for step, prim in enumerate(prim_funcs) if prim.joins]
         self._ties: dict[int, Ties] = {}
         self._alive: list[list[str]] | None = None
@@ -36,7 +36,7 @@ class Replaceable:
         """Whether step `step` may replace its argument `argument` (default: the one its PrimFunc names).
 
         True if nobody reads a byte of that argument later: not under its own name, not through a view of the
-        bytes it lies in, not as a result, not as an input that is to be kept.
+        bytes it lies in, not as a result, not as an input that must stay as it is.
         """
         prim = self._prim_funcs[step]
         index = prim.in_place if argument is None else argument

@@ -15,10 +15,9 @@ from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.access_counts import access_counts
 from codegen.plan.live.in_place import Replaceable
-from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.plan.live.occupancy import Occupancy, conflicts
 from codegen.plan.live.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.program.program import BufferSlice
 
@@ -66,38 +65,34 @@ def liveness(
     prim_funcs: Sequence[PrimFunc],
     function: Function,
     *,
-    io: IoMode,
-    keep_inputs: Keep,
+    edge: Edge,
     pool_candidates: PoolCandidates,
     minimum_alignment: int,
-    streamed: str | None = None,
 ) -> Liveness:
     """Buffers, live intervals and conflicts of `function` run by `prim_funcs` (one a step, in order).
 
-    Inputs are born at 0 and die at their last use (those of `keep_inputs`: at the end), results
-    live to the end. With `io` = caller, graph inputs, outputs and views of them are not planned, nor is the
-    graph input `streamed`, of which blocks hold rows. Raises CodegenError
-    E213 (the caller cannot own an output that shares bytes) or E403 (pinned to a pool it may not use),
-    ValueError if the PrimFuncs do not fit the function or values that share bytes do not fit each other.
+    Inputs are born at 0 and die at their last use (those that `edge` keeps: at the end), results live to the
+    end. Where they are the caller's, graph inputs, outputs and views of them are not planned, nor is a
+    streamed input, of which blocks hold rows. Raises CodegenError E213 (the caller cannot own an output that
+    shares bytes) or E403 (pinned to a pool it may not use), ValueError if the PrimFuncs do not fit the
+    function or values that share bytes do not fit each other.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
-    # The caller's inputs are not ours to write to.
-    fixed_inputs = io is IoMode.CALLER or keep_inputs
-    replaceable = Replaceable(function, prim_funcs, keep_inputs=fixed_inputs)
+    replaceable = Replaceable(function, prim_funcs, edge)
     for step, prim in enumerate(prim_funcs):
         if prim.in_place is not None and not replaceable.may(step):
             raise ValueError(f"{prim.name}: the argument it replaces is needed later")
-    values = _Values(prim_funcs, function, io, streamed)
+    values = _Values(prim_funcs, function, edge)
     owned_by_caller: frozenset[str] = frozenset()
-    if io is IoMode.CALLER:
+    if edge.is_callers:
         _check_caller(function, values.ties)
         owned_by_caller = frozenset(values.io_roots)
-    if streamed is not None:
-        _check_streamed(prim_funcs, values, streamed)
-        owned_by_caller |= {streamed}
+    if edge.streamed is not None:
+        _check_streamed(prim_funcs, values, edge.streamed)
+        owned_by_caller |= {edge.streamed}
     times = step_times(prim_funcs)
-    kept = _kept(function, keep_inputs)
+    kept = _kept(function, edge)
     spans = _spans(prim_funcs, function, times, kept)
     planned = [root for root in values.members if root not in owned_by_caller]
     touched = access_counts(prim_funcs, function, values.anchors)
@@ -148,12 +143,10 @@ def _whole(buffer: Buffer) -> Occupancy:
 class _Values:
     """Variables that share bytes: each has an anchor (root variable, byte offset in it)."""
 
-    def __init__(
-        self, prim_funcs: Sequence[PrimFunc], function: Function, io: IoMode, streamed: str | None
-    ) -> None:
+    def __init__(self, prim_funcs: Sequence[PrimFunc], function: Function, edge: Edge) -> None:
         self.ties = found = ties(function, prim_funcs)
         faults = [*found.faults, *misfits(found, prim_funcs)]
-        faults += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
+        faults += foreign_joins(function, prim_funcs, found, edge)
         if faults:
             raise ValueError("; ".join(faults))
         self.vars, self.anchors, self.members = found.variables, found.anchors, found.members()
@@ -224,10 +217,10 @@ def _check_streamed(prim_funcs: Sequence[PrimFunc], values: _Values, streamed: s
         raise ValueError(f"{streamed}: a streamed input is read by something else than a block")
 
 
-def _kept(function: Function, keep_inputs: Keep) -> frozenset[str]:
+def _kept(function: Function, edge: Edge) -> frozenset[str]:
     """Values that must be intact when the last step is done."""
     results = frozenset(result.name for result in function.results if isinstance(result, Var))
-    return results | kept_inputs(function, keep_inputs)
+    return results | edge.kept_inputs(function)
 
 
 def _spans(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from codegen.ir import DeviceConflict, Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,15 +134,10 @@ def part_outputs(function: Function, found: Ties) -> list[tuple[str, str]]:
     return problems
 
 
-def foreign_joins(
-    function: Function, prim_funcs: Sequence[PrimFunc], found: Ties, *, io: IoMode, streamed: str | None
-) -> list[str]:
+def foreign_joins(function: Function, prim_funcs: Sequence[PrimFunc], found: Ties, edge: Edge) -> list[str]:
     """Joins in bytes that are not the plan's, in sentences: the caller's may lie anywhere, and a streamed
     input has none."""
-    owned = {streamed} if streamed is not None else set[str]()
-    if io is IoMode.CALLER:
-        owned |= {var.name for var in (*function.params, *function.results) if isinstance(var, Var)}
-    roots = {found.anchors[name][0] for name in owned}
+    roots = {found.anchors[name][0] for name in edge.unplanned(function)}
     return [
         f"{prim.name}: joins its arguments in bytes of the caller"
         for prim in prim_funcs
@@ -150,14 +145,12 @@ def foreign_joins(
     ]
 
 
-def broken(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, streamed: str | None
-) -> list[str]:
+def broken(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> list[str]:
     """Why these values cannot share bytes as the PrimFuncs want it, in sentences; empty if they can."""
     found = ties(function, prim_funcs)
     texts = [*found.faults, *misfits(found, prim_funcs)]
-    texts += foreign_joins(function, prim_funcs, found, io=io, streamed=streamed)
-    if io is IoMode.CALLER:
+    texts += foreign_joins(function, prim_funcs, found, edge)
+    if edge.is_callers:
         texts += [f"output {name} {problem}" for name, problem in part_outputs(function, found)]
         edges = {
             found.anchors[v.name][0] for v in (*function.params, *function.results) if isinstance(v, Var)

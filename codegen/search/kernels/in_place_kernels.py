@@ -8,9 +8,8 @@ from codegen.ir import Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.plan.live.in_place import Replaceable
-from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.ties import broken
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest
@@ -64,9 +63,7 @@ def alternatives(
     binder: Binder,
     *,
     optimize: str,
-    keep_inputs: Keep,
-    io: IoMode,
-    streamed: str | None,
+    edge: Edge,
     best: Callable[[Sequence[PrimFunc]], PrimFunc] = cheapest,
 ) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that replaces an argument, where there is one and nobody needs that later.
@@ -74,7 +71,7 @@ def alternatives(
     None with `optimize` = speed; workspaces up to `BALANCED_WORKSPACE_BYTES` with balanced. All of them can
     be taken together, and any part of them. `best` chooses where a step has several.
     """
-    replaceable = Replaceable(function, prim_funcs, keep_inputs=io is IoMode.CALLER or keep_inputs)
+    replaceable = Replaceable(function, prim_funcs, edge)
     able: list[tuple[int, PrimFunc]] = []
     for step, prim in enumerate(prim_funcs) if optimize != "speed" else ():
         for kernel in binder.able(prim.let, in_place=True):
@@ -89,7 +86,7 @@ def alternatives(
                 able.append((step, bound))
 
     def is_sound(others: Mapping[int, PrimFunc]) -> bool:
-        return not broken(function, replaced(prim_funcs, others), io=io, streamed=streamed)
+        return not broken(function, replaced(prim_funcs, others), edge)
 
     return _taken({}, able, best, is_sound)
 

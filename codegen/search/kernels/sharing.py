@@ -8,8 +8,8 @@ from codegen.ir import Function, Var
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
-from codegen.plan.live.kept_inputs import Keep
 from codegen.plan.live.ties import misfits, ties
+from codegen.program.interface import Edge
 
 SharingMode = Literal["none", "in-place", "overlap"]
 """none: every result lies apart from what it is computed from (views, which compute nothing, do not).
@@ -37,12 +37,10 @@ def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
     return tuple(found)
 
 
-def replacing(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, fixed_inputs: Keep
-) -> tuple[PrimFunc, ...]:
+def replacing(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> tuple[PrimFunc, ...]:
     """`prim_funcs`, of which `permitted` left exact sharing, every result in the bytes of the first argument
-    that it may replace and that nobody reads any more; apart from all others. `fixed_inputs`: inputs must
-    keep their bytes. Never where devices or kernels want them in different memories.
+    that it may replace and that nobody reads any more; apart from all others. Never where devices or kernels
+    want them in different memories.
     """
     prims = list(prim_funcs)
     for step, prim in enumerate(prim_funcs):
@@ -51,7 +49,7 @@ def replacing(
         free = [
             rule.argument
             for rule in prim.sharing
-            if may_replace(function, prims, step, argument=rule.argument, keep_inputs=fixed_inputs)
+            if may_replace(function, prims, step, argument=rule.argument, edge=edge)
         ]
         prims[step] = replace(prim, sharing=())
         for argument in free:

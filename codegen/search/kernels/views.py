@@ -10,15 +10,13 @@ from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import broken
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.program import core_of
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.in_place_kernels import P, Planner, replaced
 
 
-def alternatives(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, streamed: str | None
-) -> dict[int, PrimFunc]:
+def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> dict[int, PrimFunc]:
     """By step: the PrimFunc that does without a copy, or with a smaller one. All of them can be taken
     together, and any part of them.
 
@@ -29,7 +27,7 @@ def alternatives(
 
     def holds(step: int, prim: PrimFunc) -> bool:
         prims = replaced(prim_funcs, {**found, step: prim})
-        return not broken(function, prims, io=io, streamed=streamed)
+        return not broken(function, prims, edge)
 
     for step, prim in enumerate(prim_funcs):
         if prim.memory or core_of(prim):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from codegen.ir import Board, Function, Var
+from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.liveness import Liveness, liveness
 from codegen.plan.place.access import access_cost, least_access_cost
 from codegen.plan.place.bounds import covered_bytes, lower_bound
 from codegen.plan.place.planners import Planner
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search import states
@@ -111,10 +111,14 @@ class Planning:
     """What was looked for already; no limit decides it."""
 
     @property
+    def edge(self) -> Edge:
+        """What of inputs and outputs is the application's."""
+        return self.choices.edge(self.variant.function)
+
+    @property
     def streamed(self) -> str | None:
         """The input that is delivered row by row."""
-        params = self.variant.function.params
-        return params[0].name if self.choices.stream_input and params else None
+        return self.edge.streamed
 
     @property
     def total_bytes(self) -> int:
@@ -194,13 +198,7 @@ class Planning:
 
     def _tiler(self) -> Tiler:
         function, prims, steps = self.variant.function, self.variant.prim_funcs, self.variant.steps
-        callers: frozenset[str] = frozenset()
-        if self.choices.io is IoMode.CALLER:
-            results = [result for result in function.results if isinstance(result, Var)]
-            callers = frozenset(var.name for var in (*function.params, *results))
-        if self.streamed is not None:
-            callers |= {self.streamed}
-        lives = Lifetimes(function, prims, callers=callers, keep_inputs=self.choices.keep_inputs)
+        lives = Lifetimes(function, prims, self.edge)
         return Tiler(
             function,
             prims,
@@ -225,7 +223,7 @@ class Planning:
             function, prims = apply(function, prims, self.variant.steps, segments)
         others: dict[int, PrimFunc] = {}
         if self.choices.sharing == "overlap":
-            others = views.alternatives(function, prims, io=self.choices.io, streamed=self.streamed)
+            others = views.alternatives(function, prims, self.edge)
             others = states.apart(function, prims, others, self.choices.state_inputs)
         if below_bytes is not None:
             candidates = self._candidates(function, prims, others)
@@ -308,9 +306,7 @@ class Planning:
             prims,
             self.binder,
             optimize=self.choices.optimize if self.reach == "chosen" else "size",
-            keep_inputs=self.choices.keep_inputs,
-            io=self.choices.io,
-            streamed=self.streamed,
+            edge=self.edge,
             best=best or (lambda found: cheapest(found, FLASH_WORTH[self.choices.optimize])),
         )
 
@@ -371,18 +367,15 @@ class Planning:
         """`prims` with the sharing that the user permits."""
         if self.choices.sharing == "overlap":
             return tuple(prims)
-        fixed = self.choices.io is IoMode.CALLER or self.choices.keep_inputs
-        return replacing(function, permitted(prims, self.choices.sharing), fixed_inputs=fixed)
+        return replacing(function, permitted(prims, self.choices.sharing), self.edge)
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(
             prims,
             function,
-            io=self.choices.io,
-            keep_inputs=self.choices.keep_inputs,
+            edge=self.edge,
             pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self.pools)),
             minimum_alignment=self.board.buffer_alignment_bytes,
-            streamed=self.streamed,
         )
 
 

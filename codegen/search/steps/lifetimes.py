@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.kept_inputs import Keep, kept_inputs
+from codegen.program.interface import Edge
 
 
 class Lifetimes:
@@ -14,11 +14,9 @@ class Lifetimes:
         self,
         function: Function,
         prim_funcs: Sequence[PrimFunc],
-        *,
-        callers: frozenset[str],
-        keep_inputs: Keep,
+        edge: Edge,
     ) -> None:
-        """`callers`: names of values that the caller owns (inputs, outputs), which need nothing here."""
+        """What the caller owns of `edge` needs nothing here."""
         self.roots = {param.name: param.name for param in function.params}
         self.sizes = {param.name: param.type.size_bytes for param in function.params}
         self.births = {param.name: -1 for param in function.params}
@@ -29,10 +27,10 @@ class Lifetimes:
                     self.deaths[self.roots[arg.name]] = step
             self._bind(prim, step)
         kept = [result.name for result in function.results if isinstance(result, Var)]
-        kept += kept_inputs(function, keep_inputs)
+        kept += edge.kept_inputs(function)
         for name in kept:
             self.deaths[self.roots[name]] = len(prim_funcs)
-        for name in callers:
+        for name in edge.unplanned(function):
             self.sizes[self.roots[name]] = 0
         self._count_crossing(len(prim_funcs))
 

@@ -12,7 +12,6 @@ from typing import Literal
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
-from codegen.plan.live.kept_inputs import Keep, kept_inputs
 from codegen.plan.order.best_order import best_order
 from codegen.plan.order.order_graph import (
     OrderGraph,
@@ -24,7 +23,7 @@ from codegen.plan.order.order_graph import (
     Shared,
 )
 from codegen.plan.place.bounds import largest_overlap
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 
 ScheduleMode = Literal["file", "optimal"]
 
@@ -49,8 +48,7 @@ def schedule(
     prim_funcs: Sequence[PrimFunc],
     *,
     mode: ScheduleMode,
-    io: IoMode,
-    keep_inputs: Keep,
+    edge: Edge,
     limits: OrderLimits | None = None,
     clock: Clock | None = None,
 ) -> Scheduled:
@@ -59,7 +57,7 @@ def schedule(
     With mode `file` nothing moves. The reordered function computes the same values: it is a permutation
     of the same steps in which every use still follows its definition.
     """
-    graph = order_graph(function, prim_funcs, io=io, keep_inputs=keep_inputs)
+    graph = order_graph(function, prim_funcs, edge)
     limits = OrderLimits(states=0, beam_width=0) if mode == "file" else limits
     result = best_order(graph, limits, clock)
     if mode == "file" or not result.reordered:
@@ -69,21 +67,17 @@ def schedule(
     return Scheduled(function=replace(function, body=body), prim_funcs=ordered, result=result)
 
 
-def order_graph(
-    function: Function, prim_funcs: Sequence[PrimFunc], *, io: IoMode, keep_inputs: Keep
-) -> OrderGraph:
+def order_graph(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> OrderGraph:
     """The steps of `function` as an order graph; raises ValueError if the PrimFuncs do not fit it."""
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         raise ValueError(f"{function.name}: the PrimFuncs are not the steps of the function")
-    return _Graph(function, prim_funcs, io, keep_inputs).graph()
+    return _Graph(function, prim_funcs, edge).graph()
 
 
 class _Graph:
     """Variables as (value, byte offset in it), and the steps over them."""
 
-    def __init__(
-        self, function: Function, prim_funcs: Sequence[PrimFunc], io: IoMode, keep_inputs: Keep
-    ) -> None:
+    def __init__(self, function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> None:
         self._prim_funcs = prim_funcs
         self._step = {prim.let.var.name: step for step, prim in enumerate(prim_funcs)}
         roots = [*function.params, *(prim.let.var for prim in prim_funcs if prim.view is None)]
@@ -96,8 +90,8 @@ class _Graph:
                 self._anchors[prim.let.var.name] = (value, offset + prim.view.offset_bytes)
         inputs = {self._value[param.name] for param in function.params}
         outputs = {self._anchors[r.name][0] for r in function.results if isinstance(r, Var)}
-        owned = inputs | outputs if io is IoMode.CALLER else set[int]()
-        kept = outputs | {self._value[name] for name in kept_inputs(function, keep_inputs)}
+        owned = inputs | outputs if edge.is_callers else set[int]()
+        kept = outputs | {self._value[name] for name in edge.kept_inputs(function)}
         self._sizes = [0 if i in owned else var.type.size_bytes for i, var in enumerate(roots)]
         self._values = tuple(
             OrderValue(size_bytes=size, given=index in inputs, kept=index in kept)

@@ -16,7 +16,7 @@ from codegen.kernels.contract import Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import MemoryPlan, Problem
 from codegen.program.program import BufferSlice, Program
 
@@ -34,11 +34,10 @@ class Case:
     workspaces: Mapping[tuple[str, str], str]
     problem: Problem
     plan: MemoryPlan
-    io: IoMode = IoMode.POOL
-    keep_inputs: bool = False
+    edge: Edge
 
     @classmethod
-    def of(cls, program: Program, *, keep_inputs: bool = False) -> "Case":
+    def of(cls, program: Program) -> "Case":
         return cls(
             function=program.function,
             prim_funcs=program.prim_funcs,
@@ -46,8 +45,7 @@ class Case:
             workspaces=program.workspaces,
             problem=program.problem,
             plan=program.plan,
-            io=program.io,
-            keep_inputs=keep_inputs,
+            edge=program.edge,
         )
 
     def replayed(self) -> list[str]:
@@ -59,8 +57,7 @@ class Case:
             workspaces=self.workspaces,
             problem=self.problem,
             plan=self.plan,
-            io=self.io,
-            keep_inputs=self.keep_inputs,
+            edge=self.edge,
         )
 
     def checked(self) -> list[str]:
@@ -112,7 +109,7 @@ class _Machine:
         for prim in case.prim_funcs:
             yield from self._step(prim)
         kept = [r for r in case.function.results if isinstance(r, Var)]
-        kept += list(case.function.params) if case.keep_inputs else []
+        kept += list(case.function.params) if case.edge.kept else []
         for var in kept:
             yield from self._look(var.name, self._place(var))
 

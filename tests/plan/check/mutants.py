@@ -11,6 +11,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.ties import ties
 from codegen.plan.place.greedy import greedy_by_size
+from codegen.program.interface import Edge
 from codegen.program.problem import Conflict, Limits, Placement, Pool, Problem
 from codegen.program.shortage import DoesNotFit
 from tests.plan.build import function, live, prim, var
@@ -49,7 +50,7 @@ def random_case(seed: int) -> Case:
         sizes = [arg.type.size_bytes for arg in one.let.call.args if isinstance(arg, Var)]
         if one.is_call and not one.joined and sizes == [one.let.var.type.size_bytes]:
             graph = function(params, prims, results)
-            if may_replace(graph, prims, step, argument=0, keep_inputs=keep):
+            if may_replace(graph, prims, step, argument=0, edge=Edge(kept=keep)):
                 prims[step] = replace(one, in_place=0, sharing=())
             if ties(graph, prims).faults:
                 prims[step] = one  # a joined argument would be a part of something larger
@@ -62,7 +63,7 @@ def random_case(seed: int) -> Case:
         workspaces=found.workspaces,
         problem=problem,
         plan=greedy_by_size(problem),
-        keep_inputs=keep,
+        edge=Edge(kept=keep),
     )
 
 

@@ -14,7 +14,7 @@ from codegen.plan.check.validate import violations
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.place.greedy import greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Conflict, MemoryPlan, Placement, Pool, Problem
 from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, buffer, function, live, placed, prim, problem, var
@@ -46,8 +46,7 @@ class Case:
             workspaces=self.found.workspaces,
             problem=self.problem,
             plan=plan,
-            io=self.io,
-            keep_inputs=self.keep_inputs,
+            edge=Edge(io=self.io, kept=self.keep_inputs),
         )
 
 
@@ -269,8 +268,7 @@ def test_replay_refuses_another_order() -> None:
         workspaces=found.found.workspaces,
         problem=found.problem,
         plan=plan_of(),
-        io=IoMode.POOL,
-        keep_inputs=False,
+        edge=Edge(),
     )
     assert swapped == ["the PrimFuncs are not the steps of the function, in its order"]
 

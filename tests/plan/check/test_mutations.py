@@ -66,7 +66,7 @@ def real_cases() -> tuple[Case, ...]:
             prim if prim.in_place is not None or prim.block is not None else bound[prim.name]
             for prim in planned.program.prim_funcs
         )
-        case = replace(Case.of(planned.program, keep_inputs=keep), prim_funcs=prims)
+        case = replace(Case.of(planned.program), prim_funcs=prims)
         problem = mutants.spread(case.problem, random.Random(number))
         found += [case, replace(case, problem=problem, plan=greedy_by_size(problem))]
     return tuple(found)

@@ -14,7 +14,7 @@ from codegen.plan.live.in_place import may_replace
 from codegen.plan.live.liveness import Liveness
 from codegen.plan.live.ties import Ties, ties
 from codegen.plan.place.greedy import greedy_by_size
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, function, live, placed, prim, var
@@ -36,6 +36,7 @@ def case_of(prims: list[PrimFunc], results: list[Var], found: Liveness) -> Case:
         workspaces=found.workspaces,
         problem=problem,
         plan=greedy_by_size(problem),
+        edge=Edge(),
     )
 
 
@@ -67,7 +68,7 @@ def test_only_what_nobody_reads_later(
     prims: list[PrimFunc], results: list[Var], keep: bool, legal: bool
 ) -> None:
     step = next(i for i, p in enumerate(prims) if p.in_place is not None)
-    assert may_replace(function([X], prims, results), prims, step, keep_inputs=keep) is legal
+    assert may_replace(function([X], prims, results), prims, step, edge=Edge(kept=keep)) is legal
     if legal:
         live([X], prims, results, keep_inputs=keep)
     else:

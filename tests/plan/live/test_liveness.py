@@ -6,7 +6,7 @@ from codegen.errors import CodegenError
 from codegen.ir import ConstRef, DType, TensorType
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.plan.live.liveness import Liveness, liveness
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import BufferKind, Conflict
 from codegen.program.program import BufferSlice
 from tests.plan.build import POOL, function, live, prim, var
@@ -296,8 +296,7 @@ def test_pools_by_function() -> None:
     found = liveness(
         steps,
         function([X], steps, [A]),
-        io=IoMode.POOL,
-        keep_inputs=False,
+        edge=Edge(),
         pool_candidates=candidates,
         minimum_alignment=1,
     )
@@ -314,8 +313,7 @@ def test_prim_funcs_of_another_function_are_refused() -> None:
         liveness(
             steps[:1],
             function([X], steps, [B]),
-            io=IoMode.POOL,
-            keep_inputs=False,
+            edge=Edge(),
             pool_candidates={},
             minimum_alignment=1,
         )

@@ -16,7 +16,7 @@ from codegen.ir.rules import Place
 from codegen.passes import place_values
 from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import BufferKind, Pool, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
@@ -43,7 +43,7 @@ class _Case:
         binder = Binder(data, HOST.target)
         self.prims = select(self.function, binder)
         self.steps = row_steps(self.prims, binder)
-        lives = Lifetimes(self.function, self.prims, callers=frozenset(), keep_inputs=False)
+        lives = Lifetimes(self.function, self.prims, edge=Edge())
         self.tiler = Tiler(self.function, self.prims, self.steps, lives)
 
     def groupings(self, start: int = 0) -> Iterator[tuple[Segment, ...]]:
@@ -64,8 +64,7 @@ class _Case:
         live = liveness(
             prims,
             function,
-            io=IoMode.POOL,
-            keep_inputs=False,
+            edge=Edge(),
             pool_candidates=dict.fromkeys(BufferKind, ("ram",)),
             minimum_alignment=1,
         )

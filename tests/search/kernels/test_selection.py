@@ -14,7 +14,7 @@ import pytest
 from codegen import importers, passes
 from codegen.board import load_board
 from codegen.driver.build import Planned, pipeline, plan_model
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.ir import Board, Let, Region, Runner, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.contract import LinkedConstant
@@ -29,6 +29,7 @@ from codegen.search.kernels.binding import Binder, Cap, step_key
 from codegen.search.kernels.costs import RAM_WORTH, cheapest
 from codegen.search.kernels.selection import select
 from codegen.search.kernels.shared_code import used_code_bytes
+from codegen.settings import Optimize
 from tests.search.chains import Chain
 from tests.testdata import model_path
 

@@ -14,7 +14,7 @@ from codegen.ir.ops import OPS, ConcatAttrs, DepthwiseConvAttrs, Padding2D, Stri
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay_program
 from codegen.plan.live.ties import broken
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Limits, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
@@ -204,21 +204,19 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     program = planned(module, optimize="size")
     check(program, module)
     assert peak(program) <= peak(copied(module, optimize="size"))
-    everything = views.alternatives(program.function, _bound(module), io=IoMode.POOL, streamed=None)
+    everything = views.alternatives(program.function, _bound(module), edge=Edge())
     taken = in_place_kernels.replaced(_bound(module), everything)
     others = in_place_kernels.alternatives(
         program.function,
         taken,
         Binder({id_: constant.data for id_, constant in module.constants.items()}, BOARD.target),
         optimize="size",
-        keep_inputs=False,
-        io=IoMode.POOL,
-        streamed=None,
+        edge=Edge(),
     )
     # Of the slice nothing may be replaced: the first layer alone could, but then not the second as well.
     assert [step for step, prim in enumerate(taken) if prim.let.call.op.name == "DEPTHWISE_CONV_2D"] == [3, 4]
     assert list(others) == [3]
-    assert not broken(module.main, in_place_kernels.replaced(taken, others), io=IoMode.POOL, streamed=None)
+    assert not broken(module.main, in_place_kernels.replaced(taken, others), edge=Edge())
 
 
 def _bound(module: Module) -> tuple[PrimFunc, ...]:
@@ -237,7 +235,7 @@ def test_wrong_offsets_in_a_join_are_rejected() -> None:
         assert part.offset_bytes == offset
         for step in (-1, 1):
             moved = {**program.slices, name: replace(part, offset_bytes=offset + step)}
-            assert replay_program(replace(program, slices=moved), keep_inputs=False)
+            assert replay_program(replace(program, slices=moved))
 
 
 @st.composite

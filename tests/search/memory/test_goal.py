@@ -13,7 +13,7 @@ import pytest
 from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.ir.rules import Place
 from codegen.ir.types import VirtualDevice
@@ -26,6 +26,7 @@ from codegen.search import Choices, board_pools, curve, search
 from codegen.search.kernels import in_place_kernels
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
+from codegen.settings import Optimize
 from tests.plan.mobile import Block, mobile
 from tests.search.chains import random_chain
 from tests.testdata import model_path

@@ -8,12 +8,12 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import plan_model
-from codegen.driver.options import Optimize, Options
+from codegen.driver.options import Options
 from codegen.ir import Board, Module, Region, Var
 from codegen.ir.evaluate import evaluate
 from codegen.plan.check import replay, validate
 from codegen.plan.place import planners
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
@@ -25,6 +25,7 @@ from codegen.search.memory.attempt import Attempt, Grouping, Planning
 from codegen.search.memory.candidates import within
 from codegen.search.steps.recompute import Need, Variant, variants
 from codegen.search.steps.schedule import schedule
+from codegen.settings import Optimize
 from tests.plan.growth import calls
 from tests.search.chains import random_chain
 from tests.testdata import model_path
@@ -49,7 +50,7 @@ def planning(variant: Variant, module: Module, **choices: object) -> Planning:
     data = {id_: constant.data for id_, constant in module.constants.items()}
     planner = planners.find("greedy_by_size")
     ordered = schedule(
-        variant.function, variant.prim_funcs, mode="file", io=made.io, keep_inputs=made.keep_inputs
+        variant.function, variant.prim_funcs, mode="file", edge=Edge(io=made.io, kept=made.keep_inputs)
     )
     return Planning(
         ordered=ordered,
@@ -72,8 +73,7 @@ def check(module: Module, attempt: Attempt) -> None:
         workspaces=attempt.live.workspaces,
         problem=attempt.problem,
         plan=attempt.plan,
-        io=IoMode.POOL,
-        keep_inputs=False,
+        edge=Edge(),
     )
     assert found == []
     image = np.random.default_rng(1).integers(-128, 128, module.main.params[0].type.shape, np.int8)

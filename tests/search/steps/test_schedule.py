@@ -13,7 +13,7 @@ from codegen.plan.order.order_graph import OrderLimits
 from codegen.plan.order.step_sets import order_peak
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
-from codegen.program.interface import IoMode
+from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import peak_bytes
 from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
@@ -31,7 +31,7 @@ def branchy() -> tuple[Function, list[PrimFunc]]:
 def scheduled(
     found: Function, prims: list[PrimFunc], *, io: IoMode = IoMode.POOL, keep_inputs: bool = False
 ) -> Scheduled:
-    return schedule(found, prims, mode="optimal", io=io, keep_inputs=keep_inputs)
+    return schedule(found, prims, mode="optimal", edge=Edge(io=io, kept=keep_inputs))
 
 
 def test_branches_are_finished_one_by_one() -> None:
@@ -63,7 +63,7 @@ def test_inputs_that_are_kept() -> None:
 
 def test_file_mode_moves_nothing() -> None:
     given_function, prims = branchy()
-    found = schedule(given_function, prims, mode="file", io=IoMode.POOL, keep_inputs=False)
+    found = schedule(given_function, prims, mode="file", edge=Edge())
     assert found.function is given_function
     assert found.prim_funcs == tuple(prims)
     assert (found.result.peak_bytes, found.result.proved, found.result.states) == (210, False, 0)
@@ -212,6 +212,6 @@ def test_names_do_not_matter(made: tuple[list[Var], list[PrimFunc], list[Var]]) 
 def test_limits_are_passed_on() -> None:
     given_function, prims = branchy()
     limits = OrderLimits(states=0, beam_width=0)
-    found = schedule(given_function, prims, mode="optimal", io=IoMode.POOL, keep_inputs=False, limits=limits)
+    found = schedule(given_function, prims, mode="optimal", edge=Edge(), limits=limits)
     assert (found.result.peak_bytes, found.result.proved) == (210, False)
-    assert order_peak(order_graph(given_function, prims, io=IoMode.POOL, keep_inputs=False), range(5)) == 210
+    assert order_peak(order_graph(given_function, prims, edge=Edge()), range(5)) == 210

@@ -1,0 +1,49 @@
+"""Settings: fields of options as people set them, and the words that several stages share.
+
+A field with a `flag` is a row of the table of options: the flag, its help, the variable, the key of
+codegen.toml and the words in provenance follow from it (`codegen.cli.options.option_table`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, Literal
+
+Optimize = Literal["speed", "balanced", "size"]
+"""What a build favours."""
+
+TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
+"""Groups of options in the help."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flag:
+    """How people set a field of options."""
+
+    group: str
+    help: str
+    metavar: str | None = None
+    blamed: tuple[str, ...] = ()
+    """Codes of the messages that say that its value is wrong."""
+    flag: str | None = None
+    """None: the field's name, `--no-...` beside it where it is on by default. One that begins with `--no-`
+    turns the field off."""
+    decides: bool = True
+    """Whether the generated code may depend on it: it is spelled out in what is emitted, but at its default.
+    False too for `optimize` and `planner`, which are spelled out always."""
+
+
+def flag_name(each: "Field[object]", flag: Flag) -> str:
+    """The flag of a field, `--keep-inputs`, `--reduce/--no-reduce`."""
+    word = each.name.replace("_", "-")
+    return flag.flag or (f"--{word}/--no-{word}" if each.default is True else f"--{word}")
+
+
+def flags_of(cls: type) -> "Mapping[Field[object], Flag]":
+    """The fields of a dataclass that are rows of the table, in order."""
+    every = ((each, each.metadata.get("flag")) for each in fields(cls))
+    return {each: flag for each, flag in every if isinstance(flag, Flag)}
+
+
+def flagged(group: str, help: str, **words: Any) -> Mapping[str, Flag]:
+    """Metadata of a field that is a row of the table of options; `words` as in `Flag`."""
+    return {"flag": Flag(group=group, help=help, **words)}
