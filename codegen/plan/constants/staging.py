@@ -11,8 +11,10 @@ start-up first, in several orders (all orders of at most `EXACT` constants). `Co
 choice can go below: every constant by itself where it costs least, as if there were room for all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import permutations
 
 from codegen.plan.constants.pool_order import round_up
@@ -172,6 +174,50 @@ def _improve(each: Candidate, room: "Room", found: _Way, *, at_start: bool) -> N
             room.put_back(before[0])
 
 
+_Entry = tuple[int, int, int, int]
+"""Offset, bytes, birth, death."""
+
+_SHORT_STEPS = 8
+"""What lives in no more steps is looked up by them, so that short copies see their neighbours alone."""
+
+
+class _Taken:
+    """What lies in a pool, by offset: all of it, and what is alive in each step."""
+
+    def __init__(self, times: Sequence[tuple[int, int]]) -> None:
+        self._starts = [start for start, _ in times]
+        self._all: list[_Entry] = []
+        self._long: list[_Entry] = []
+        self._short: list[list[_Entry]] = [[] for _ in range(len(times) + 1)]
+
+    def add(self, entry: _Entry) -> None:
+        """`entry` is there."""
+        for entries in self._lists(entry):
+            insort(entries, entry)
+
+    def remove(self, entry: _Entry) -> None:
+        """One of what is as `entry` is gone."""
+        for entries in self._lists(entry):
+            del entries[bisect_left(entries, entry)]
+
+    def between(self, start: int, stop: int) -> Iterable[_Entry]:
+        """All that may be alive at some time in [start, stop), by offset; some of it several times."""
+        steps = self._steps(start, stop)
+        return merge(self._long, *self._short[steps]) if _is_short(steps) else self._all
+
+    def _lists(self, entry: _Entry) -> list[list[_Entry]]:
+        steps = self._steps(*entry[2:])
+        return [self._all, *(self._short[steps] if _is_short(steps) else [self._long])]
+
+    def _steps(self, start: int, stop: int) -> slice:
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        return slice(first, max(bisect_left(self._starts, stop), first + 1))
+
+
+def _is_short(steps: slice) -> bool:
+    return steps.stop - steps.start <= _SHORT_STEPS
+
+
 class Room:
     """Bytes of the pools that a plan and copies leave free, up to `limits`."""
 
@@ -183,14 +229,11 @@ class Room:
         limits: Mapping[str, int],
     ) -> None:
         self.problem, self._times, self._limits = problem, times, limits
-        self._taken = {
-            pool.name: [
-                (plan.placements[b.id].offset, b.size_bytes, b.start, b.stop)
-                for b in problem.buffers
-                if plan.placements[b.id].pool == pool.name and b.size_bytes
-            ]
-            for pool in problem.pools
-        }
+        self._taken = {pool.name: _Taken(times) for pool in problem.pools}
+        for b in problem.buffers:
+            if b.size_bytes:
+                place = plan.placements[b.id]
+                self._taken[place.pool].add((place.offset, b.size_bytes, b.start, b.stop))
 
     def put(self, each: Candidate, pool: Pool, *, at_start: bool) -> Staged | None:
         """Stage `each` at the lowest free bytes of `pool`; None if there are none."""
@@ -210,12 +253,17 @@ class Room:
 
     def placed(self, staged: Staged) -> Staged | None:
         """`staged` at the lowest free bytes of its pool, which it takes; None if there are none."""
-        start, stop = staged.interval(self._times)
+        room, (start, stop) = (
+            self._limits.get(staged.pool, 0) - staged.size_bytes,
+            staged.interval(self._times),
+        )
         offset = 0
-        for begin, size, born, dead in sorted(self._taken[staged.pool]):
-            if born < stop and start < dead and begin < offset + staged.size_bytes and offset < begin + size:
+        for begin, size, born, dead in self._taken[staged.pool].between(start, stop):
+            if offset > room or begin >= offset + staged.size_bytes:
+                break
+            if born < stop and start < dead and offset < begin + size:
                 offset = round_up(begin + size, staged.alignment)
-        if offset + staged.size_bytes > self._limits.get(staged.pool, 0):
+        if offset > room:
             return None
         staged = replace(staged, offset=offset)
         self.put_back(staged)
@@ -223,13 +271,13 @@ class Room:
 
     def put_back(self, staged: Staged) -> None:
         """`staged` takes its bytes."""
-        self._taken[staged.pool].append(self._entry(staged))
+        self._taken[staged.pool].add(self._entry(staged))
 
     def take_back(self, staged: Staged) -> None:
         """The bytes of `staged` are free again."""
         self._taken[staged.pool].remove(self._entry(staged))
 
-    def _entry(self, staged: Staged) -> tuple[int, int, int, int]:
+    def _entry(self, staged: Staged) -> "_Entry":
         return (staged.offset, staged.size_bytes, *staged.interval(self._times))
 
 
