@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate, steps
+from codegen.ir.fixed_point import quantize_multiplier
 from codegen.ir.ops import Activation
 from codegen.ir.ops.base import parameters as pm
 from codegen.ir.ops.base.taps import WindowAxis
@@ -350,3 +351,20 @@ def test_huge_numbers_cost_nothing(extent: int) -> None:
     dilated = WindowAxis(extent=extent, window=3, dilation=HUGE, before=HUGE, after=HUGE, stride=HUGE)
     assert dilated.near().dilation <= extent + 1
     assert [each.tap for each in dilated.hits()] == [1]
+
+
+def test_multipliers_of_a_layer_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pass and every kernel that was weighed computed them again, a dozen times a layer."""
+    asked: list[float] = []
+
+    def counted(factor: float) -> tuple[int, int]:
+        asked.append(factor)
+        return quantize_multiplier(factor)
+
+    monkeypatch.setattr(pm, "quantize_multiplier", counted)
+    scales = [0.01234567 + 0.001 * channel for channel in range(32)]
+    first = pm.conv_multipliers(0.76543, scales, 0.2468)
+    wanted = [tuple(each.tolist()) for each in first]
+    first[0][:] = 0  # whoever changes the result has one of his own
+    assert [tuple(each.tolist()) for each in pm.conv_multipliers(0.76543, scales, 0.2468)] == wanted
+    assert len(asked) == 32

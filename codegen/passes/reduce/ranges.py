@@ -338,12 +338,15 @@ def condensed(let: Let, images: Sequence[np.ndarray], fill: int) -> Condensed | 
 
 def _kinds(images: Sequence[np.ndarray], axis: int) -> Indices:
     """Per position along the axis a number: equal where all images hold the same there."""
-    positions = range(images[0].shape[axis])
+    # Copied to one line a position first: to gather each by itself takes ten times as long.
+    lines = [
+        np.ascontiguousarray(np.moveaxis(image, axis, 0)).reshape(image.shape[axis], -1) for image in images
+    ]
     seen: dict[bytes, int] = {}
     return np.array(
         [
-            seen.setdefault(b"".join(image.take(position, axis).tobytes() for image in images), len(seen))
-            for position in positions
+            seen.setdefault(b"".join(each.tobytes() for each in position), len(seen))
+            for position in zip(*lines, strict=True)
         ],
         np.int64,
     )

@@ -174,38 +174,38 @@ def _improve(each: Candidate, room: "Room", found: _Way, *, at_start: bool) -> N
             room.put_back(before[0])
 
 
-_Entry = tuple[int, int, int, int]
+Entry = tuple[int, int, int, int]
 """Offset, bytes, birth, death."""
 
 _SHORT_STEPS = 8
 """What lives in no more steps is looked up by them, so that short copies see their neighbours alone."""
 
 
-class _Taken:
+class Taken:
     """What lies in a pool, by offset: all of it, and what is alive in each step."""
 
     def __init__(self, times: Sequence[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in times]
-        self._all: list[_Entry] = []
-        self._long: list[_Entry] = []
-        self._short: list[list[_Entry]] = [[] for _ in range(len(times) + 1)]
+        self._all: list[Entry] = []
+        self._long: list[Entry] = []
+        self._short: list[list[Entry]] = [[] for _ in range(len(times) + 1)]
 
-    def add(self, entry: _Entry) -> None:
+    def add(self, entry: Entry) -> None:
         """`entry` is there."""
         for entries in self._lists(entry):
             insort(entries, entry)
 
-    def remove(self, entry: _Entry) -> None:
+    def remove(self, entry: Entry) -> None:
         """One of what is as `entry` is gone."""
         for entries in self._lists(entry):
             del entries[bisect_left(entries, entry)]
 
-    def between(self, start: int, stop: int) -> Iterable[_Entry]:
+    def between(self, start: int, stop: int) -> Iterable[Entry]:
         """All that may be alive at some time in [start, stop), by offset; some of it several times."""
         steps = self._steps(start, stop)
         return merge(self._long, *self._short[steps]) if _is_short(steps) else self._all
 
-    def _lists(self, entry: _Entry) -> list[list[_Entry]]:
+    def _lists(self, entry: Entry) -> list[list[Entry]]:
         steps = self._steps(*entry[2:])
         return [self._all, *(self._short[steps] if _is_short(steps) else [self._long])]
 
@@ -229,7 +229,7 @@ class Room:
         limits: Mapping[str, int],
     ) -> None:
         self.problem, self._times, self._limits = problem, times, limits
-        self._taken = {pool.name: _Taken(times) for pool in problem.pools}
+        self._taken = {pool.name: Taken(times) for pool in problem.pools}
         for b in problem.buffers:
             if b.size_bytes:
                 place = plan.placements[b.id]
@@ -277,7 +277,7 @@ class Room:
         """The bytes of `staged` are free again."""
         self._taken[staged.pool].remove(self._entry(staged))
 
-    def _entry(self, staged: Staged) -> "_Entry":
+    def _entry(self, staged: Staged) -> "Entry":
         return (staged.offset, staged.size_bytes, *staged.interval(self._times))
 
 

@@ -9,6 +9,7 @@ Sources: tensorflow/lite/kernels/*.cc (Prepare), kernel_util.cc, as of version 2
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,15 @@ def conv_multipliers(
 
     Source: PopulateConvolutionQuantizationParams.
     """
+    multipliers, shifts = _multipliers(image_scale, tuple(weight_scales), result_scale)
+    return multipliers.copy(), shifts.copy()
+
+
+# A layer is asked for by every pass and every kernel that is weighed, a dozen times.
+@lru_cache(maxsize=1 << 10)
+def _multipliers(
+    image_scale: float, weight_scales: tuple[float, ...], result_scale: float
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     pairs = [quantize_multiplier(image_scale * scale / result_scale) for scale in weight_scales]
     return (
         np.array([multiplier for multiplier, _ in pairs], np.int32),
