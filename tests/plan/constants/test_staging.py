@@ -388,8 +388,7 @@ def test_a_short_copy_looks_at_what_lives_beside_it_alone() -> None:
         for length in (1, 3, 500 if start % 200 == 0 else 2)
     ]
     taken = Taken(times)
-    for entry in entries:
-        taken.add(entry)
+    list(map(taken.add, entries))
     for start in range(0, 596, 7):
         seen = list(taken.between(start, start + 4))
         alive = {each for each in entries if each[2] < start + 4 and start < each[3]}
@@ -397,6 +396,5 @@ def test_a_short_copy_looks_at_what_lives_beside_it_alone() -> None:
         assert [each[0] for each in seen] == sorted(each[0] for each in seen)
         assert len(seen) <= 50
     assert set(taken.between(0, 600)) == set(entries)
-    for entry in entries:
-        taken.remove(entry)
+    list(map(taken.remove, entries))
     assert not list(taken.between(0, 600)) and not list(taken.between(10, 12))
