@@ -7,10 +7,9 @@ from dataclasses import replace
 from codegen.driver.inputs.planned import Planned
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.models.bundling import together
-from codegen.plan.models.joint import Groups, heaviest_group, join
+from codegen.plan.models.joint import Groups, heaviest_group, join, together
 from codegen.plan.place import planners
-from codegen.plan.place.excess import shortage
+from codegen.plan.place.budgets import shortage
 from codegen.program.problem import Limits, Pool, peak_bytes
 from codegen.program.program import Bundle, bundle_peak
 from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage

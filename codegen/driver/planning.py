@@ -14,8 +14,7 @@ from codegen.ir import Board, Region
 from codegen.plan.check import validate
 from codegen.plan.place import planners, problem_files
 from codegen.plan.place.access import access_cost
-from codegen.plan.place.budgets import Budgets, smallest_budgets
-from codegen.plan.place.excess import shortage
+from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.plan.place.planners import Planner
 from codegen.program.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
 from codegen.program.shortage import DoesNotFit

@@ -35,7 +35,7 @@ from codegen.emit.values.model_data import (
 from codegen.ir import Runner
 from codegen.kernels.base.forms import in_smallest_forms
 from codegen.plan.draw.memory_map import program_map
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import Sources
 from codegen.program.program import Bundle, Program
 

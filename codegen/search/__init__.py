@@ -2,10 +2,9 @@
 
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.choices import Choices, SearchOptions
-from codegen.search.flash.compressing import CompressMode
+from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
-from codegen.search.flash.staging import StageMode
-from codegen.search.kernels.sharing import SharingMode
+from codegen.search.kernels.in_place import SharingMode
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.states import check_single

@@ -1,4 +1,7 @@
-"""What the user fixes of the search: `SearchOptions`, and as `Choices` with what one build adds."""
+"""What the user fixes of the search: `SearchOptions`, and as `Choices` with what one build adds.
+
+Inputs that arrive row by row: whether a model can take its own so.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,13 +10,12 @@ from types import MappingProxyType
 from codegen.ir import Function
 from codegen.ir.rules import StateRule
 from codegen.plan.clock import Clock
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Limits
 from codegen.progress import Tally
-from codegen.search.flash.compressing import CompressMode
-from codegen.search.flash.staging import StageMode
-from codegen.search.kernels.sharing import SharingMode
+from codegen.search.flash.compressing import CompressMode, StageMode
+from codegen.search.kernels.in_place import SharingMode
 from codegen.search.steps.schedule import ScheduleMode
 from codegen.settings import CODE, SEARCH, Optimize, flagged
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Function, Module, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check import memories, replay, validate
@@ -16,16 +16,13 @@ from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, ro
 from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
-from codegen.search.flash.compressing import CompressMode, linked
+from codegen.search.flash.compressing import CompressMode, linked, with_staging
 from codegen.search.flash.constant_pools import constant_pools, placed
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
-from codegen.search.flash.staging import with_staging
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
-from codegen.search.kernels.direction import directed
-from codegen.search.kernels.selection import select, select_fewest_bytes
-from codegen.search.kernels.shared_code import used_code_bytes
-from codegen.search.kernels.sharing import permitted
+from codegen.search.kernels.in_place import directed, permitted
+from codegen.search.kernels.selection import select, select_fewest_bytes, used_code_bytes
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
@@ -33,7 +30,6 @@ from codegen.search.memory.smallest import SmallestPlan
 from codegen.search.states import check_apart, io_tensors, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
-from codegen.search.stream import check_stream
 
 
 def search(
@@ -310,3 +306,43 @@ def _variables(function: Function) -> tuple[Var, ...]:
             )
         )
     return tuple(result for result in function.results if isinstance(result, Var))
+
+
+_WHOLE = "leave out --stream-input: the input then lies in RAM whole"
+
+
+_KINDS = (
+    "an image of int8 or float32 that convolutions or pools read first can be streamed; a float image that "
+    "the model quantises first can with --io-types int8"
+)
+
+
+def check_stream(planning: Planning, function: Function, choices: Choices) -> None:
+    """Raises CodegenError E217 with all that keeps the input from being delivered row by row."""
+    if planning.streamed is None:
+        return
+    messages = Messages()
+
+    def refuse(text: str, help_: str) -> None:
+        messages.take(Message(code="E217", text=text, where="--stream-input", help=help_, of_one_model=True))
+
+    if choices.keep_inputs:
+        refuse(
+            "--keep-inputs keeps the bytes of an input that has none",
+            "leave out --keep-inputs: who delivers the rows has them and can keep them; or "
+            f"{_WHOLE}, and is kept",
+        )
+    if not choices.blocks:
+        refuse(
+            "rows that arrive one by one need blocks, which --no-blocks excludes",
+            f"leave out --no-blocks; or {_WHOLE}",
+        )
+    if len(function.params) != 1:
+        refuse(f"the model has {len(function.params)} inputs, supported is one", _WHOLE)
+    elif choices.blocks and not planning.tiler().can_stream:
+        readers = [
+            let.where for s, let in enumerate(function.body) if s in function.uses()[planning.streamed]
+        ]
+        names = ", ".join(readers) or "nothing"
+        refuse(f"input {planning.streamed} is read by {names}, which cannot go row by row together", _KINDS)
+    messages.raise_if_any()

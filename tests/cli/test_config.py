@@ -13,7 +13,7 @@ from codegen.errors import CodegenError
 from codegen.ir import VirtualDevice
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place, StateRule
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule
 
 
 def test_known_keys_become_defaults_of_every_verb(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from codegen.driver.checks.interface import check_interface, check_port, check_r
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message
-from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.plan.models.bundling import together
+from codegen.plan.constants.linking import ConstantRule
+from codegen.plan.models.joint import together
 from codegen.program.image import ElfSizes, Image
 from codegen.program.interface import ConstantsMode, Interface, IoMode, PoolOwner
 from codegen.program.program import Bundle, Program

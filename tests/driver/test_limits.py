@@ -26,7 +26,7 @@ from codegen.driver.planning import plan_only
 from codegen.driver.report.certificate import proof_text
 from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, measure, used_pools
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program

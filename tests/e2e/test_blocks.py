@@ -26,7 +26,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import DType, Module, Var
 from codegen.ir.evaluate import evaluate, evaluate_let
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
 from codegen.program.interface import IoMode
 from codegen.program.problem import peak_bytes

@@ -17,8 +17,8 @@ from codegen.driver.report.single import compressed_report, report
 from codegen.driver.run import Measured, complaints, execute
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError
-from codegen.plan.constants.constant_rules import ConstantRule
-from codegen.plan.models.bundling import together
+from codegen.plan.constants.linking import ConstantRule
+from codegen.plan.models.joint import together
 from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import BufferKind, peak_bytes

@@ -17,8 +17,7 @@ from codegen.driver.build import Built, build, document
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
-from codegen.plan.models.bundling import together
-from codegen.plan.models.joint import faults
+from codegen.plan.models.joint import faults, together
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program, own_pools

@@ -26,7 +26,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, measure, request, used_pools
 from codegen.errors import CodegenError
 from codegen.importers import load
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind, peak_bytes
 from codegen.toolchain import Optimize

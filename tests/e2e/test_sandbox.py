@@ -18,7 +18,7 @@ from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, request
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.ir import Var
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
 from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program

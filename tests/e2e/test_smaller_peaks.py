@@ -27,7 +27,7 @@ from codegen.ir.evaluate import evaluate, steps
 from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import RunResult, Trace
 from codegen.program.problem import Placement, peak_bytes
 from codegen.search import Choices, search

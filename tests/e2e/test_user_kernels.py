@@ -19,7 +19,7 @@ from codegen.driver.run import complaints, execute, measure, request
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Let, Module
 from codegen.ir.text import parse_module, print_module
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
 from codegen.program.problem import Placement, peak_bytes
 from codegen.program.program import BufferSlice, Program

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codegen.emit import render, write
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwner
 from codegen.program.program import Program
 from tests.checkout import ROOT

@@ -19,7 +19,7 @@ from codegen.errors import CodegenError
 from codegen.ir import DType, Module
 from codegen.kernels import kernels_for
 from codegen.kernels.base.registry import Kernel
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.search import Choices, Segment, search
 from codegen.search.blocks.row_blocks import row_steps
 from codegen.search.kernels.binding import Binder

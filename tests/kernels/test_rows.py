@@ -14,9 +14,9 @@ from codegen.ir.ops import ConcatAttrs, StridedSliceAttrs
 from codegen.kernels import fused, kernels_for
 from codegen.kernels.base.views import joinable, joined, slice_view
 from codegen.kernels.call import ArrayArg, NullArg, ValueArg
-from codegen.kernels.line_floor import LineFloor
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis, Image, Stage, accesses, demanded, safe_distance, schedule, simulate
+from codegen.search.blocks.block_costs import LineFloor
 from tests.kernels.calling import ANY_TARGET, Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
 from tests.search.chains import random_chain

@@ -20,7 +20,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place, StateRule
 from codegen.ir.sizes import SIZE_WORDS
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule
 from codegen.toml import Name, Size, line_of, value_of
 
 FILE = "codegen.toml"

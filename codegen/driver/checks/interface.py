@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule
 from codegen.program.interface import Interface
 from codegen.program.program import Bundle, Program, own_pools, second_core_steps, uses_second_core
 from codegen.program.shortage import DoesNotLink

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import permutations
 
-from codegen.plan.constants.pool_order import round_up
+from codegen.plan.constants.merging import round_up
 from codegen.plan.place.access import buffer_access_cost
 from codegen.plan.place.bounds import lower_bounds
 from codegen.program.constants import ConstantCosts, ConstantPart, ConstantPool, Staged

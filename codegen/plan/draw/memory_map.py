@@ -1,12 +1,34 @@
-"""The memory map people read: a row a step, a column per some bytes of a pool; then a table of buffers."""
+"""The memory map people read: a row a step, a column per some bytes of a pool; then a table of buffers.
+
+Which buffers are written over bytes of which, for those who draw plans.
+"""
 
 import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.plan.draw.overwriting import birth_order, under
 from codegen.program.problem import Buffer, BufferKind, MemoryPlan, Placement, Problem
 from codegen.program.program import BufferSlice, Program, second_core_steps
+
+
+def birth_order(buffers: Sequence[Buffer]) -> list[Buffer]:
+    """Buffers as they are written; of those born at once in the problem's order, where inputs come first: the
+    application has written them before the first step."""
+    return sorted(buffers, key=lambda b: b.start)
+
+
+def under(late: Buffer, ordered: Sequence[Buffer], places: Mapping[str, Placement]) -> list[Buffer]:
+    """Buffers with bytes that `late` is written over while they are still alive.
+
+    `ordered`: buffers of one pool in birth order, with `late` among them.
+    """
+    start, stop = places[late.id].offset, places[late.id].offset + late.size_bytes
+    return [
+        b
+        for b in ordered[: ordered.index(late)]
+        if b.stop > late.start and places[b.id].offset < stop and start < places[b.id].offset + b.size_bytes
+    ]
+
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 _LIVE_DIGITS = 8

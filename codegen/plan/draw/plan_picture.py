@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from codegen.plan.draw.overwriting import birth_order, under
+from codegen.plan.draw.memory_map import birth_order, under
 from codegen.program.problem import Buffer, BufferKind, MemoryPlan, Problem, peak_bytes
 from codegen.program.program import BufferSlice, Program, second_core_steps
 

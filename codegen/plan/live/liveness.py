@@ -13,10 +13,17 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.access_counts import access_counts
-from codegen.plan.live.in_place import Replaceable
-from codegen.plan.live.occupancy import Occupancy, conflicts
-from codegen.plan.live.ties import Ties, confined, demands, foreign_joins, misfits, part_outputs, ties
+from codegen.plan.live.occupancy import Occupancy, access_counts, conflicts
+from codegen.plan.live.ties import (
+    Replaceable,
+    Ties,
+    confined,
+    demands,
+    foreign_joins,
+    misfits,
+    part_outputs,
+    ties,
+)
 from codegen.program.interface import Edge
 from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
 from codegen.program.program import BufferSlice

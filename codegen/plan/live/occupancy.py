@@ -3,11 +3,19 @@
 A buffer that holds several values is not full all the time: where arguments lie side by side in the result
 that joins them, the part of an argument that is not computed yet is free. Two buffers are kept apart only
 where what holds their bytes meets in time.
+
+How often the bytes of values are touched in one inference: what a pool's access costs are multiplied by.
+
+A kernel states how often it loads each byte of its arguments (`PrimFunc.reads`); result bytes are stored
+once. A graph input is written once, and an output read once, by the application. Views and arguments joined
+in a result are not copied: they cost nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codegen.ir import Function, Var
+from codegen.kernels.primfunc import PrimFunc
 from codegen.program.problem import Buffer, Conflict, intersecting, plain
 
 Permitted = Mapping[tuple[str, str], tuple[int, int]]
@@ -83,3 +91,30 @@ def _apart(one: Occupancy, other: Occupancy, permitted: Permitted) -> tuple[int,
         # Kernels speak of addresses of values, conflicts of offsets of buffers.
         return below + one.offset_bytes - other.offset_bytes, above + other.offset_bytes - one.offset_bytes
     return one.end_byte - other.first_byte, other.end_byte - one.first_byte
+
+
+AccessCounts = Mapping[str, tuple[float, float]]
+"""Root variable -> how often each of its bytes is (read, written), on average."""
+
+
+def access_counts(
+    prim_funcs: Sequence[PrimFunc], function: Function, anchors: Mapping[str, tuple[str, int]]
+) -> AccessCounts:
+    """Touches of every root; `anchors`: variable -> (root whose bytes it lies in, byte offset there)."""
+    sizes = {var.name: var.type.size_bytes for var in function.variables()}
+    read = dict.fromkeys((root for root, _ in anchors.values()), 0.0)
+    written = dict(read)
+    for param in function.params:
+        written[anchors[param.name][0]] += sizes[param.name]
+    for prim in prim_funcs:
+        if not prim.is_call:
+            continue
+        for index, (arg, reads) in enumerate(zip(prim.let.call.args, prim.reads, strict=True)):
+            if isinstance(arg, Var) and index not in prim.joined:
+                read[anchors[arg.name][0]] += reads * sizes[arg.name]
+        joined = sum(arg.type.size_bytes for arg, _ in prim.joins)
+        written[anchors[prim.let.var.name][0]] += sizes[prim.let.var.name] - joined
+    for result in function.results:
+        if isinstance(result, Var):
+            read[anchors[result.name][0]] += sizes[result.name]
+    return {root: (read[root] / max(sizes[root], 1), written[root] / max(sizes[root], 1)) for root in read}

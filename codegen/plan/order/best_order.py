@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.plan.clock import Clock
-from codegen.plan.order.beam import beam
-from codegen.plan.order.exact_order import Backward, Forward, Outcome, Search
-from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, bits
-from codegen.plan.order.step_sets import Steps, run
+from codegen.plan.order.exact_order import Backward, Forward, Outcome, Search, beam
+from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, Steps, bits, run
 
 _PROBES = 24
 """A bisection may spend one in so many states on each level it tries."""

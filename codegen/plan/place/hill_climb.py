@@ -10,8 +10,14 @@ import time
 
 from codegen.plan.place.access import preferred_pools
 from codegen.plan.place.bounds import lower_bounds
-from codegen.plan.place.greedy import order_by_conflicts, order_by_size
-from codegen.plan.place.placing import UNPLACED, Instance, Layout, memory_plan
+from codegen.plan.place.placing import (
+    UNPLACED,
+    Instance,
+    Layout,
+    memory_plan,
+    order_by_conflicts,
+    order_by_size,
+)
 from codegen.program.problem import MemoryPlan, Problem
 
 _MEMORY = 40

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from codegen.errors import CodegenError, Message
 from codegen.plan.check.validate import violations
 from codegen.plan.place.exact import optimal
-from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.plan.place.placing import greedy_by_conflicts, greedy_by_size
 from codegen.program.problem import MemoryPlan, Problem
 from codegen.program.shortage import DoesNotFit
 

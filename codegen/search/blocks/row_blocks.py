@@ -9,7 +9,7 @@ from codegen.kernels.fused import bind_fused, can_fuse, fused_arguments, layout,
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cost
-from codegen.search.kernels.shared_code import with_shared_code
+from codegen.search.kernels.selection import with_shared_code
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,12 +15,11 @@ from codegen.kernels import fused
 from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
-from codegen.search.blocks.block_costs import BlockCosts
-from codegen.search.blocks.block_floors import STRIPES, BlockFloors, Floor
+from codegen.search.blocks.block_costs import STRIPES, BlockCosts, BlockFloors, Floor
 from codegen.search.blocks.covers import Covers, Unit
 from codegen.search.blocks.row_blocks import Runs, Segment
-from codegen.search.steps.lifetimes import Lifetimes
 from codegen.search.steps.recompute import Need
+from codegen.search.steps.schedule import Lifetimes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,10 +7,9 @@ from itertools import product
 import numpy as np
 
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.coding import Coder
+from codegen.plan.constants.coding import Coder, decode_instructions
 from codegen.plan.constants.merging import Piece
 from codegen.plan.constants.staging import Room
-from codegen.plan.constants.unpack_price import decode_instructions
 from codegen.program.constants import Packing, Staged, Unpacking
 from codegen.program.program import Program, core_of
 

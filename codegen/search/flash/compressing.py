@@ -4,6 +4,8 @@ A constant that is stored compressed is decoded into a buffer of the plan in fro
 or in pieces in front of each of its calls (`kernels/split.py`). Of all ways to get below the limits of the
 constant pools the one with the fewest predicted instructions is taken; unless `may_raise`, among those whose
 buffers raise the peaks least.
+
+Which linked constants of a program are copied to faster memory.
 """
 
 from bisect import bisect_left
@@ -16,16 +18,16 @@ import numpy as np
 from codegen.kernels.call import CStruct, Split
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants import linking
-from codegen.plan.constants.assigning import missing_bytes, size_bytes
 from codegen.plan.constants.knapsack import Item, cheapest
+from codegen.plan.constants.linking import missing_bytes, size_bytes
 from codegen.plan.constants.merging import Piece, merge
-from codegen.plan.constants.staging import with_staged
-from codegen.program.constants import Compression, Unpacking
+from codegen.plan.constants.staging import Staging, candidates, choose, with_staged
+from codegen.program.constants import Compression, ConstantCosts, Unpacking
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
-from codegen.search.flash.smallest_limit import smallest_limit
+from codegen.search.flash.constant_pools import smallest_limit
 
 CompressMode = Literal["off", "auto"]
 """Never; where constants do not fit otherwise."""
@@ -218,3 +220,55 @@ def _of_a_group(struct: CStruct, split: Split | None, calls: int) -> CStruct:
         (name, split.outputs // calls if name == split.field else value) for name, value in struct.fields
     )
     return replace(struct, fields=fields)
+
+
+StageMode = Literal["off", "use", "auto"]
+"""No copies; copies in front of the step that reads them; also copies at start-up."""
+
+
+LEAST_PERCENT = 1
+"""Of what reads of constants cost without copies, `auto` copies only where it saves at least so much."""
+
+
+def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay: bool) -> Program:
+    """`program` with copies of linked constants where its board's access costs say that they pay.
+
+    `may_raise`: they may take all bytes up to the pools' limits, as with `speed`; else only those that the
+    plan leaves free below its peaks, as `balanced` and `size` put RAM first. `may_stay`: nothing else runs in
+    these pools, so that copies made at start-up last.
+    """
+    reads = {
+        (prim.name, each.role): 1.0 if each.reads is None else each.reads
+        for prim in program.prim_funcs
+        for each in prim.constants
+    }
+    steps = {prim.name: step for step, prim in enumerate(program.prim_funcs)}
+    found = candidates(
+        program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
+    )
+    # What is decoded is in a pool already.
+    decoded = {copy.user for copy in program.staged}
+    found = [each for each in found if each.part.user not in decoded]
+
+    def chosen(limits: Mapping[str, int]) -> Staging:
+        may_last = may_stay and mode == "auto"
+        return choose(found, program.problem, program.plan, program.times, limits, may_stay=may_last)
+
+    choice = chosen(_limits(program, may_raise=may_raise) if mode != "off" else {})
+    if mode == "auto" and not _pays(choice.costs):
+        choice = chosen({})
+    problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
+    staged = (*program.staged, *choice.staged)
+    return replace(program, problem=problem, plan=plan, staged=staged, constant_costs=choice.costs)
+
+
+def _pays(costs: ConstantCosts) -> bool:
+    """Whether copies save enough of what reads of constants cost to be worth their code and headers."""
+    return 100 * (costs.linked - costs.chosen) >= LEAST_PERCENT * costs.linked
+
+
+def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
+    pools = program.problem.pools
+    if may_raise:
+        return {pool.name: pool.limit_bytes for pool in pools}
+    return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}

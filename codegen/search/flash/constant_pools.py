@@ -1,4 +1,7 @@
-"""Constant pools of a board: one per read-only region, cheapest first, and what users want to lie where."""
+"""Constant pools of a board: one per read-only region, cheapest first, and what users want to lie where.
+
+The smallest limit that constants fit which do not fit theirs.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,8 +10,10 @@ from codegen.errors import Messages
 from codegen.ir import Board
 from codegen.kernels.base.costs import recorded, with_reads
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.constant_rules import ConstantRule, unused, with_scopes
+from codegen.plan.constants.linking import ConstantRule, missing_bytes, size_bytes, unused, with_scopes
+from codegen.plan.constants.merging import Piece
 from codegen.program.problem import Pool
+from codegen.program.shortage import ConstantShortage, SmallestLimit
 
 FIRMWARE_BYTES = 24_576
 """What start-up, test link, entry functions and parameters may take of the code region beside kernels."""
@@ -102,3 +107,19 @@ def report_unused(rules: Sequence[ConstantRule], prim_funcs: Sequence[PrimFunc],
             where=rule.where,
             help=f"steps with constants are {steps or 'none'}",
         )
+
+
+def smallest_limit(
+    pieces: Sequence[Piece], pools: Sequence[Pool], missed: Sequence[ConstantShortage]
+) -> SmallestLimit | None:
+    """The smallest limit that `pieces` fit, of the one pool that `missed` is about; None if it is about
+    several, or if that alone does not do."""
+    if len(missed) != 1 or len(missed[0].pools) != 1:
+        return None
+    [name] = missed[0].pools
+    index = next(index for index, pool in enumerate(pools) if pool.name == name)
+    limit = size_bytes([piece for piece in pieces if set(piece.pools) <= {index}])
+    lifted = [replace(pool, limit_bytes=limit if pool.name == name else pool.limit_bytes) for pool in pools]
+    if missing_bytes(pieces, lifted):
+        return None
+    return SmallestLimit(pool=name, limit_bytes=limit, room_bytes=pools[index].room_bytes)

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError
-from codegen.plan.constants.assigning import missing_bytes
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule, missing_bytes
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit

@@ -9,9 +9,8 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fused import can_fuse
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.assigning import missing_bytes
-from codegen.plan.constants.constant_rules import ConstantRule, with_scopes
 from codegen.plan.constants.knapsack import Item, cheapest
+from codegen.plan.constants.linking import ConstantRule, missing_bytes, with_scopes
 from codegen.plan.constants.merging import merge
 from codegen.program.program import Program
 from codegen.search.flash.compressible import Option

@@ -6,7 +6,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest, cost
-from codegen.search.kernels.in_place_kernels import P, Planner, with_as_many
+from codegen.search.kernels.in_place import P, Planner, with_as_many
 
 SLOWER_PERCENT = 50
 """`--optimize size` takes a kernel of fewer bytes for at most so many more instructions."""

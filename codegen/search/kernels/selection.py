@@ -1,14 +1,108 @@
-"""Kernel selection: every step gets the cheapest kernel that runs it, or the one of fewest bytes, or all
-reasons why none does."""
+"""Kernel selection: every step gets the cheapest kernel that runs it, or the one of fewest bytes, or all.
+
+Kernels that steps share: code is paid once, so a kernel that few steps want may not be worth its bytes.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from codegen.errors import Messages
 from codegen.ir import Function, Let
+from codegen.kernels.base.costs import code_bytes
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder
-from codegen.search.kernels.costs import FLASH_WORTH, code_limit
+from codegen.search.kernels.costs import FLASH_WORTH, cheapest, code_limit, cost_in_sum
 from codegen.search.kernels.fewest_bytes import of_fewest_bytes
-from codegen.search.kernels.shared_code import with_shared_code
+
+Candidates = Sequence[Sequence[PrimFunc]]
+"""Per step the PrimFuncs of all kernels that can run it."""
+
+
+def with_shared_code(
+    candidates: Candidates, flash_worth: int, limit_bytes: int | None = None
+) -> tuple[PrimFunc, ...]:
+    """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
+
+    Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
+    moves is made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every
+    step that it can run. Where the code exceeds `limit_bytes`, a byte of it counts twice as much, and so on,
+    until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code before that is taken.
+    Deterministic; the best sum of all is not promised.
+    """
+    chosen = _at_price(candidates, flash_worth, flash_worth)
+    if limit_bytes is None or not flash_worth:
+        return chosen
+    longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
+    code_worth = flash_worth
+    while used_code_bytes(chosen) > limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
+        code_worth *= 2
+        other = _at_price(candidates, flash_worth, code_worth)
+        if _instructions(other) > longest:
+            break
+        chosen = min(chosen, other, key=used_code_bytes)
+    return chosen
+
+
+SLOWER_PERCENT = 25
+"""How much longer all steps may run to fit a limit of code bytes. Half of what lean kernels may add
+(`lean.SLOWER_PERCENT`): `size` as a whole stays within that."""
+_DOUBLINGS = 8
+
+
+def _at_price(candidates: Candidates, flash_worth: int, code_worth: int) -> tuple[PrimFunc, ...]:
+    left = [list(each) for each in candidates]
+    roomy = [_workspace_bytes(cheapest(each, flash_worth)) for each in candidates]
+
+    def price(prim: PrimFunc, room_bytes: int) -> float:
+        # A step that takes a kernel for the sake of code may pay in RAM: as dear as flash.
+        more_bytes = max(_workspace_bytes(prim) - room_bytes, 0)
+        return cost_in_sum(prim, flash_worth) + flash_worth * more_bytes
+
+    def choice(move: Candidates) -> list[tuple[float, PrimFunc]]:
+        rooms = zip(move, roomy, strict=True)
+        return [min(((price(p, room), p) for p in each), key=lambda found: found[0]) for each, room in rooms]
+
+    def total(move: Candidates) -> float:
+        found = choice(move)
+        return sum(each for each, _ in found) + code_worth * used_code_bytes([prim for _, prim in found])
+
+    best = total(left)
+    while flash_worth:
+        moves = [(total(move), move) for move in _moves(left) if all(move)]
+        if not moves:
+            break
+        lowest, move = min(moves, key=lambda found: found[0])
+        if lowest >= best:
+            break
+        best, left = lowest, move
+    return tuple(prim for _, prim in choice(left))
+
+
+def _workspace_bytes(prim: PrimFunc) -> int:
+    return sum(space.size_bytes for space in prim.workspaces if not space.is_activation)
+
+
+def _moves(left: Candidates) -> Iterator[list[list[PrimFunc]]]:
+    for kernel in sorted({prim.kernel for each in left for prim in each}):
+        yield [[prim for prim in each if prim.kernel != kernel] for each in left]
+        yield [[prim for prim in each if prim.kernel == kernel] or list(each) for each in left]
+
+
+def _instructions(chosen: Sequence[PrimFunc]) -> float:
+    return sum(cost_in_sum(prim, 0) for prim in chosen)
+
+
+def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
+    """Machine code of the kernels of these steps, each function once."""
+    symbols = [symbol for prim in chosen for symbol in _symbols(prim)]
+    return code_bytes(symbols, (source for prim in chosen for source in prim.sources))
+
+
+def _symbols(prim: PrimFunc) -> Iterator[str]:
+    if prim.block is not None:
+        yield from (stage.kernel.symbol for stage in prim.block.stages if stage.kernel)
+    else:
+        yield prim.symbol
 
 
 def select(

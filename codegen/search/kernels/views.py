@@ -13,7 +13,7 @@ from codegen.plan.live.ties import broken
 from codegen.program.interface import Edge
 from codegen.program.program import core_of
 from codegen.program.shortage import DoesNotFit
-from codegen.search.kernels.in_place_kernels import P, Planner, replaced
+from codegen.search.kernels.in_place import P, Planner, replaced
 
 
 def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> dict[int, PrimFunc]:

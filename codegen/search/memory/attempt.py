@@ -20,14 +20,13 @@ from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.row_blocks import Segment, apply
 from codegen.search.blocks.tiling import Tiler
 from codegen.search.choices import Choices
-from codegen.search.kernels import fewest_bytes, in_place_kernels, views
+from codegen.search.kernels import fewest_bytes, in_place, views
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, RAM_WORTH, cheapest
-from codegen.search.kernels.shared_code import used_code_bytes
-from codegen.search.kernels.sharing import permitted, replacing
-from codegen.search.steps.lifetimes import Lifetimes
+from codegen.search.kernels.in_place import permitted, replacing
+from codegen.search.kernels.selection import used_code_bytes
 from codegen.search.steps.recompute import Need, Variant, variants
-from codegen.search.steps.schedule import Scheduled
+from codegen.search.steps.schedule import Lifetimes, Scheduled
 
 Grouping = Literal["whole", "blocks"]
 """Every value lies in memory whole, or steps run in the blocks that need least."""
@@ -235,10 +234,10 @@ class Planning:
         self, function: Function, prims: Sequence[PrimFunc], others: Mapping[int, PrimFunc]
     ) -> Iterator[Sequence[PrimFunc]]:
         """The steps with and without `others`, and of each what needs less: kernels in place, lean ones."""
-        apart = [prims, in_place_kernels.replaced(prims, others)] if others else [prims]
+        apart = [prims, in_place.replaced(prims, others)] if others else [prims]
         yield from apart
         for candidate in apart:
-            yield in_place_kernels.replaced(candidate, self._replacing(function, candidate))
+            yield in_place.replaced(candidate, self._replacing(function, candidate))
         for candidate in apart:
             yield from self._fewest_bytes(function, candidate)
 
@@ -255,7 +254,7 @@ class Planning:
         except DoesNotFit as error:
             first = error
         try:
-            lower = in_place_kernels.lower_peak(prims, self._replacing(function, prims), planner, first)
+            lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
             return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
@@ -269,8 +268,8 @@ class Planning:
             return lean_
         return min((first, lower, lean_), key=lambda each: (_flash_and_ram(each), each.peak_bytes))
 
-    def _placer(self, function: Function) -> in_place_kernels.Planner[Attempt]:
-        return in_place_kernels.Planner(
+    def _placer(self, function: Function) -> in_place.Planner[Attempt]:
+        return in_place.Planner(
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
             clock=self.choices.clock,
@@ -288,9 +287,9 @@ class Planning:
 
         worth = FLASH_WORTH[self.choices.optimize]
         others = fewest_bytes.alternatives(prims, self.binder, slower_percent=slower, flash_worth=worth)
-        apart = in_place_kernels.replaced(prims, others)
+        apart = in_place.replaced(prims, others)
         replacing = self._replacing(function, apart, of_fewest)
-        return [apart, in_place_kernels.replaced(apart, replacing)] if others or replacing else []
+        return [apart, in_place.replaced(apart, replacing)] if others or replacing else []
 
     def _replacing(
         self,
@@ -301,7 +300,7 @@ class Planning:
         """By step: the kernel made to replace its argument."""
         if self.choices.sharing == "none":
             return {}
-        return in_place_kernels.alternatives(
+        return in_place.alternatives(
             function,
             prims,
             self.binder,

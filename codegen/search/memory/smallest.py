@@ -8,13 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.place.budgets import Budgets, smallest_budgets
-from codegen.plan.place.excess import shortage
+from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.program.problem import Pool, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.candidates import PlanCandidate, planned_as, points, within
-from codegen.search.memory.history import History
+from codegen.search.memory.candidates import History, PlanCandidate, planned_as, points, within
 
 _NO_LIMIT = 1 << 40
 """Bytes of a pool whose limit is lifted: more than any board has."""

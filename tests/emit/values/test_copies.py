@@ -12,7 +12,7 @@ from codegen.board import load_board
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
 from codegen.emit import render, write
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.interface import EntryMode, Interface
 from codegen.program.program import Program
 from codegen.toolchain import Optimize

@@ -16,7 +16,7 @@ from codegen.emit.model.structs import constant_addresses
 from codegen.emit.values.model_data import numbers, table_rows
 from codegen.kernels.contract import LinkedConstant
 from codegen.plan.constants.linking import link
-from codegen.plan.models.bundling import together
+from codegen.plan.models.joint import together
 from codegen.program.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main

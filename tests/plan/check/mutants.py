@@ -8,9 +8,8 @@ from dataclasses import replace
 from codegen.ir import Function, Let, Var
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live.in_place import may_replace
-from codegen.plan.live.ties import ties
-from codegen.plan.place.greedy import greedy_by_size
+from codegen.plan.live.ties import may_replace, ties
+from codegen.plan.place.placing import greedy_by_size
 from codegen.program.interface import Edge
 from codegen.program.problem import Conflict, Limits, Placement, Pool, Problem
 from codegen.program.shortage import DoesNotFit

@@ -12,8 +12,8 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
 from codegen.plan.live.liveness import Liveness
-from codegen.plan.place.greedy import greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.plan.place.placing import greedy_by_size
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Conflict, MemoryPlan, Placement, Pool, Problem
 from codegen.program.program import BufferSlice

@@ -18,8 +18,8 @@ from codegen.driver.options import Options
 from codegen.ir import Board, Region, Runner, SecondCore, Target, VirtualDevice
 from codegen.plan.check.memories import misplaced_program
 from codegen.plan.check.validate import violations
-from codegen.plan.place.greedy import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.plan.place.placing import greedy_by_conflicts, greedy_by_size
 from codegen.plan.place.planners import Planner
 from codegen.program.interface import IoMode
 from codegen.search.kernels.binding import Binder

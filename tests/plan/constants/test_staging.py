@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from codegen.kernels.contract import LinkedConstant
 from codegen.plan.check import validate
-from codegen.plan.constants.assigning import assigned, cost_bound, read_cost, size_bytes
-from codegen.plan.constants.linking import link
-from codegen.plan.constants.merging import Piece, merge
-from codegen.plan.constants.pool_order import end_bytes, ordered
+from codegen.plan.constants.linking import assigned, cost_bound, link, read_cost, size_bytes
+from codegen.plan.constants.merging import Piece, end_bytes, merge, ordered
 from codegen.plan.constants.staging import (
     Candidate,
     Room,

@@ -9,11 +9,10 @@ import pytest
 from codegen.ir import Function, Var
 from codegen.kernels.contract import View
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.live import in_place
-from codegen.plan.live.in_place import may_replace
+from codegen.plan.live import ties as sharing
 from codegen.plan.live.liveness import Liveness
-from codegen.plan.live.ties import Ties, ties
-from codegen.plan.place.greedy import greedy_by_size
+from codegen.plan.live.ties import Ties, may_replace, ties
+from codegen.plan.place.placing import greedy_by_size
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import peak_bytes
 from codegen.program.program import BufferSlice
@@ -141,7 +140,7 @@ def test_a_chain_of_replacements_is_tied_once(monkeypatch: pytest.MonkeyPatch) -
         count += 1
         return ties(function, prim_funcs)
 
-    monkeypatch.setattr(in_place, "ties", counted)
+    monkeypatch.setattr(sharing, "ties", counted)
     values = [X, *(var(f"v{index}", 100) for index in range(40))]
     prims = [over(result, value) for value, result in pairwise(values)]
     found = live([X], prims, [values[-1]])

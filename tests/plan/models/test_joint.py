@@ -7,8 +7,16 @@ from itertools import combinations, permutations
 import pytest
 
 from codegen.plan.check.validate import violations
-from codegen.plan.models.bundling import based, together
-from codegen.plan.models.joint import Groups, faults, heaviest_group, join, joint_problem, pairs
+from codegen.plan.models.joint import (
+    Groups,
+    based,
+    faults,
+    heaviest_group,
+    join,
+    joint_problem,
+    pairs,
+    together,
+)
 from codegen.plan.place import planners
 from codegen.program.problem import Buffer, Limits, MemoryPlan, Placement, Pool, Problem
 from codegen.program.program import Program, own_pools

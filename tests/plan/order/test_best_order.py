@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from codegen.errors import CodegenError
 from codegen.plan.order.best_order import best_order
 from codegen.plan.order.order_files import read_order_graph
-from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderNode, OrderValue, Phase, Shared
-from codegen.plan.order.step_sets import order_peak
+from codegen.plan.order.order_graph import (
+    OrderGraph,
+    OrderLimits,
+    OrderNode,
+    OrderValue,
+    Phase,
+    Shared,
+    order_peak,
+)
 from tests.checkout import ROOT
 from tests.testdata import TESTDATA
 

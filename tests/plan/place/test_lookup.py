@@ -88,7 +88,7 @@ def test_unknown_names() -> None:
 
 
 def test_a_planner_from_outside(install: Install) -> None:
-    source = "from codegen.plan.place.greedy import greedy_by_size as plan\n"
+    source = "from codegen.plan.place.placing import greedy_by_size as plan\n"
     install("planner_other", "other = planner_other:plan", source)
     assert planners.names()[-1] == "other"
     plan = planners.find("other")(SMALL)
@@ -131,7 +131,7 @@ def test_broken_planners_are_named(install: Install, source: str, text: str) -> 
 
 
 def test_errors_for_users_pass_through(install: Install) -> None:
-    source = "from codegen.plan.place.greedy import greedy_by_size as plan\n"
+    source = "from codegen.plan.place.placing import greedy_by_size as plan\n"
     install("planner_other", "other = planner_other:plan", source)
     tight = replace(SMALL, pools=(replace(POOL, limit_bytes=9),))
     with pytest.raises(DoesNotFit):

@@ -28,7 +28,7 @@ from codegen.search.blocks.row_blocks import Segment, apply, row_steps
 from codegen.search.blocks.tiling import Tiler
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
-from codegen.search.steps.lifetimes import Lifetimes
+from codegen.search.steps.schedule import Lifetimes
 from tests.plan.growth import wired
 from tests.search.chains import METADATA, random_chain, segments
 from tests.testdata import model_path

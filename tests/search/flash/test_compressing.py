@@ -20,7 +20,7 @@ from codegen.ir import ConstRef
 from codegen.kernels.base.costs import constant_reads, recorded
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.constant_rules import ConstantRule
+from codegen.plan.constants.linking import ConstantRule
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes

@@ -14,7 +14,7 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.constants.assigning import size_bytes
+from codegen.plan.constants.linking import size_bytes
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.problem import peak_bytes

@@ -27,8 +27,7 @@ from codegen.search import Choices, search
 from codegen.search.kernels import fewest_bytes
 from codegen.search.kernels.binding import Binder, Cap, step_key
 from codegen.search.kernels.costs import RAM_WORTH, cheapest
-from codegen.search.kernels.selection import select
-from codegen.search.kernels.shared_code import used_code_bytes
+from codegen.search.kernels.selection import select, used_code_bytes
 from codegen.settings import Optimize
 from tests.search.chains import Chain
 from tests.testdata import model_path

@@ -18,11 +18,10 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.program.interface import IoMode
 from codegen.program.problem import Placement, peak_bytes
 from codegen.program.program import Program
-from codegen.search.kernels import shared_code
+from codegen.search.kernels import selection
 from codegen.search.kernels.costs import cost
-from codegen.search.kernels.direction import directed
-from codegen.search.kernels.shared_code import SLOWER_PERCENT, used_code_bytes, with_shared_code
-from codegen.search.kernels.sharing import SharingMode
+from codegen.search.kernels.in_place import SharingMode, directed
+from codegen.search.kernels.selection import SLOWER_PERCENT, used_code_bytes, with_shared_code
 from tests.plan.build import live, placed, prim, var
 from tests.search.kernels.test_selection import bound
 from tests.search.steps.test_recompute import BOARD
@@ -173,7 +172,7 @@ def test_never_above_the_cheapest_of_each_and_close_to_the_best_of_all(seed: int
 
 
 def test_the_table_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_code, "code_bytes", lambda _symbols, _sources: 0)  # pyright: ignore
+    monkeypatch.setattr(selection, "code_bytes", lambda _symbols, _sources: 0)  # pyright: ignore
     steps = [[_candidate("ring", 1_000), _candidate("taps", 1_001)], [_candidate("taps", 1)]]
     assert [prim.kernel for prim in with_shared_code(steps, 10**6)] == ["ring", "taps"]
 

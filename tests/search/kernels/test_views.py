@@ -19,7 +19,7 @@ from codegen.program.problem import Limits, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
-from codegen.search.kernels import in_place_kernels, views
+from codegen.search.kernels import in_place, views
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
@@ -205,8 +205,8 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     check(program, module)
     assert peak(program) <= peak(copied(module, optimize="size"))
     everything = views.alternatives(program.function, _bound(module), edge=Edge())
-    taken = in_place_kernels.replaced(_bound(module), everything)
-    others = in_place_kernels.alternatives(
+    taken = in_place.replaced(_bound(module), everything)
+    others = in_place.alternatives(
         program.function,
         taken,
         Binder({id_: constant.data for id_, constant in module.constants.items()}, BOARD.target),
@@ -216,7 +216,7 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     # Of the slice nothing may be replaced: the first layer alone could, but then not the second as well.
     assert [step for step, prim in enumerate(taken) if prim.let.call.op.name == "DEPTHWISE_CONV_2D"] == [3, 4]
     assert list(others) == [3]
-    assert not broken(module.main, in_place_kernels.replaced(taken, others), edge=Edge())
+    assert not broken(module.main, in_place.replaced(taken, others), edge=Edge())
 
 
 def _bound(module: Module) -> tuple[PrimFunc, ...]:

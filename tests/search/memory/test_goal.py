@@ -23,7 +23,7 @@ from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, board_pools, curve, search
-from codegen.search.kernels import in_place_kernels
+from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
 from codegen.settings import Optimize
@@ -364,7 +364,7 @@ def test_what_fits_nowhere_is_told_after_little_work(tmp_path: Path, monkeypatch
         monkeypatch.setattr(module, name, count)
 
     counted(fused, "layout")
-    counted(in_place_kernels, "broken")
+    counted(in_place, "broken")
     path = tmp_path / "model.tflite"
     made = [(16, 1, 0, 3), (24, 2, 3, 3), (24, 1, 3, 3), (32, 2, 3, 5), (32, 1, 3, 3), (32, 1, 3, 3)]
     stages = [Block(channels=c, stride=s, expand=e, window=w) for c, s, e, w in made]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from codegen.ir import ConstRef, DType, Function, TensorType, Var
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.order.order_graph import OrderLimits
-from codegen.plan.order.step_sets import order_peak
+from codegen.plan.order.order_graph import OrderLimits, order_peak
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.program.interface import Edge, IoMode

@@ -15,9 +15,8 @@ from codegen.plan.place.access import preferred_pools, prices
 from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.exact import cpsat
 from codegen.plan.place.exact.assign import Assigner, Assignment
-from codegen.plan.place.exact.conflict_graph import graph
+from codegen.plan.place.exact.conflict_graph import graph, stacked
 from codegen.plan.place.exact.contention import IMPOSSIBLE, Contention
-from codegen.plan.place.exact.pile import stacked
 from codegen.plan.place.exact.rooms import Rooms
 from codegen.plan.place.exact.squeeze import Budget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb

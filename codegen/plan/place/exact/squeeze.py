@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codegen.plan.place.exact.conflict_graph import Graph
-from codegen.plan.place.exact.handover import Handover
-from codegen.plan.place.exact.native import NativeGraph, NativeOrient, NativeSearch, library, loaded
+from codegen.plan.place.exact.native import Handover, NativeGraph, NativeOrient, NativeSearch, library, loaded
 from codegen.plan.place.exact.orient import OrientSearch
 from codegen.plan.place.exact.reference import Search
 

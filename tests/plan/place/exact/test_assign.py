@@ -14,8 +14,8 @@ from codegen.plan.check.validate import violations
 from codegen.plan.place.access import access_cost, least_access_cost, prices
 from codegen.plan.place.exact import optimal
 from codegen.plan.place.exact.contention import IMPOSSIBLE, Contention
-from codegen.plan.place.greedy import greedy_by_size
 from codegen.plan.place.hill_climb import hill_climb
+from codegen.plan.place.placing import greedy_by_size
 from codegen.program.problem import Buffer, Limits, MemoryPlan, Pool, Problem, interval_conflicts, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from tests.plan.place.exact.instances import buffer, chain, lowest_peak, problems, rectangles, whole

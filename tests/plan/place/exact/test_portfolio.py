@@ -17,9 +17,9 @@ from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.plan.check.validate import violations
 from codegen.plan.place.bounds import lower_bound
-from codegen.plan.place.exact import handover, native, optimal, squeeze
+from codegen.plan.place.exact import native, optimal, squeeze
 from codegen.plan.place.exact.conflict_graph import Graph
-from codegen.plan.place.exact.handover import Handover
+from codegen.plan.place.exact.native import Handover
 from codegen.plan.place.exact.reference import PYTHON_PRICE, Search
 from codegen.plan.place.problem_files import read_problem
 from codegen.program.problem import Conflict, Limits, Pool, Problem, interval_conflicts, plain
@@ -194,7 +194,7 @@ def _hard(seed: int) -> tuple[Graph, int]:
 @needs_c
 @pytest.mark.parametrize("seed", range(12))
 def test_it_goes_on_in_c_as_if_it_had_begun_there(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handover, "PYTHON_EFFORT", 300)
+    monkeypatch.setattr(native, "PYTHON_EFFORT", 300)
     graph, capacity = _hard(seed)
     if graph.shifts is None:
         pytest.skip("no keys: another search")
@@ -216,7 +216,7 @@ def test_it_goes_on_in_c_as_if_it_had_begun_there(seed: int, monkeypatch: pytest
 
 
 def test_without_c_it_goes_on_in_python_at_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handover, "PYTHON_EFFORT", 50)
+    monkeypatch.setattr(native, "PYTHON_EFFORT", 50)
     graph, capacity = _hard(0)
     rank = list(range(len(graph)))
     search = Handover(graph, rank, capacity - 1, True, lambda rank, capacity, adaptive: None)

@@ -1,15 +1,21 @@
-"""Kernels that replace their argument: taken where that lowers the peak, for they are the slower ones."""
+"""Results in the bytes of arguments, as far as the user permits it.
+
+Kernels that replace their argument are the slower ones: they are taken where that lowers the peak. Which way
+a kernel runs follows from the plan: it says on which side of its argument a result lies.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Generic, Literal, Protocol, TypeVar
 
-from codegen.ir import Function
+from codegen.ir import Function, Var
+from codegen.kernels.contract import Sharing
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
-from codegen.plan.live.in_place import Replaceable
-from codegen.plan.live.ties import broken
+from codegen.plan.live.ties import Replaceable, broken, may_replace, misfits, ties
 from codegen.program.interface import Edge
+from codegen.program.problem import MemoryPlan
+from codegen.program.program import BufferSlice
 from codegen.program.shortage import DoesNotFit
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import cheapest
@@ -174,3 +180,93 @@ def _all(
         return first
     every = planner.fitting(prims)
     return first if isinstance(every, DoesNotFit) or every.peak_bytes >= first.peak_bytes else every
+
+
+SharingMode = Literal["none", "in-place", "overlap"]
+"""none: every result lies apart from what it is computed from (views, which compute nothing, do not).
+in-place: a result may take exactly the bytes of an argument as large as it. overlap: it may start anywhere
+in the argument's bytes that its kernel permits."""
+
+
+def permitted(prim_funcs: Sequence[PrimFunc], mode: SharingMode) -> tuple[PrimFunc, ...]:
+    """`prim_funcs` without the sharing that `mode` excludes."""
+    if mode == "overlap":
+        return tuple(prim_funcs)
+    return tuple(replace(prim, sharing=_exact(prim, mode), reverse=None) for prim in prim_funcs)
+
+
+def _exact(prim: PrimFunc, mode: SharingMode) -> tuple[Sharing, ...]:
+    """Rules by which the result may lie where the argument begins, if they are equally large."""
+    if mode == "none" or prim.block is not None:
+        return ()
+    found: list[Sharing] = []
+    for rule in prim.sharing:
+        arg = prim.let.call.args[rule.argument]
+        equal = isinstance(arg, Var) and arg.type.size_bytes == prim.let.var.type.size_bytes
+        if equal and rule.below is not None and rule.below <= 0:
+            found.append(Sharing(argument=rule.argument, below=0))
+    return tuple(found)
+
+
+def replacing(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> tuple[PrimFunc, ...]:
+    """`prim_funcs`, of which `permitted` left exact sharing, every result in the bytes of the first argument
+    that it may replace and that nobody reads any more; apart from all others. Never where devices or kernels
+    want them in different memories.
+    """
+    prims = list(prim_funcs)
+    for step, prim in enumerate(prim_funcs):
+        if prim.in_place is not None or prim.view is not None:
+            continue
+        free = [
+            rule.argument
+            for rule in prim.sharing
+            if may_replace(function, prims, step, argument=rule.argument, edge=edge)
+        ]
+        prims[step] = replace(prim, sharing=())
+        for argument in free:
+            taken = replace(prim, sharing=(), in_place=argument)
+            outcome = [*prims[:step], taken, *prims[step + 1 :]]
+            if not misfits(ties(function, outcome), outcome):
+                prims[step] = taken
+                break
+    return tuple(prims)
+
+
+def directed(
+    prim_funcs: Sequence[PrimFunc], slices: Mapping[str, BufferSlice], plan: MemoryPlan
+) -> tuple[PrimFunc, ...]:
+    """The PrimFuncs with one direction each: back to front where the result lies over its argument from
+    above, front to back everywhere else. Each keeps only the sharing that its direction permits."""
+    return tuple(_directed(prim, slices, plan) if prim.reverse else prim for prim in prim_funcs)
+
+
+def _directed(prim: PrimFunc, slices: Mapping[str, BufferSlice], plan: MemoryPlan) -> PrimFunc:
+    """Raises ValueError for a kernel with rules for several arguments: one direction has to suit them all."""
+    if len(prim.sharing) != 1 or prim.reverse is None:
+        raise ValueError(f"{prim.name}: a kernel that goes either way has one rule, for one argument")
+    [rule] = prim.sharing
+    if not _needs_reverse(prim, rule, slices, plan):
+        forward = (replace(rule, above=None),) if rule.below is not None else ()
+        return replace(prim, reverse=None, sharing=forward)
+    return replace(
+        prim,
+        kernel=f"{prim.kernel}_reverse",
+        symbol=prim.reverse.symbol,
+        sources=prim.reverse.sources,
+        reverse=None,
+        sharing=(replace(rule, below=None),),
+    )
+
+
+def _needs_reverse(
+    prim: PrimFunc, rule: Sharing, slices: Mapping[str, BufferSlice], plan: MemoryPlan
+) -> bool:
+    arg = prim.let.call.args[rule.argument]
+    here, there = slices.get(prim.let.var.name), slices.get(arg.name) if isinstance(arg, Var) else None
+    if here is None or there is None:
+        return False
+    result, argument = (plan.placements[part.buffer] for part in (here, there))
+    start, source = result.offset + here.offset_bytes, argument.offset + there.offset_bytes
+    together = start < source + there.size_bytes and source < start + here.size_bytes
+    forward = rule.below is not None and start + rule.below <= source
+    return result.pool == argument.pool and together and not forward
