@@ -75,6 +75,9 @@ _Spans = tuple[_Integers, _Integers]
 """First and end of the columns in each stripe; empty where both are equal."""
 
 
+_NONE: _Integers = np.zeros(0, np.int64)
+
+
 class _Wanted:
     """What the steps so far read of one value: rows, columns by stripe, rows that one of them sees at once.
 
@@ -164,18 +167,21 @@ class LineFloor:
         wanted = self._wanted(prim, stage)
         stop = wanted.rows[1]
         columns, span = _covered(stage.columns, wanted.columns), _rows_read(stage.rows, *wanted.rows)
-        # Before the first row nothing is there; nor where the first rows meet nothing but padding.
-        seen = np.maximum(np.concatenate(([0], _integers(stage.rows)[0] + 1)), 0)
-        if len(sources) > 1:
+        is_join = len(sources) > 1
+        if is_join:
             self._open[prim.name] = set(sources)
+        seen = _rows_seen(stage.rows) if is_join or wanted.done else _NONE
         for name, var in sources.items():
-            _, read = self._arguments.setdefault(name, (var, _Wanted(self._nothing())))
+            known = self._arguments.get(name)
+            read = _Wanted(columns) if known is None else known[1]
+            self._arguments[name] = var, read
             read.rows = joined(read.rows, span[0])
             read.kept = max(read.kept, span[1])
-            read.columns = _together(read.columns, columns)
+            if known is not None:
+                read.columns = _together(read.columns, columns)
             for join, done in wanted.done.items():
                 read.read(join, seen[done])
-            if len(sources) > 1:
+            if is_join:
                 read.read(prim.name, seen[1 : stop + 1])
                 read.lows[prim.name] = _integers(stage.rows)[1][:stop]
 
@@ -233,8 +239,17 @@ def _integers(axis: Axis) -> tuple[_Integers, _Integers]:
     return np.array(axis.lasts, np.int64), np.array(axis.lows, np.int64)
 
 
+@lru_cache(maxsize=1 << 10)
+def _rows_seen(axis: Axis) -> _Integers:
+    """By rows computed: rows of the argument that are there. None for none, nor for rows that meet nothing
+    but padding."""
+    return np.maximum(np.concatenate(([0], _integers(axis)[0] + 1)), 0)
+
+
 def _covered(axis: Axis, spans: _Spans) -> _Spans:
     """`Axis.cover` of each stripe."""
+    if axis.window == axis.stride == 1 and axis.pad == 0 and axis.count == axis.extent:
+        return spans
     starts, stops = spans
     firsts = np.clip(starts * axis.stride - axis.pad, 0, axis.extent)
     ends = np.maximum(firsts, _integers(axis)[0][np.maximum(stops, 1) - 1] + 1)
