@@ -6,6 +6,7 @@ from codegen.progress import Progress
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import (
     NEAR_PERCENT,
+    History,
     PlanCandidate,
     capped,
     lines,
@@ -13,7 +14,6 @@ from codegen.search.memory.candidates import (
     points,
     whole,
 )
-from codegen.search.memory.history import History
 from codegen.search.memory.smallest import SmallestPlan, first_within
 
 EXTRA_PERCENT = 50

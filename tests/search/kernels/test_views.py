@@ -23,7 +23,7 @@ from codegen.search.kernels import in_place, views
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
-from tests.search.kernels.test_selection import BOARD
+from tests.search.kernels.test_selection import SMALL_BOARD as BOARD
 from tests.search.rows import Net, check
 
 
