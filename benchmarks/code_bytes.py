@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 
 from codegen import resources
 from codegen.board import load_board
-from codegen.kernels.base.costs import RECORDED, CodeSection
+from codegen.kernels.base.code_bytes import RECORDED, CodeSection
 from codegen.toolchain import gcc
 
 _BOARDS = {"_v6m": "microbit", "_v7m": "mps2-an385", "_mve": "mps3-an547"}

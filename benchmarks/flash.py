@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 
 from codegen.board import load_memory_model
 from codegen.driver.build import build
-from codegen.driver.cycles import estimate_cycles
+from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, n
 from codegen.board import load_board
 from codegen.cli.console import progress
 from codegen.driver.build import Built, build
-from codegen.driver.cycles import estimate_cycles
+from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.report.single import workspace_bytes

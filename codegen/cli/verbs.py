@@ -29,7 +29,7 @@ from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
 from codegen.driver.curve import curve_report, plan_curve
-from codegen.driver.cycles import estimate_cycles
+from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
 from codegen.driver.inputs.cases import ArraySource
 from codegen.driver.inputs.files import build_folder, existing, write_file

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from codegen import emit, importers, passes, toolchain
-from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
-from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
-from codegen.driver.checks.interface import (
+from codegen.driver.checks.calling import (
     check_interface,
     check_rules,
     compress_mode,
     explaining,
     stage_mode,
 )
+from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
+from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
 from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.files import write_file
 from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names, places_of
 from codegen.driver.inputs.planned import Planned, macs_of
-from codegen.driver.joint import check_groups, joined, of_model
+from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report, to_json

@@ -7,7 +7,7 @@ import numpy as np
 
 from codegen import board as boards
 from codegen.driver.build import Built, Planned
-from codegen.driver.checks.interface import check_port
+from codegen.driver.checks.calling import check_port
 from codegen.driver.inputs.cases import Case, sequence_references, state_inputs
 from codegen.driver.report.compare import Comparison, array, compare
 from codegen.driver.report.single import Measured

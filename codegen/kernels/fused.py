@@ -8,7 +8,7 @@ from codegen.ir import ConstRef, Let, Var
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.inserted import FusedAttrs
 from codegen.ir.ops.user import operator_name
-from codegen.kernels.base.costs import constant_reads
+from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block import Block, BlockStage, Lines
 from codegen.kernels.call import (

@@ -15,9 +15,9 @@ import pytest
 
 from codegen.board import load_board
 from codegen.driver.build import Built, build, plan_model
+from codegen.driver.checks.calling import check_interface, check_port, check_rules, stage_mode
 from codegen.driver.checks.fit import LinkedTooLarge, beside_code
 from codegen.driver.checks.image_checks import check_stack_budget, short_stacks
-from codegen.driver.checks.interface import check_interface, check_port, check_rules, stage_mode
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message

@@ -13,7 +13,7 @@ from codegen.cli.case_files import by_model
 from codegen.driver.build import build, plan_model
 from codegen.driver.checks.fit import PoolsTooSmall, telling
 from codegen.driver.inputs.planned import Planned
-from codegen.driver.joint import check_groups, joined, of_model
+from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
 from codegen.ir import VirtualDevice

@@ -25,7 +25,7 @@ from elftools.elf.elffile import ELFFile
 from codegen.board import load_memory_model
 from codegen.cli.main import cli
 from codegen.driver.build import Built, build
-from codegen.driver.cycles import estimate_cycles
+from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import pattern_case
 from codegen.driver.options import Options

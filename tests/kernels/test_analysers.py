@@ -26,8 +26,8 @@ from codegen import resources
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import OPS, Padding2D, PoolAttrs
 from codegen.ir.ops.base.parameters import softmax_params
-from codegen.kernels.base import costs
-from codegen.kernels.base.costs import CodeSection, code_bytes, recorded
+from codegen.kernels.base import code_bytes as recorded_code
+from codegen.kernels.base.code_bytes import CodeSection, code_bytes, recorded
 from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from tests.checkout import ROOT
 from tests.kernels.builders import CASES, random_layer
@@ -284,12 +284,12 @@ def test_what_is_called_counts_once_and_only_in_the_sources_of_the_build(
         CodeSection(source=source, name=name, size_bytes=size, symbols=symbols, calls=calls)
         for (source, name), (size, symbols, calls) in SECTIONS.items()
     )
-    monkeypatch.setattr(costs, "recorded", lambda: table)
-    costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(recorded_code, "recorded", lambda: table)
+    recorded_code._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
     try:
         assert code_bytes(["a", "b"], ["kernels/a.c", "kernels/b.c"]) == 111
         assert code_bytes(["a"], ["kernels/a.c", "kernels/b.c", "kernels/c.c"]) == 5111
         assert code_bytes(["a"], ["kernels/a.c"]) == 110
         assert code_bytes(["users_own"], ["kernels/a.c"]) == 0
     finally:
-        costs._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        recorded_code._by_name.cache_clear()  # pyright: ignore[reportPrivateUsage]

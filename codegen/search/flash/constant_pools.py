@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen.errors import Messages
 from codegen.ir import Board
-from codegen.kernels.base.costs import recorded, with_reads
+from codegen.kernels.base.code_bytes import recorded, with_reads
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import ConstantRule, missing_bytes, size_bytes, unused, with_scopes
 from codegen.plan.constants.merging import Piece

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from codegen.errors import Messages
 from codegen.ir import Function, Let
-from codegen.kernels.base.costs import code_bytes
+from codegen.kernels.base.code_bytes import code_bytes
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder

@@ -20,7 +20,7 @@ from codegen.search.blocks.block_costs import BlockCosts
 from codegen.search.blocks.row_blocks import Segment, apply
 from codegen.search.blocks.tiling import Tiler
 from codegen.search.choices import Choices
-from codegen.search.kernels import fewest_bytes, in_place, views
+from codegen.search.kernels import fewest_bytes, in_place, view_choice
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, RAM_WORTH, cheapest
 from codegen.search.kernels.in_place import permitted, replacing
@@ -222,7 +222,7 @@ class Planning:
             function, prims = apply(function, prims, self.variant.steps, segments)
         others: dict[int, PrimFunc] = {}
         if self.choices.sharing == "overlap":
-            others = views.alternatives(function, prims, self.edge)
+            others = view_choice.alternatives(function, prims, self.edge)
             others = states.apart(function, prims, others, self.choices.state_inputs)
         if below_bytes is not None:
             candidates = self._candidates(function, prims, others)
@@ -249,7 +249,7 @@ class Planning:
         planner = self._placer(function)
         eager = self.choices.optimize == "speed" and self.reach == "chosen"
         try:
-            first = views.choose(prims, others, planner, eager=eager)
+            first = view_choice.choose(prims, others, planner, eager=eager)
             prims = first.prim_funcs
         except DoesNotFit as error:
             first = error

@@ -13,7 +13,7 @@ from codegen import emit, importers, toolchain
 from codegen.driver.build import plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.planned import Planned
-from codegen.driver.joint import joined
+from codegen.driver.joining import joined
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir.text import print_module

@@ -17,7 +17,7 @@ from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir import ConstRef
-from codegen.kernels.base.costs import constant_reads, recorded
+from codegen.kernels.base.code_bytes import constant_reads, recorded
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import ConstantRule

@@ -19,7 +19,7 @@ from codegen.program.problem import Limits, peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
-from codegen.search.kernels import in_place, views
+from codegen.search.kernels import in_place, view_choice
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
@@ -34,7 +34,7 @@ def planned(module: Module, **choices: object) -> Program:
 
 def copied(module: Module, **choices: object) -> Program:
     """The program without any view or join of its own."""
-    with patch.object(views, "alternatives", return_value={}):
+    with patch.object(view_choice, "alternatives", return_value={}):
         return planned(module, **choices)
 
 
@@ -204,7 +204,7 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     program = planned(module, optimize="size")
     check(program, module)
     assert peak(program) <= peak(copied(module, optimize="size"))
-    everything = views.alternatives(program.function, _bound(module), edge=Edge())
+    everything = view_choice.alternatives(program.function, _bound(module), edge=Edge())
     taken = in_place.replaced(_bound(module), everything)
     others = in_place.alternatives(
         program.function,
