@@ -1,4 +1,5 @@
-"""Kernels under analysers: AddressSanitizer, cppcheck with MISRA, clang-tidy, and their recorded bytes of code.
+"""Kernels under analysers: AddressSanitizer, cppcheck with MISRA, clang-tidy, and recorded bytes of code.
+
 No kernel reads or writes a byte outside its buffers: AddressSanitizer watches, in a child process.
 MISRA deviations are those of docs/misra.md, and the bounds that clang-tidy cannot see hold.
 
