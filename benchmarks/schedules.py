@@ -11,8 +11,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
 
 from codegen.plan.order.best_order import best_order
-from codegen.plan.order.order_files import read_order_graph
 from codegen.plan.order.order_graph import OrderLimits
+from tests.plan.order.order_files import read_order_graph
 
 SHARED = Path(__file__).parents[2] / "shared" / "instances"
 

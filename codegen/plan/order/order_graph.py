@@ -306,15 +306,6 @@ def _predecessors(graph: OrderGraph) -> list[int]:
     return masks
 
 
-def order_peak(graph: OrderGraph, order: Sequence[int]) -> int:
-    """Largest live-bytes bound over the steps done in `order`; raises ValueError if that is not valid."""
-    steps = Steps(graph)
-    if sorted(order) != list(range(steps.count)):
-        raise ValueError("the order is not a permutation of the steps")
-    peak, _ = run(steps, order, steps.all, steps.start_live_bytes)
-    return max(peak, steps.given_bytes)
-
-
 def run(steps: Steps, order: Sequence[int], rest: int, live: int) -> tuple[int, int]:
     """(peak, bytes alive afterwards) of doing `order` from state `rest` with `live` bytes alive."""
     peak = live

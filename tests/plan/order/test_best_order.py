@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from codegen.errors import CodegenError
 from codegen.plan.order.best_order import best_order
-from codegen.plan.order.order_files import read_order_graph
 from codegen.plan.order.order_graph import (
     OrderGraph,
     OrderLimits,
@@ -21,9 +20,9 @@ from codegen.plan.order.order_graph import (
     OrderValue,
     Phase,
     Shared,
-    order_peak,
 )
 from tests.checkout import ROOT
+from tests.plan.order.order_files import order_peak, read_order_graph
 from tests.testdata import TESTDATA
 
 INSTANCES = TESTDATA.parent / "instances"
@@ -208,7 +207,7 @@ def test_hash_seeds_do_not_matter() -> None:
         pytest.skip("the shared instances are not beside the checkout")
     program = (
         "import sys; from pathlib import Path; from codegen.plan.order.best_order import best_order;"
-        "from codegen.plan.order.order_files import read_order_graph;"
+        "from tests.plan.order.order_files import read_order_graph;"
         "print(best_order(read_order_graph(Path(sys.argv[1]).read_text(), '')))"
     )
     texts = {

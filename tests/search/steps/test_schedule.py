@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from codegen.ir import ConstRef, DType, Function, TensorType, Var
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
-from codegen.plan.order.order_graph import OrderLimits, order_peak
+from codegen.plan.order.order_graph import OrderLimits
 from codegen.plan.place.bounds import lower_bound
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import peak_bytes
 from codegen.search.steps.schedule import Scheduled, order_graph, schedule
 from tests.plan.build import POOL, function, live, prim, var
+from tests.plan.order.order_files import order_peak
 
 X, BIG0, BIG1 = var("x", 10), var("big0", 100), var("big1", 100)
 SMALL0, SMALL1, JOIN = var("small0", 1), var("small1", 1), var("join", 1)

@@ -4,10 +4,12 @@
   "inputs": [0], "outputs": [85]}`
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from codegen.errors import CodegenError, Message
-from codegen.plan.order.order_graph import OrderGraph, OrderNode, OrderValue, Phase
+from codegen.plan.order.order_graph import OrderGraph, OrderNode, OrderValue, Phase, Steps, run
 
 
 class _Operator(msgspec.Struct):
@@ -57,3 +59,12 @@ def read_order_graph(text: str, where: str) -> OrderGraph:
             help="give tensors, ops (inp, out, ws), inputs and outputs",
         )
     )
+
+
+def order_peak(graph: OrderGraph, order: Sequence[int]) -> int:
+    """Largest live-bytes bound over the steps done in `order`; raises ValueError if that is not valid."""
+    steps = Steps(graph)
+    if sorted(order) != list(range(steps.count)):
+        raise ValueError("the order is not a permutation of the steps")
+    peak, _ = run(steps, order, steps.all, steps.start_live_bytes)
+    return max(peak, steps.given_bytes)
