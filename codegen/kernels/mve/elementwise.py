@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.ir import DType, Let, TensorType, Var
-from codegen.ir.ops import BinaryAttrs, PoolAttrs
+from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import AddParams, activation_range, add_params, sub_params
 from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.window import WindowShape, nhwc
 from codegen.kernels.call import ResultArg, StructArg, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.portable.elementwise import AddInteger
-from codegen.kernels.portable.pooling import Pool
+from codegen.kernels.portable.pooling import Pool, pool_window
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import MVE
 
@@ -139,15 +138,7 @@ class PoolMve(FastKernel):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         prim = self.portable.bind(let, constants, name)
-        attrs = narrow(let.call.attrs, PoolAttrs)
-        window = WindowShape(
-            image=nhwc(arg_type(let, 0).shape),
-            result=nhwc(let.var.type.shape),
-            window=attrs.window,
-            stride=attrs.stride,
-            dilation=(1, 1),
-            padding=attrs.padding,
-        )
+        window = pool_window(let)
         sharing = striped_sharing(let, window, 1, chunk=self.channels)
         batch, height, width, channels = window.result
         taps = window.window[0] * window.window[1]

@@ -30,6 +30,19 @@ S16_SUM_LIMIT = 1 << 15
 """Sums of fewer int16 elements, and half their number, fit 32 bits."""
 
 
+def pool_window(let: Let) -> WindowShape:
+    """The window of a pool: it has no dilation."""
+    attrs = narrow(let.call.attrs, PoolAttrs)
+    return WindowShape(
+        image=nhwc(arg_type(let, 0).shape),
+        result=nhwc(let.var.type.shape),
+        window=attrs.window,
+        stride=attrs.stride,
+        dilation=(1, 1),
+        padding=attrs.padding,
+    )
+
+
 class Pool(PortableKernel):
     """Both pools; padding is not counted."""
 
@@ -49,15 +62,7 @@ class Pool(PortableKernel):
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
-        attrs = narrow(let.call.attrs, PoolAttrs)
-        window = WindowShape(
-            image=nhwc(arg_type(let, 0).shape),
-            result=nhwc(let.var.type.shape),
-            window=attrs.window,
-            stride=attrs.stride,
-            dilation=(1, 1),
-            padding=attrs.padding,
-        )
+        attrs, window = narrow(let.call.attrs, PoolAttrs), pool_window(let)
         is_float = let.var.type.dtype is DType.FLOAT32
         low, high = (
             float_limits(attrs.activation) if is_float else activation_range(attrs.activation, let.var.type)
