@@ -1,108 +1,20 @@
-"""Entry point: runs a verb and turns what goes wrong into messages and exit codes.
+"""Entry point: runs a verb and turns what goes wrong into messages and exit codes."""
 
-A verb is imported when it runs, not to list it: importing all of them imports all of codegen (NumPy, the
-search, every kernel), a second of work that `codegen --help` has no use for.
-"""
-
-import importlib
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from codegen import __version__
 from codegen.cli.pipes import drop_broken_output, full_output
+from codegen.cli.verb_table import VERBS, LazyGroup
 from codegen.errors import CodegenError, ExitCode, Message
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LazyVerb:
-    """Where a verb is and what lists say about it."""
-
-    module: str
-    """The module whose attribute of the verb's name is the click command."""
-    summary: str
-    """The first sentence of the command's own help (a test compares them)."""
-
-
-class _Commands(Mapping[str, click.Command]):
-    """The commands of a group by name; one is imported where it is looked up."""
-
-    def __init__(self, verbs: Mapping[str, LazyVerb]) -> None:
-        self._verbs = verbs
-
-    def __getitem__(self, name: str) -> click.Command:
-        return getattr(importlib.import_module(self._verbs[name].module), name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._verbs)
-
-    def __len__(self) -> int:
-        return len(self._verbs)
-
-
-class LazyGroup(click.Group):
-    """Lists `verbs` by their summaries, in the order given; imports one where it is asked for."""
-
-    def __init__(self, *, verbs: Mapping[str, LazyVerb], **settings: Any) -> None:
-        # click only reads the mapping; what would add to it (`add_command`) is not used here.
-        super().__init__(commands=_Commands(verbs), **settings)  # pyright: ignore[reportArgumentType]
-        self.verbs = verbs
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Verbs in the order a new user meets them."""
-        del ctx
-        return list(self.verbs)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write names and summaries; no verb is imported."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, verb.summary) for name, verb in self.verbs.items()])
-
-
-# Here and in what this module imports at its top: nothing but click and what lists verbs.
-
-_VERBS = {
-    "build": LazyVerb(
-        module="codegen.cli.verbs", summary="Turn every MODEL into C, firmware.elf and report.json in DIR."
-    ),
-    "run": LazyVerb(
-        module="codegen.cli.verbs",
-        summary="Build every MODEL, execute all on BOARD, compare outputs with the reference, measure peaks.",
-    ),
-    "validate": LazyVerb(
-        module="codegen.cli.verbs",
-        summary="Compare every step's result on the target with the reference; name the first that differs.",
-    ),
-    "plan": LazyVerb(
-        module="codegen.cli.verbs",
-        summary="Plan memory only (no toolchain needed) and print the memory map.",
-    ),
-    "boards": LazyVerb(
-        module="codegen.cli.verbs_info", summary="List the boards: core, memories, how they are run."
-    ),
-    "ops": LazyVerb(
-        module="codegen.cli.verbs_info",
-        summary="List the operators that files may have and the kernels that run them.",
-    ),
-    "planners": LazyVerb(
-        module="codegen.cli.verbs_info",
-        summary="List the memory planners, those of other packages included.",
-    ),
-    "doctor": LazyVerb(
-        module="codegen.cli.verbs_info",
-        summary="Say what is missing on this machine and the command that installs it.",
-    ),
-}
 
 
 @click.group(
     cls=LazyGroup,
-    verbs=_VERBS,
+    verbs=VERBS,
     invoke_without_command=True,  # a word alone asks what it is for
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

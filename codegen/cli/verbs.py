@@ -25,6 +25,7 @@ from codegen.cli.summary import (
     show_runs,
     show_steps,
 )
+from codegen.cli.verb_table import VERBS
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
@@ -55,7 +56,7 @@ _PROBLEMS = (".csv", ".json")
 """Suffixes of bare problems."""
 
 
-@click.command(cls=GroupedVerb)
+@click.command(cls=GroupedVerb, help=VERBS["build"].help)
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
 @option(CONCURRENT)
@@ -72,11 +73,7 @@ def build(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Turn every MODEL into C, firmware.elf and report.json in DIR.
-
-    MODEL left out is the shipped example. DIR defaults to out/<model>. Several models share pools and equal
-    constants; those that may run at the same time are named with --concurrent.
-    """
+    """`codegen build`."""
     paths = [existing(path) for path in models] or [example_model()]
     keep_inputs(paths, options)
     options, ranges = within_application(replace(options, concurrent=groups(concurrent), lock=lock))
@@ -93,7 +90,7 @@ def build(
     return ExitCode.OK
 
 
-@click.command(cls=GroupedVerb)
+@click.command(cls=GroupedVerb, help=VERBS["run"].help)
 @click.argument("models", nargs=-1, type=click.Path(path_type=Path), metavar="[MODEL]...")
 @_FOLDER
 @option(CONCURRENT)
@@ -159,11 +156,7 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Build every MODEL, execute all on BOARD, compare outputs with the reference, measure peaks.
-
-    On QEMU unless --port names a real board. MODEL left out is the shipped example on its held-out
-    images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.
-    """
+    """`codegen run`."""
     paths = [existing(path) for path in models] or [example_model()]
     options = replace(options, sandbox=sandbox, concurrent=groups(concurrent), lock=lock)
     models_named = model_names(paths, options.names)
@@ -209,7 +202,7 @@ def run(
     return ExitCode.OK
 
 
-@click.command(cls=GroupedVerb)
+@click.command(cls=GroupedVerb, help=VERBS["validate"].help)
 @click.argument("model", required=False, type=click.Path(path_type=Path))
 @_FOLDER
 @click.option(
@@ -228,10 +221,7 @@ def validate(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Compare every step's result on the target with the reference; name the first that differs.
-
-    MODEL left out is the shipped example. With -o the build stays in DIR.
-    """
+    """`codegen validate`."""
     path = example_model() if model is None else existing(model)
     given = [] if input_ is None else [ArraySource.parse(input_)]
     check_arrays(given, ())
@@ -268,18 +258,14 @@ def validate(
     return ExitCode.OK
 
 
-@click.command(cls=GroupedVerb)
+@click.command(cls=GroupedVerb, help=VERBS["plan"].help)
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
 @model_flags(board_default=None, without=("stack",))  # no compiler: no stack is known
 @_JSON
 @_QUIET
 def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
-    """Plan memory only (no toolchain needed) and print the memory map.
-
-    A .csv (id,lower,upper,size) or .json file is a bare allocation problem; MODEL left out is the shipped
-    example. Without --board a model is planned with the kernels of stm32 and no limit on the pool.
-    """
+    """`codegen plan`."""
     kinds = "a .tflite file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
     keep_inputs([path], options, written=outputs.written)

@@ -7,6 +7,7 @@ import click
 from codegen import board as catalogue
 from codegen import toolchain
 from codegen.cli.console import table
+from codegen.cli.verb_table import VERBS
 from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
 from codegen.importers import imported_ops
@@ -17,10 +18,10 @@ from codegen.plan.place import planners as plan_planners
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 
 
-@click.command()
+@click.command(help=VERBS["ops"].help)
 @_JSON
 def ops(as_json: bool) -> int:
-    """List the operators that files may have and the kernels that run them."""
+    """`codegen ops`."""
     imported = imported_ops()
     found = {name: [kernel.name for kernel in kernels_for(op or "")] for name, op in imported.items()}
     if as_json:
@@ -38,10 +39,10 @@ def _becomes(name: str, op: str | None) -> str:
     return "" if op == name else f"as {op}: "
 
 
-@click.command()
+@click.command(help=VERBS["planners"].help)
 @_JSON
 def planners(as_json: bool) -> int:
-    """List the memory planners, those of other packages included."""
+    """`codegen planners`."""
     names = plan_planners.names()
     if as_json:
         click.echo(to_json({"schema": 1, "planners": list(names)}), nl=False)
@@ -51,10 +52,10 @@ def planners(as_json: bool) -> int:
     return ExitCode.OK
 
 
-@click.command()
+@click.command(help=VERBS["doctor"].help)
 @_JSON
 def doctor(as_json: bool) -> int:
-    """Say what is missing on this machine and the command that installs it. Exit 5 if builds cannot work."""
+    """`codegen doctor`."""
     findings = toolchain.doctor(catalogue.boards())
     if as_json:
         rows = [
@@ -90,11 +91,11 @@ _COLUMNS = [
 ]
 
 
-@click.command()
+@click.command(help=VERBS["boards"].help)
 @click.argument("name", required=False, metavar="[BOARD]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 def boards(name: str | None, as_json: bool) -> int:
-    """List the boards: core, memories, how they are run. With BOARD (a name or a .toml file): all of one."""
+    """`codegen boards`."""
     known = catalogue.boards() if name is None else (catalogue.load_board(name),)
     if as_json:
         click.echo(to_json({"schema": 1, "boards": [_document(board) for board in known]}), nl=False)

@@ -59,7 +59,7 @@ def test_help_imports_no_verb(word: str) -> None:
 
 
 def test_lists_say_what_verbs_say_of_themselves() -> None:
-    """Verbs are listed without being imported, so their summaries are written down a second time."""
+    """Verbs are listed without being imported: each has to take its own help from the table."""
     listed = {name: verb.summary for name, verb in cli.verbs.items()}
     assert listed == {name: cli.commands[name].get_short_help_str(limit=1000) for name in cli.commands}
 
@@ -239,7 +239,9 @@ def test_every_part_of_long_work_is_counted(tmp_path: Path) -> None:
 
     built = build([HELLO], Options(board="host"), tmp_path / "out", progress=hear)
     planned = built.models[0]
-    cases = [pattern_case([tensor.type for tensor in planned.program.inputs], seed) for seed in range(3)]
+    cases = [
+        pattern_case([tensor.type for tensor in planned.program.signature.inputs], seed) for seed in range(3)
+    ]
     measured = execute(built, cases, trace=Trace.RESULTS, progress=hear)
     check_steps(planned, cases[0], measured, progress=hear)
     assert list(dict.fromkeys(name for name, _, _ in told)) == [

@@ -1,0 +1,114 @@
+"""The verbs: where each is, and its help.
+
+A verb is imported when it runs, not to list it: importing all of them imports all of codegen (NumPy, the
+search, every kernel), a second of work that `codegen --help` has no use for. So nothing but click is imported
+here.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verb:
+    """Where a verb is and what is said about it."""
+
+    module: str
+    """The module whose attribute of the verb's name is the click command."""
+    help: str
+    """Lists show its first sentence."""
+
+    @property
+    def summary(self) -> str:
+        """What lists show."""
+        return click.Command(None, help=self.help).get_short_help_str(limit=1000)
+
+
+VERBS: Mapping[str, Verb] = {
+    "build": Verb(
+        module="codegen.cli.verbs",
+        help="""Turn every MODEL into C, firmware.elf and report.json in DIR.
+
+MODEL left out is the shipped example. DIR defaults to out/<model>. Several models share pools and equal
+constants; those that may run at the same time are named with --concurrent.""",
+    ),
+    "run": Verb(
+        module="codegen.cli.verbs",
+        help="""Build every MODEL, execute all on BOARD, compare outputs with the reference, measure peaks.
+
+On QEMU unless --port names a real board. MODEL left out is the shipped example on its held-out
+images. Exit 7: outputs differ; exit 8: a measured peak differs from the plan.""",
+    ),
+    "validate": Verb(
+        module="codegen.cli.verbs",
+        help="""Compare every step's result on the target with the reference; name the first that differs.
+
+MODEL left out is the shipped example. With -o the build stays in DIR.""",
+    ),
+    "plan": Verb(
+        module="codegen.cli.verbs",
+        help="""Plan memory only (no toolchain needed) and print the memory map.
+
+A .csv (id,lower,upper,size) or .json file is a bare allocation problem; MODEL left out is the shipped
+example. Without --board a model is planned with the kernels of stm32 and no limit on the pool.""",
+    ),
+    "boards": Verb(
+        module="codegen.cli.verbs_info",
+        help="List the boards: core, memories, how they are run. "
+        "With BOARD (a name or a .toml file): all of one.",
+    ),
+    "ops": Verb(
+        module="codegen.cli.verbs_info",
+        help="List the operators that files may have and the kernels that run them.",
+    ),
+    "planners": Verb(
+        module="codegen.cli.verbs_info",
+        help="List the memory planners, those of other packages included.",
+    ),
+    "doctor": Verb(
+        module="codegen.cli.verbs_info",
+        help="Say what is missing on this machine and the command that installs it. "
+        "Exit 5 if builds cannot work.",
+    ),
+}
+"""In the order a new user meets them."""
+
+
+class _Commands(Mapping[str, click.Command]):
+    """The commands of a group by name; one is imported where it is looked up."""
+
+    def __init__(self, verbs: Mapping[str, Verb]) -> None:
+        self._verbs = verbs
+
+    def __getitem__(self, name: str) -> click.Command:
+        return getattr(importlib.import_module(self._verbs[name].module), name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._verbs)
+
+    def __len__(self) -> int:
+        return len(self._verbs)
+
+
+class LazyGroup(click.Group):
+    """Lists `verbs` by their summaries, in the order given; imports one where it is asked for."""
+
+    def __init__(self, *, verbs: Mapping[str, Verb], **settings: Any) -> None:
+        # click only reads the mapping; what would add to it (`add_command`) is not used here.
+        super().__init__(commands=_Commands(verbs), **settings)  # pyright: ignore[reportArgumentType]
+        self.verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Verbs in the order a new user meets them."""
+        del ctx
+        return list(self.verbs)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write names and summaries; no verb is imported."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.summary) for name, verb in self.verbs.items()])
