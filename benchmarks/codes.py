@@ -44,7 +44,7 @@ def constants(model: str, board: str) -> list[bytes]:
     """Linked constants of a model as kernels read them. Raises CodegenError."""
     path = SHARED / "models" / f"{model}.tflite"
     program = plan_model(path, load_board(board), Options(board=board)).program
-    return [member.data.tobytes() for pool in program.constants for member in pool.members]
+    return [member.data.tobytes() for pool in program.constants.pools for member in pool.members]
 
 
 def entropy_bytes(counts: NDArray[np.int64]) -> float:

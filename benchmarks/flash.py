@@ -52,7 +52,7 @@ def _totals(model: str, board: str, parts: Sequence[str]) -> list[float]:
     path = SHARED / "models" / "mlperf_tiny" / f"{model}.tflite"
     with tempfile.TemporaryDirectory(prefix="codegen-flash-") as folder:
         built = build([path], Options(board=board, optimize="speed"), Path(folder) / "b", emulated=True)
-        case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
+        case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
         totals: list[float] = []
         for part in parts:
             estimate = estimate_cycles(built, case, memory=load_memory_model(part))

@@ -40,8 +40,8 @@ PAIRS = {
 def peak(key: str, options: Options) -> int:
     """Bytes of all pools together, planned."""
     program = plan_model(model_path(key), load_board(options.board), options, emulated=True).program
-    problem = program.problem
-    return sum(peak_bytes(problem, program.plan, pool.name) for pool in problem.pools)
+    problem = program.memory.problem
+    return sum(peak_bytes(problem, program.memory.plan, pool.name) for pool in problem.pools)
 
 
 def instructions(key: str, options: Options) -> int:

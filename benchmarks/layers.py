@@ -162,7 +162,7 @@ def plan(layer: Layer, board: Board, folder: Path, *, is_portable: bool) -> tupl
         if error.exit_code is not ExitCode.FIT or layer.image[0] <= layer.stride:
             raise
     # One that needs less memory is what the search falls back to: not what is measured here.
-    if program is None or not program.prim_funcs[0].kernel.startswith(fastest.kernel):
+    if program is None or not program.steps.prim_funcs[0].kernel.startswith(fastest.kernel):
         fewer = (layer.image[0] - layer.stride, *layer.image[1:])
         return plan(replace(layer, image=fewer), board, folder, is_portable=is_portable)
     program = replace(program, board=board)
@@ -177,7 +177,7 @@ def run(layer: Layer, board: Board, *, is_portable: bool) -> Figure:
         sources = emit.render(together([planned.program]))
         emit.write(sources, folder / "build")
         image = toolchain.build(sources, folder / "build", board, optimize="speed")
-        shape = planned.program.inputs[0].type.shape
+        shape = planned.program.signature.inputs[0].type.shape
         data = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
         cases = [Case(name=layer.name, inputs=(data,))]
         with boards.session(image, board) as target:
@@ -185,14 +185,14 @@ def run(layer: Layer, board: Board, *, is_portable: bool) -> Figure:
         wrong = complaints(planned, cases, measured, image.sizes.stack_bound_bytes)
         if wrong:
             raise CodegenError(wrong)
-        [prim] = planned.program.prim_funcs
+        [prim] = planned.program.steps.prim_funcs
         return Figure(
             kernel=prim.kernel,
             rows=rows,
             macs=prim.macs,
             instructions=measured.result.cases[0].instructions or 0,
             predicted=prim.instructions,
-            constant_bytes=sum(pool.size_bytes for pool in planned.program.constants),
+            constant_bytes=sum(pool.size_bytes for pool in planned.program.constants.pools),
             workspace_bytes=sum(space.size_bytes for space in prim.workspaces),
         )
 

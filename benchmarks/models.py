@@ -134,9 +134,9 @@ def _row(built: Built, key: str, optimize: str, compiler: str, *, with_cycles: b
         instructions=case.instructions or 0,
         cycles_estimate=estimate_cycles(built, cases[0]).total if with_cycles else 0,
         macs=planned.macs,
-        macs_executed=sum(prim.macs for prim in planned.program.prim_funcs),
+        macs_executed=sum(prim.macs for prim in planned.program.steps.prim_funcs),
         code_bytes=built.image.sizes.model_code_bytes,
-        constant_bytes=sum(pool.size_bytes for pool in planned.program.constants),
+        constant_bytes=sum(pool.size_bytes for pool in planned.program.constants.pools),
         pool_bytes=sum(case.pool_peaks.values()),
         workspace_bytes=sum(workspace_bytes(planned.program, pool) for pool in case.pool_peaks),
         stack_bytes=case.stack_peak_bytes or 0,
@@ -149,8 +149,8 @@ def _case(built: Built, key: str) -> Case:
         inputs, expected = (arrays["b_x0"],), (arrays["b_y0"],)
     program = built.models[0].program
     if key in EDGED:
-        inputs = tuple(map(_quantise, inputs, program.inputs))
-        expected = tuple(map(_quantise, expected, program.outputs))
+        inputs = tuple(map(_quantise, inputs, program.signature.inputs))
+        expected = tuple(map(_quantise, expected, program.signature.outputs))
     return Case(name="b", inputs=inputs, expected=expected)
 
 

@@ -28,7 +28,6 @@ from codegen.driver.options import Options
 from codegen.driver.planning import plan_only
 from codegen.errors import CodegenError
 from codegen.plan.place.exact import optimal
-from codegen.program.problem import peak_bytes
 from codegen.search import search
 from codegen.toolchain import LEVELS
 from tests.plan import growth, mobile
@@ -127,11 +126,9 @@ def main() -> None:
                 continue
             seconds = time.process_time() - begun
             slowest = max(slowest, seconds)
-            peaks = sum(
-                peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
-            )
-            bounds = sum(program.plan.lower_bounds.values())
-            proved = "yes" if program.plan.proved_optimal else "no"
+            peaks = sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+            bounds = sum(program.memory.plan.lower_bounds.values())
+            proved = "yes" if program.memory.plan.proved_optimal else "no"
             name = f"{path.parent.name}/{path.stem}"
             print(row.format(name, level, f"{peaks:,}", f"{bounds:,}", proved, f"{seconds:.2f}"))
     print(f"slowest {slowest:.2f} s; {unsupported} models are not supported")

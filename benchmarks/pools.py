@@ -19,7 +19,6 @@ from codegen.driver.build import plan_model  # noqa: E402
 from codegen.driver.options import Options  # noqa: E402
 from codegen.plan.place.access import access_cost, least_access_cost  # noqa: E402
 from codegen.plan.place.exact import optimal  # noqa: E402
-from codegen.program.problem import peak_bytes  # noqa: E402
 from tests.e2e.models import INTEGER_MODELS  # noqa: E402
 from tests.testdata import model_path  # noqa: E402
 
@@ -37,15 +36,16 @@ def row(name: str, key: str, limit: int | None) -> int:
     search = time.monotonic() - begun
     if limit is not None:
         begun = time.monotonic()
-        plan = optimal(program.problem)
+        problem = program.memory.problem
+        plan = optimal(problem)
         alone = time.monotonic() - begun
         print(
-            f"{key:42} {limit:6} {len(program.problem.buffers):3} {least_access_cost(program.problem):10} "
-            f"{access_cost(program.problem, plan):10} {plan.access_cost_bound:10} "
+            f"{key:42} {limit:6} {len(problem.buffers):3} {least_access_cost(problem):10} "
+            f"{access_cost(problem, plan):10} {plan.access_cost_bound:10} "
             f"{'proved' if plan.proved_optimal else 'open':6} {alone:6.2f} {search:6.2f}",
             flush=True,
         )
-    return peak_bytes(program.problem, program.plan, first)
+    return program.memory.peak_bytes(first)
 
 
 def main() -> None:

@@ -271,7 +271,9 @@ def _cases(built: Built, given: Mapping[str, Sequence[Case]], seed: int) -> list
     messages = Messages()
     found: list[Sequence[Case]] = []
     for program in (model.program for model in built.models):
-        inputs, outputs = ([each.type for each in part] for part in (program.inputs, program.outputs))
+        inputs, outputs = (
+            [each.type for each in part] for part in (program.signature.inputs, program.signature.outputs)
+        )
         own = given.get(program.name) or [pattern_case(inputs, seed)]
         found.append([fitting(case, inputs, outputs, messages) for case in own])
     messages.raise_if_any()

@@ -83,14 +83,14 @@ def model_cases(
 def _cases(
     program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
 ) -> list[Case]:
-    types = [tensor.type for tensor in program.inputs]
+    types = [tensor.type for tensor in program.signature.inputs]
     if given is None:
         case = pattern_case(types, options.seed)
     else:
         case = Case(name=given.prefix or given.path.name, inputs=given.read("x", types, "input"))
     if expected is None:
         return [case]
-    outputs = expected.read("y", [tensor.type for tensor in program.outputs], "output")
+    outputs = expected.read("y", [tensor.type for tensor in program.signature.outputs], "output")
     return [Case(name=case.name, inputs=case.inputs, expected=outputs)]
 
 

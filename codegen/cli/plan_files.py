@@ -73,7 +73,7 @@ class PlanFiles:
         """Write what a model gives; return a line about each file."""
         if self.svg is not None:
             export.write_text(self.svg, program_picture(program))
-        return self._pictured() + self._exported(source, program.problem, options)
+        return self._pictured() + self._exported(source, program.memory.problem, options)
 
     def of_curve(self, found: Curve) -> list[str]:
         """Write what a curve gives; return a line about each file."""

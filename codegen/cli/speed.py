@@ -48,7 +48,7 @@ def show_costs(program: Program, measured: Measured) -> None:
     columns = ["step", "operator", "kernel", "multiply-accumulates", unit, "%", "per MAC"]
     rows: list[list[str]] = []
     for step, count in zip(trace, counts, strict=True):
-        prim = program.prim_funcs[step.step]
+        prim = program.steps.prim_funcs[step.step]
         share = "" if count is None else f"{100 * count / max(total, 1):.1f}"
         per_mac = "" if count is None or not prim.macs else f"{count / prim.macs:.2f}"
         row = [str(step.step), operator_name(prim.let.call), prim.kernel, f"{prim.macs:,}"]
@@ -58,7 +58,7 @@ def show_costs(program: Program, measured: Measured) -> None:
         "",
         "all steps",
         "",
-        f"{sum(prim.macs for prim in program.prim_funcs):,}",
+        f"{sum(prim.macs for prim in program.steps.prim_funcs):,}",
         f"{total:,}",
         "100.0",
         "",

@@ -31,14 +31,13 @@ from codegen.toolchain.cycles import CycleEstimate
 def show_plan(planned: Planned) -> None:
     """Memory map, pools against their bound, constants."""
     program = planned.program
-    click.echo(
-        f"{program.name}: {counted(len(program.prim_funcs), 'step')}, {planned.macs:,} multiply-accumulates\n"
-    )
+    steps = counted(len(program.steps.prim_funcs), "step")
+    click.echo(f"{program.name}: {steps}, {planned.macs:,} multiply-accumulates\n")
     click.echo(program_map(program))
     click.echo()
     _pools(program, planned.own_macs)
     _time(planned)
-    _constants(program.constants, program)
+    _constants(program.constants.pools, program)
     _staged(program)
     _reduction(planned)
 
@@ -51,7 +50,7 @@ def show_curve(found: Curve) -> None:
             f"{point.peak_bytes:,}",
             f"{point.macs:,}",
             f"+{point.extra_percent:.1f}",
-            "yes" if program.plan.proved_optimal else "no",
+            "yes" if program.memory.plan.proved_optimal else "no",
             f"{'lean kernels, ' if point.is_lean else ''}{ways_text(program)}",
         ]
         for program, point in zip(found.programs, found.points, strict=True)
@@ -199,27 +198,27 @@ def _headline(planned: Planned, board: Board, options: Options) -> None:
 def _pools(program: Program, macs: int, measured: Measured | None = None) -> None:
     rows: list[list[str]] = []
     for name in used_pools(program):
-        pool = next(pool for pool in program.problem.pools if pool.name == name)
-        peak = peak_bytes(program.problem, program.plan, name)
+        pool = next(pool for pool in program.memory.problem.pools if pool.name == name)
+        peak = program.memory.peak_bytes(name)
         workspaces = sum(
             buffer.size_bytes
-            for buffer in program.problem.buffers
-            if buffer.kind is BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == name
+            for buffer in program.memory.problem.buffers
+            if buffer.kind is BufferKind.WORKSPACE and program.memory.plan.placements[buffer.id].pool == name
         )
         row = [
             name,
             f"{peak:,}",
-            f"{program.plan.lower_bounds[name]:,}",
+            f"{program.memory.plan.lower_bounds[name]:,}",
             f"{workspaces:,}",
             f"{pool.limit_bytes:,}",
         ]
-        if len(program.problem.pools) > 1:
-            row.append(f"{pool_access_cost(program.problem, program.plan, name):,}")
+        if len(program.memory.problem.pools) > 1:
+            row.append(f"{pool_access_cost(program.memory.problem, program.memory.plan, name):,}")
         if measured is not None:
             row.insert(2, f"{max(case.pool_peaks[name] for case in measured.result.cases):,}")
         rows.append(row)
     columns = ["pool", "planned peak", "lower bound", "all workspaces", "limit"]
-    if len(program.problem.pools) > 1:
+    if len(program.memory.problem.pools) > 1:
         columns.append("access cost")
     if measured is not None:
         columns.insert(2, "measured peak")
@@ -227,8 +226,8 @@ def _pools(program: Program, macs: int, measured: Measured | None = None) -> Non
     click.echo(f"plan      {proof_text(program)}")
     click.echo(f"order     {order_text(program.order)}")
     click.echo(f"work      {work_text(program, macs)}")
-    if len(program.problem.pools) > 1:
-        click.echo(f"access    {_access(program.problem, program.plan)}")
+    if len(program.memory.problem.pools) > 1:
+        click.echo(f"access    {_access(program.memory.problem, program.memory.plan)}")
     show_lines([line for line in (core1_line(program), copies_line(program)) if line is not None])
 
 
@@ -238,7 +237,7 @@ def _outputs(program: Program, cases: Sequence[Case], measured: Measured) -> Non
     what = "inferences of one sequence" if measured.result.sequence else "cases"
     click.echo(f"outputs   {equal} of {len(cases)} {what} equal to the {source}")
     if len(cases) == 1:
-        for tensor, one in zip(program.outputs, measured.comparisons[0], strict=True):
+        for tensor, one in zip(program.signature.outputs, measured.comparisons[0], strict=True):
             click.echo(
                 f"          {tensor.field} {tensor.type}: sha256 {one.sha256[:16]}, "
                 f"max |d| {one.max_abs_difference:g}"
@@ -283,11 +282,14 @@ def _staged(program: Program, of: str = "") -> None:
     """What is copied to faster memory or decoded, where anything is; `of` names the model where there are
     several."""
     _compressed(program)
-    if not program.copied:
+    if not program.constants.copied:
         return
-    costs, copies = program.constant_costs, [copy for copy in program.copied if copy.copied_at is not None]
-    where = ", ".join(dict.fromkeys(copy.pool for copy in program.copied))
-    lasting = sum(copy.size_bytes for copy in program.copied if copy.copied_at is None)
+    costs, copies = (
+        program.constants.costs,
+        [copy for copy in program.constants.copied if copy.copied_at is not None],
+    )
+    where = ", ".join(dict.fromkeys(copy.pool for copy in program.constants.copied))
+    lasting = sum(copy.size_bytes for copy in program.constants.copied if copy.copied_at is None)
     copied = sum(copy.size_bytes for copy in copies)
     made = counted(len(copies), "copy", "copies")
     click.echo(
@@ -298,9 +300,9 @@ def _staged(program: Program, of: str = "") -> None:
 
 
 def _compressed(program: Program) -> None:
-    if program.compression is None:
+    if program.constants.compression is None:
         return
-    found, costs = program.unpacked, program.compression
+    found, costs = program.constants.unpacked, program.constants.compression
     buffers = max(copy.size_bytes for copy in found)
     constants = counted(len(found), "constant")
     click.echo(
@@ -312,7 +314,7 @@ def _compressed(program: Program) -> None:
 
 def _time(planned: Planned) -> None:
     """Printed only: a report that held it would differ from build to build."""
-    click.echo(f"time      {planned.program.plan.seconds:.2f} s in the planner")
+    click.echo(f"time      {planned.program.memory.plan.seconds:.2f} s in the planner")
 
 
 def _reduction(planned: Planned) -> None:

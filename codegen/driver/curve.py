@@ -9,7 +9,6 @@ from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
 from codegen.driver.report.certificate import again, block_report
 from codegen.plan.draw.curve_picture import CurvePoint
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search import Frontier, board_pools, curve
@@ -75,9 +74,7 @@ def curve_report(found: Curve, requested: str) -> dict[str, object]:
 
 
 def _point(program: Program, point: CurvePoint) -> dict[str, object]:
-    peaks = {
-        pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
-    }
+    peaks = {pool.name: program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools}
     return {
         "peak_bytes": point.peak_bytes,
         "pools": [{"name": name, "peak_bytes": bytes_} for name, bytes_ in peaks.items() if bytes_],
@@ -85,15 +82,17 @@ def _point(program: Program, point: CurvePoint) -> dict[str, object]:
         "extra_macs": point.extra_macs,
         "extra_percent": round(point.extra_percent, 2),
         "kernels": "lean" if point.is_lean else "fast",
-        "proved_optimal": program.plan.proved_optimal,
-        "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
+        "proved_optimal": program.memory.plan.proved_optimal,
+        "blocks": [
+            block_report(step, prim) for step, prim in enumerate(program.steps.prim_funcs) if prim.block
+        ],
         "again": again(program),
     }
 
 
 def _peak(program: Program) -> int:
-    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
 
 
 def _macs(program: Program) -> int:
-    return sum(prim.macs for prim in program.prim_funcs)
+    return sum(prim.macs for prim in program.steps.prim_funcs)

@@ -87,8 +87,8 @@ def _count(
     """[steps, halfwords of code, COLUMNS] of the last inference. Steps without code call no hook: the plugin
     has a table for each of the others, in their order."""
     program = built.models[model].program
-    coded = [step for step in range(len(program.prim_funcs)) if step not in program.silent_steps]
-    counts = np.zeros((len(program.prim_funcs), code[1] // 2, COLUMNS), np.uint64)
+    coded = [step for step in range(len(program.steps.prim_funcs)) if step not in program.silent_steps]
+    counts = np.zeros((len(program.steps.prim_funcs), code[1] // 2, COLUMNS), np.uint64)
     if not coded:
         return counts
     begin, end = (built.image.symbols[name][0] & ~1 for name in toolchain.HOOK_FUNCTIONS)

@@ -29,14 +29,14 @@ def _held_out() -> tuple[np.ndarray, np.ndarray]:
 def example_cases(program: Program) -> list[Case]:
     """One case per held-out image."""
     images, _ = _held_out()
-    shape = program.inputs[0].type.shape
+    shape = program.signature.inputs[0].type.shape
     return [Case(name=f"image {index}", inputs=(image.reshape(shape),)) for index, image in enumerate(images)]
 
 
 def show_accuracy(planned: Planned, measured: Measured, say: Callable[[str], None]) -> None:
     """Say how many held-out images the target and the NumPy reference classify correctly."""
     images, labels = _held_out()
-    type_ = planned.program.outputs[0].type
+    type_ = planned.program.signature.outputs[0].type
     function = planned.reference.main
     on_target = [int(np.argmax(array(case.outputs[0], type_))) for case in measured.result.cases]
     shape = function.params[0].type.shape

@@ -10,7 +10,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.models.joint import Groups, heaviest_group, join, together
 from codegen.plan.place import planners
 from codegen.plan.place.budgets import shortage
-from codegen.program.problem import Limits, Pool, peak_bytes
+from codegen.program.problem import Limits, Pool
 from codegen.program.program import Bundle, bundle_peak
 from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage
 
@@ -149,7 +149,7 @@ class _Joiner:
     def fit(self, limits: Budgets) -> tuple[tuple[Planned, ...], Bundle]:
         """All models within limits, beside what the options say. Raises DoesNotFit."""
         found = {name: self._within(name, limits) for name in self._names}
-        pools = found[self._names[0]].program.problem.pools
+        pools = found[self._names[0]].program.memory.problem.pools
         replans: tuple[_Replan, ...] = (
             lambda name, short, needed: self._within_the_rest(name, limits, short, needed),
             lambda name, short, _: self._smallest(name, limits, [short.pool]),
@@ -207,7 +207,7 @@ class _Joiner:
         small = {name: model for name, model in found.items() if model is not None}
         if len(small) < len(found):
             return missed
-        problem = small[self._names[0]].program.problem
+        problem = small[self._names[0]].program.memory.problem
         lifted = [replace(p, limit_bytes=_NO_LIMIT) if p.name in limits else p for p in problem.pools]
         try:
             bundle = self._join(small, lifted)
@@ -255,15 +255,18 @@ def _facts(model: Planned, pool: str) -> Shortage:
     """What a plan has in a pool that it has bytes in, as if that had none."""
     program = model.program
     bare = [
-        replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT) for each in program.problem.pools
+        replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT)
+        for each in program.memory.problem.pools
     ]
-    told = shortage(replace(program.problem, pools=tuple(bare)), program.plan)
-    [found] = told.with_steps(program.times, [prim.let.where for prim in program.prim_funcs]).shortages
+    told = shortage(replace(program.memory.problem, pools=tuple(bare)), program.memory.plan)
+    [found] = told.with_steps(
+        program.steps.times, [prim.let.where for prim in program.steps.prim_funcs]
+    ).shortages
     return found
 
 
 def _peak(model: Planned, pool: str) -> int:
-    return peak_bytes(model.program.problem, model.program.plan, pool)
+    return model.program.memory.peak_bytes(pool)
 
 
 def _needs(models: Mapping[str, Planned], pool: str) -> dict[str, int]:

@@ -16,8 +16,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Let, Var
 from codegen.ir.evaluate import evaluate, steps
 from codegen.ir.ops import DEVICE_COPY, UserAttrs
-from codegen.program.image import CaseResult, RunRequest, RunResult, Trace
-from codegen.program.problem import peak_bytes
+from codegen.program.image import BenchModel, CaseResult, RunRequest, RunResult, Trace
 from codegen.program.program import Program
 from codegen.progress import Progress, silent
 
@@ -33,15 +32,8 @@ def request(
 ) -> RunRequest:
     """What to ask of a target: every case of one model, both paints."""
     return RunRequest(
-        model=model,
-        sha256=program.metadata["sha256"],
+        model=_bench_model(program, model),
         cases=tuple(tuple(np.ascontiguousarray(data).tobytes() for data in case.inputs) for case in cases),
-        output_sizes=tuple(tensor.type.size_bytes for tensor in program.outputs),
-        pools=used_pools(program),
-        step_sizes=tuple(
-            0 if prim.view is not None else prim.let.var.type.size_bytes for prim in program.prim_funcs
-        ),
-        silent_steps=program.silent_steps,
         trace=trace,
         sandboxed=sandboxed,
         sequence=sequence,
@@ -49,11 +41,22 @@ def request(
     )
 
 
+def _bench_model(program: Program, number: int) -> BenchModel:
+    return BenchModel(
+        number=number,
+        sha256=program.metadata["sha256"],
+        output_sizes=tuple(tensor.type.size_bytes for tensor in program.signature.outputs),
+        pools=used_pools(program),
+        step_sizes=tuple(
+            0 if prim.view is not None else prim.let.var.type.size_bytes for prim in program.steps.prim_funcs
+        ),
+        silent_steps=program.silent_steps,
+    )
+
+
 def used_pools(program: Program) -> tuple[str, ...]:
     """Pools that hold at least one byte, in the board's order."""
-    return tuple(
-        pool.name for pool in program.problem.pools if peak_bytes(program.problem, program.plan, pool.name)
-    )
+    return tuple(pool.name for pool in program.memory.problem.pools if program.memory.peak_bytes(pool.name))
 
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:
@@ -168,7 +171,7 @@ def measure(
 def _compare(program: Program, expected: Sequence[np.ndarray], got: CaseResult) -> tuple[Comparison, ...]:
     return tuple(
         compare(array(data, tensor.type), wanted)
-        for data, tensor, wanted in zip(got.outputs, program.outputs, expected, strict=True)
+        for data, tensor, wanted in zip(got.outputs, program.signature.outputs, expected, strict=True)
     )
 
 
@@ -223,7 +226,7 @@ def all_complaints(
 
 
 def _output_complaints(program: Program, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
-    for tensor, one in zip(program.outputs, comparisons, strict=True):
+    for tensor, one in zip(program.signature.outputs, comparisons, strict=True):
         if not one.matches:
             yield Message(
                 code="E701",
@@ -237,7 +240,7 @@ def _output_complaints(program: Program, case: Case, comparisons: Sequence[Compa
 def _peak_complaints(program: Program, case: Case, got: CaseResult) -> Iterator[Message]:
     where = f"case {case.name}"
     for name in used_pools(program):
-        planned, measured = peak_bytes(program.problem, program.plan, name), got.pool_peaks[name]
+        planned, measured = program.memory.peak_bytes(name), got.pool_peaks[name]
         if planned != measured:
             yield Message(
                 code="E801",
@@ -264,13 +267,13 @@ class StepCheck:
 def _reference_value(program: Program, let: Let) -> str:
     """The value of the reference that a step computes: of a copy what it copies, of a step that runs again
     what the first one computes."""
-    sources = {each.var.name: each for each in program.function.body}
+    sources = {each.var.name: each for each in program.steps.function.body}
     name = let.var.name
     while name in sources and sources[name].call.op is DEVICE_COPY:
         [source] = sources[name].call.args
         assert isinstance(source, Var), "constants are not copied"
         name = source.name
-    return name.partition("_again")[0]
+    return sources[name].repeats or name if name in sources else name
 
 
 def check_steps(
@@ -290,7 +293,7 @@ def check_steps(
     surviving: Mapping[str, tuple[int, ...]] = planned.reduction.surviving if planned.reduction else {}
     found: list[StepCheck] = []
     for trace in measured.result.trace:
-        prim = planned.program.prim_funcs[trace.step]
+        prim = planned.program.steps.prim_funcs[trace.step]
         comparison, channels = None, None
         if trace.result is not None:
             value = _reference_value(planned.program, prim.let)

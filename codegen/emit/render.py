@@ -113,9 +113,9 @@ def build_identity(linked: Mapping[str, str], compiled_by: Iterable[str]) -> byt
 
 
 def _in_smallest_forms(bundle: Bundle) -> Bundle:
-    found = in_smallest_forms([program.prim_funcs for program in bundle.programs])
+    found = in_smallest_forms([program.steps.prim_funcs for program in bundle.programs])
     programs = zip(bundle.programs, found, strict=True)
-    return replace(bundle, programs=tuple(replace(each, prim_funcs=prims) for each, prims in programs))
+    return replace(bundle, programs=tuple(each.running(prims) for each, prims in programs))
 
 
 def _product_files(bundle: Bundle, image: ImageView | None) -> Mapping[str, str]:
@@ -136,8 +136,11 @@ def _layout(bundle: Bundle, kernels: Mapping[str, str]) -> bytes:
         program,
         name="model",
         metadata=dict.fromkeys(("file", "format", "options"), "-") | {"sha256": bytes(32).hex()},
-        inputs=tuple(replace(tensor, origin="") for tensor in program.inputs),
-        outputs=tuple(replace(tensor, origin="") for tensor in program.outputs),
+        signature=replace(
+            program.signature,
+            inputs=tuple(replace(tensor, origin="") for tensor in program.signature.inputs),
+            outputs=tuple(replace(tensor, origin="") for tensor in program.signature.outputs),
+        ),
     )
     same = together((plain,))
     files = {**_product_files(same, image_view(same, bytes(32))), **kernels}

@@ -105,6 +105,12 @@ class Let:
     var: Var
     call: Call
     source: Source | None = None
+    repeats: str = ""
+    """Name of the step that it runs again, from the same values; empty if it is no repetition."""
+
+    def __hash__(self) -> int:
+        # Names are unique in a function; types hold thousands of scales.
+        return hash(self.var.name)
 
     @property
     def where(self) -> str:

@@ -69,6 +69,8 @@ def _let(let: Let) -> str:
     if let.source is not None:
         name, tensor = json.dumps(let.source.op_name), json.dumps(let.source.tensor_name)
         attrs.append(f"at ({let.source.op_index}, {name}, {tensor})")
+    if let.repeats:
+        attrs.append(f"repeats %{let.repeats}")
     return " ".join([line, *attrs])
 
 
@@ -273,7 +275,8 @@ class _Parser:
         args = self._tokens.several(self._arg, ")")
         attrs = self._attrs(op)
         source = self._source() if self._tokens.accept("at") else None
-        return Let(var=var, call=Call(op=op, args=tuple(args), attrs=attrs), source=source)
+        repeats = self._tokens.take().removeprefix("%") if self._tokens.accept("repeats") else ""
+        return Let(var=var, call=Call(op=op, args=tuple(args), attrs=attrs), source=source, repeats=repeats)
 
     def _source(self) -> Source:
         take = self._tokens.take

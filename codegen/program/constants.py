@@ -1,9 +1,11 @@
 """Linked constants as a program has them: pools, members, copies, how they are stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+
+from codegen.program.problem import Pool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,3 +149,28 @@ class Compression:
     """No choice within the same limits of pools decodes with fewer."""
     raised_bytes: int
     """By how much buffers may raise a pool's peak, or limit it where it is lower."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantLayout:
+    """Where the linked constants of a program lie, and how they are stored and read."""
+
+    candidates: tuple[Pool, ...]
+    """Where they may be linked, best first: what linking several models together needs again."""
+    pools: tuple[ConstantPool, ...] = ()
+    """As they were linked; none before that."""
+    staged: tuple[Staged, ...] = ()
+    """Those that are read from copies; each copy is a buffer of the plan."""
+    compression: Compression | None = None
+    """What storing them compressed gave; None where all are as kernels read them."""
+    costs: ConstantCosts = field(default_factory=ConstantCosts)
+
+    @property
+    def unpacked(self) -> tuple[Staged, ...]:
+        """Copies that constants are decoded into."""
+        return tuple(copy for copy in self.staged if copy.unpacking is not None)
+
+    @property
+    def copied(self) -> tuple[Staged, ...]:
+        """Copies of constants that are stored as they are."""
+        return tuple(copy for copy in self.staged if copy.unpacking is None)

@@ -129,26 +129,35 @@ class Trace(enum.Enum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BenchModel:
+    """A model of an image, as its test firmware has to describe it."""
+
+    number: int = 0
+    """Its index in `cg_bench_models`."""
+    sha256: str
+    output_sizes: tuple[int, ...]
+    pools: tuple[str, ...]
+    step_sizes: tuple[int, ...]
+    """Bytes of each step's result, 0 where it has none of its own."""
+    silent_steps: frozenset[int] = frozenset()
+    """They have no code: nobody hears of them, and their results are there behind the step in front of
+    them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunRequest:
-    """What to execute of an image: `model` is its index in `cg_bench_models`.
+    """What to execute of an image.
 
     Each case holds the bytes of every input, in order. With a `trace` the first case also runs
     step by step. Every case runs once per paint in `paints`.
     `sandboxed`: the MPU opens to each step only the buffers it uses; nothing is counted and the stack
     is not measured then, because every step gives way to the firmware that sets the MPU up.
-    `step_sizes`: bytes of each step's result, 0 where it has none of its own; `silent_steps` have no
-    code: nobody hears of them, and their results are there behind the step in front of them.
     `sequence`: the cases are run one after another, as an application does it: memory is painted and state
     set to zero in front of the first, nothing between them. Inputs `states`, by index, are left alone then.
     """
 
-    model: int
-    sha256: str
+    model: BenchModel
     cases: tuple[tuple[bytes, ...], ...]
-    output_sizes: tuple[int, ...]
-    pools: tuple[str, ...]
-    step_sizes: tuple[int, ...]
-    silent_steps: frozenset[int] = frozenset()
     trace: Trace = Trace.NONE
     paints: tuple[int, ...] = (0xA5, 0x5A)
     sandboxed: bool = False

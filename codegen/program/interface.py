@@ -113,3 +113,32 @@ class State:
 
     input: str
     output: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """What goes into an inference and what comes out."""
+
+    inputs: tuple[IoTensor, ...]
+    outputs: tuple[IoTensor, ...]
+    states: tuple[State, ...] = ()
+    """What lasts from one inference to the next: the last step copies each output over its input."""
+
+    @property
+    def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
+        """Input and output of each state."""
+        inputs = {tensor.field: tensor for tensor in self.inputs}
+        outputs = {tensor.field: tensor for tensor in self.outputs}
+        return tuple((inputs[state.input], outputs[state.output]) for state in self.states)
+
+    @property
+    def given(self) -> tuple[IoTensor, ...]:
+        """The inputs that the application writes: all but state."""
+        own = {state.input for state in self.states}
+        return tuple(tensor for tensor in self.inputs if tensor.field not in own)
+
+    @property
+    def wanted(self) -> tuple[IoTensor, ...]:
+        """The outputs that the application reads: all but state."""
+        own = {state.output for state in self.states}
+        return tuple(tensor for tensor in self.outputs if tensor.field not in own)

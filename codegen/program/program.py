@@ -5,14 +5,14 @@ runs a step is asked here too.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.constants import Compression, ConstantCosts, ConstantPool, Staged
-from codegen.program.interface import Edge, Interface, IoTensor, State
-from codegen.program.problem import MemoryPlan, Pool, Problem, peak_bytes, pool_alignment
+from codegen.program.constants import ConstantLayout, ConstantPool
+from codegen.program.interface import Edge, Interface, Signature
+from codegen.program.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,78 +44,62 @@ class OrderCertificate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Program:
-    """One model, fully decided. `prim_funcs[i]` runs `function.body[i]`."""
+class Steps:
+    """The steps of one inference: `prim_funcs[i]` runs `function.body[i]` in `times[i]`."""
 
-    name: str
-    """C prefix."""
     function: Function
     prim_funcs: tuple[PrimFunc, ...]
-    board: Board
+    times: tuple[tuple[int, int], ...]
+    """Interval `[start, stop)` on the buffers' time axis of each step."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryLayout:
+    """Where everything lies that changes in an inference: the planned buffers, and what lies in them."""
+
     problem: Problem
     plan: MemoryPlan
     slices: Mapping[str, BufferSlice]
     """Where each variable lives; variables owned by the caller are missing."""
     workspaces: Mapping[tuple[str, str], str]
     """(primfunc, workspace name) -> buffer id."""
-    constants: tuple[ConstantPool, ...]
-    edge: Edge
-    inputs: tuple[IoTensor, ...]
-    outputs: tuple[IoTensor, ...]
-    times: tuple[tuple[int, int], ...]
-    """Interval `[start, stop)` on the buffers' time axis of each step."""
-    order: OrderCertificate = OrderCertificate()
-    interface: Interface = field(default_factory=Interface)
+
+    def peak_bytes(self, pool: str) -> int:
+        """One past the last byte used in `pool`."""
+        return peak_bytes(self.problem, self.plan, pool)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """One model, fully decided."""
+
+    name: str
+    """C prefix."""
+    board: Board
     metadata: Mapping[str, str]
     """`format`, `sha256`, `file`, `options` (the flags that matter, spelled out)."""
-    staged: tuple[Staged, ...] = ()
-    """Linked constants that are read from copies; each copy is a buffer of the plan."""
-    compression: Compression | None = None
-    """What storing constants compressed gave; None where all are as kernels read them."""
-    constant_costs: ConstantCosts = field(default_factory=ConstantCosts)
-    constant_pools: tuple[Pool, ...] = ()
-    """Where `constants` were linked, best first: what linking several models together needs again."""
-    states: tuple[State, ...] = ()
-    """What lasts from one inference to the next: the last step copies each output over its input."""
+    steps: Steps
+    memory: MemoryLayout
+    constants: ConstantLayout
+    edge: Edge
+    signature: Signature
+    interface: Interface = field(default_factory=Interface)
+    order: OrderCertificate = OrderCertificate()
+
+    def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":
+        """The same steps by these kernels."""
+        return replace(self, steps=replace(self.steps, prim_funcs=prim_funcs))
 
     @property
     def silent_steps(self) -> frozenset[int]:
         """Steps without code, around which no hook is called either: views, and joins of arguments that are
         all there, unless copies of constants are begun in them or they are the last one, with new state."""
-        begun = {0 if copy.copied_at is None else copy.copied_at for copy in self.staged}
-        last = {len(self.prim_funcs) - 1} if self.states else set[int]()
+        prims = self.steps.prim_funcs
+        begun = {0 if copy.copied_at is None else copy.copied_at for copy in self.constants.staged}
+        last = {len(prims) - 1} if self.signature.states else set[int]()
         return frozenset(
-            step for step, prim in enumerate(self.prim_funcs) if not prim.is_call and step not in begun | last
+            step for step, prim in enumerate(prims) if not prim.is_call and step not in begun | last
         )
-
-    @property
-    def unpacked(self) -> tuple[Staged, ...]:
-        """Copies that constants are decoded into."""
-        return tuple(copy for copy in self.staged if copy.unpacking is not None)
-
-    @property
-    def copied(self) -> tuple[Staged, ...]:
-        """Copies of constants that are stored as they are."""
-        return tuple(copy for copy in self.staged if copy.unpacking is None)
-
-    @property
-    def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
-        """Input and output of each state."""
-        inputs = {tensor.field: tensor for tensor in self.inputs}
-        outputs = {tensor.field: tensor for tensor in self.outputs}
-        return tuple((inputs[state.input], outputs[state.output]) for state in self.states)
-
-    @property
-    def given(self) -> tuple[IoTensor, ...]:
-        """The inputs that the application writes: all but state."""
-        own = {state.input for state in self.states}
-        return tuple(tensor for tensor in self.inputs if tensor.field not in own)
-
-    @property
-    def wanted(self) -> tuple[IoTensor, ...]:
-        """The outputs that the application reads: all but state."""
-        own = {state.output for state in self.states}
-        return tuple(tensor for tensor in self.outputs if tensor.field not in own)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,15 +169,15 @@ class Bundle:
 def own_pools(program: Program) -> tuple[BundlePool, ...]:
     """The pools that a program needs by itself, each as large as its peak: limits hold for arrays too."""
     found: list[BundlePool] = []
-    for pool in program.problem.pools:
-        peak = peak_bytes(program.problem, program.plan, pool.name)
+    for pool in program.memory.problem.pools:
+        peak = program.memory.peak_bytes(pool.name)
         if peak:
             found.append(
                 BundlePool(
                     name=pool.name,
                     region=pool.region,
                     section=pool.section or f".bss.cg.{pool.name}",
-                    alignment=pool_alignment(program.problem, program.plan, pool.name),
+                    alignment=pool_alignment(program.memory.problem, program.memory.plan, pool.name),
                     size_bytes=peak,
                 )
             )
@@ -203,7 +187,7 @@ def own_pools(program: Program) -> tuple[BundlePool, ...]:
 def bundle_peak(bundle: Bundle, pool: str) -> int:
     """One past the last byte of a pool that any model of a bundle uses; 0 if none does."""
     ends = (
-        bundle.base(program.name, pool) + peak_bytes(program.problem, program.plan, pool)
+        bundle.base(program.name, pool) + program.memory.peak_bytes(pool)
         for program in bundle.programs
         if (program.name, pool) in bundle.bases
     )
@@ -219,7 +203,7 @@ def core_of(prim: PrimFunc) -> int:
 
 def second_core_steps(program: Program) -> tuple[int, ...]:
     """Steps that core 1 runs, in order."""
-    return tuple(step for step, prim in enumerate(program.prim_funcs) if core_of(prim))
+    return tuple(step for step, prim in enumerate(program.steps.prim_funcs) if core_of(prim))
 
 
 def uses_second_core(programs: Iterable[Program]) -> bool:

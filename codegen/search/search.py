@@ -9,8 +9,9 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
 from codegen.plan.place import planners
-from codegen.program.interface import IoMode, State
-from codegen.program.program import OrderCertificate, Program
+from codegen.program.constants import ConstantLayout
+from codegen.program.interface import IoMode, Signature, State
+from codegen.program.program import MemoryLayout, OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
 from codegen.search.choices import Choices
@@ -202,24 +203,26 @@ class _Ready:
             beside_code=choices.beside_code,
         )
         prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
+        plan = replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut)
         return Program(
             name=self._name,
-            function=best.function,
-            prim_funcs=prim_funcs,
             board=self._board,
-            problem=best.problem,
-            plan=replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut),
-            slices=best.live.slices,
-            workspaces=best.live.workspaces,
-            constants=(),
-            constant_pools=pools,
-            edge=self.planning.edge,
-            inputs=io_tensors("input", best.function.params),
-            outputs=io_tensors("output", _variables(best.ordered.function)),
-            states=self._states,
-            times=best.live.times,
-            order=_certificate(best, self._choices),
             metadata=self._module.metadata,
+            steps=Steps(function=best.function, prim_funcs=prim_funcs, times=best.live.times),
+            memory=MemoryLayout(
+                problem=best.problem,
+                plan=plan,
+                slices=best.live.slices,
+                workspaces=best.live.workspaces,
+            ),
+            constants=ConstantLayout(candidates=pools),
+            edge=self.planning.edge,
+            signature=Signature(
+                inputs=io_tensors("input", best.function.params),
+                outputs=io_tensors("output", _variables(best.ordered.function)),
+                states=self._states,
+            ),
+            order=_certificate(best, self._choices),
         )
 
     def finished(self, program: Program, compress: CompressMode, *, within_peaks: bool = False) -> Program:
@@ -287,12 +290,12 @@ def _certificate(best: Attempt, choices: Choices) -> OrderCertificate:
 def check(program: Program) -> None:
     """All independent checkers on a plan; raises ValueError listing what they found (a planner's bug)."""
     found = [
-        *validate.violations(program.problem, program.plan),
+        *validate.violations(program.memory.problem, program.memory.plan),
         *replay.replay_program(program),
         *memories.misplaced_program(program),
     ]
     if found:
-        raise ValueError(f"planner {program.plan.planner} made a wrong plan:\n" + "\n".join(found))
+        raise ValueError(f"planner {program.memory.plan.planner} made a wrong plan:\n" + "\n".join(found))
 
 
 def _variables(function: Function) -> tuple[Var, ...]:

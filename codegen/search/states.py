@@ -140,11 +140,11 @@ def apart(
 def check_apart(program: Program) -> None:
     """Raise CodegenError E267 naming every output that lies in bytes of a state."""
     messages = Messages()
-    fields = {tensor.field: tensor for tensor in program.inputs}
-    for state in program.states:
-        held = program.slices[fields[state.input].value].buffer
-        for output in program.outputs:
-            if program.slices[output.value].buffer == held:
+    fields = {tensor.field: tensor for tensor in program.signature.inputs}
+    for state in program.signature.states:
+        held = program.memory.slices[fields[state.input].value].buffer
+        for output in program.signature.outputs:
+            if program.memory.slices[output.value].buffer == held:
                 messages.add(
                     "E267",
                     f"it is state {state.input} itself, under another name or shape",

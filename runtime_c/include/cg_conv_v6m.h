@@ -42,7 +42,7 @@ typedef struct {
  * One group only; image and result may lie anywhere. Workspace, aligned to 4 bytes:
  * 2 * tile * K bytes, K rounded up to a multiple of 4.
  * Overlap: the windows of one tile of a row (or of the image, where window and strides are 1) are
- * read before its first result is written: `tiled_below` in codegen/kernels/v6m/tiles.py.
+ * read before its first result is written: `tiled_below` in codegen/kernels/base/tiles.py.
  */
 void cg_conv2d_s8_v6m(const cg_conv_params *params, const cg_conv_weights_v6m *weights,
                       void *workspace, const int8_t *input, int8_t *output);

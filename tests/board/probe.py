@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codegen.emit.firmware.folder_files import firmware_files, header_files
 from codegen.ir import Board
-from codegen.program.image import Image, RunRequest, Sources, Trace
+from codegen.program.image import BenchModel, Image, RunRequest, Sources, Trace
 from codegen.toolchain import build
 
 PEAK_BYTES, POOL_BYTES, SIZE = 203, 208, 64
@@ -229,12 +229,14 @@ def request(*kinds: str, model: int = 0, trace: Trace = Trace.NONE, pool: str = 
     """One case for each mischief (`pattern`), or a run of another model."""
     cases = tuple((case(kind),) for kind in kinds) if model == 0 else ((),)
     return RunRequest(
-        model=model,
-        sha256=DIGEST.hex(),
+        model=BenchModel(
+            number=model,
+            sha256=DIGEST.hex(),
+            output_sizes=(SIZE,) if model == 0 else (),
+            pools=(pool,),
+            step_sizes=(100, SIZE, 0) if model == 0 else (),
+        ),
         cases=cases,
-        output_sizes=(SIZE,) if model == 0 else (),
-        pools=(pool,),
-        step_sizes=(100, SIZE, 0) if model == 0 else (),
         trace=trace,
     )
 

@@ -96,7 +96,7 @@ def test_a_pool_in_memory_at_address_0_does_not_begin_there(tmp_path: Path) -> N
     built = _build("nucleo-h743zi", tmp_path / "out", dtcm=0, axi=0, sram1=0, sram2=0, sram3=0, sram4=0)
     address, size_bytes = built.image.symbols["digits_itcm_pool"]
     assert address >= 32 and size_bytes > 0
-    plan = built.models[0].program.problem
+    plan = built.models[0].program.memory.problem
     (pool,) = [pool for pool in plan.pools if pool.name == "itcm"]
     assert pool.limit_bytes == (64 << 10) - 32
 

@@ -118,7 +118,7 @@ def test_cycles_of_a_real_board_are_reported(tmp_path: Path) -> None:
     """`run.cycles` was null whatever the counter of a board had said."""
     built = build([model_path("tflm/hello_world_int8")], Options(board="host"), tmp_path / "out")
     program = built.models[0].program
-    measured = execute(built, [pattern_case([tensor.type for tensor in program.inputs], 0)])
+    measured = execute(built, [pattern_case([tensor.type for tensor in program.signature.inputs], 0)])
     [case] = measured.result.cases
     assert cast("Mapping[str, object]", report(program, "host", 0, None, measured)["run"])["cycles"] is None
     result = replace(measured.result, cases=(replace(case, cycles=1234),))

@@ -195,7 +195,7 @@ def test_steps_on_core_1_take_no_rows_from_the_application() -> None:
     board = load_board(options.board)
     program = plan_model(model_path("mlperf_tiny/vww_96_int8"), board, options).program
     check_interface(together([program]))
-    [first] = [prim for prim in program.prim_funcs if prim.block is not None and prim.block.streamed]
+    [first] = [prim for prim in program.steps.prim_funcs if prim.block is not None and prim.block.streamed]
     with pytest.raises(CodegenError, match=r"E249.*the application's function would be called on core 1"):
         check_interface(together([on_core_1(program, first.let.var.name)]))
 
@@ -223,7 +223,7 @@ def test_copies_of_constants_are_not_left_out_silently() -> None:
 
 def test_a_rule_for_constants_may_be_for_one_of_several_models() -> None:
     programs = [samples.counter(), samples.mixed()]
-    first, second = ({prim.name for prim in each.prim_funcs if prim.constants} for each in programs)
+    first, second = ({prim.name for prim in each.steps.prim_funcs if prim.constants} for each in programs)
     for name in (min(first - second), min(second - first)):
         check_rules([ConstantRule(memory="flash", name=name)], programs)
     with pytest.raises(CodegenError, match=r"E245\] rule 1: applies to no constant: name = 'nothing'"):

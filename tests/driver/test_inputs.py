@@ -183,7 +183,7 @@ def test_a_model_runs_in_a_declared_pool(board: str, tmp_path: Path) -> None:
     [used] = built.bundle.pools
     assert (used.name, used.region, used.section) == ("spare", "SPARE", ".bss.cg.spare")
     program = built.models[0].program
-    cases = [pattern_case([tensor.type for tensor in program.inputs], 3)]
+    cases = [pattern_case([tensor.type for tensor in program.signature.inputs], 3)]
     measured = execute(built, cases)
     assert not complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes)
 

@@ -20,7 +20,6 @@ from codegen.ir import VirtualDevice
 from codegen.ir.rules import Place
 from codegen.plan.models.joint import Groups
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
-from codegen.program.problem import peak_bytes
 from codegen.program.shortage import DoesNotFit
 from tests.testdata import model_path
 
@@ -51,7 +50,7 @@ def _joined(
 
 
 def _peaks(models: list[Planned] | tuple[Planned, ...]) -> dict[str, int]:
-    return {one.program.name: peak_bytes(one.program.problem, one.program.plan, "sram") for one in models}
+    return {one.program.name: one.program.memory.peak_bytes("sram") for one in models}
 
 
 def test_models_are_planned_again_within_what_is_left() -> None:

@@ -28,7 +28,6 @@ from codegen.driver.report.single import report
 from codegen.driver.run import all_complaints, measure, used_pools
 from codegen.plan.models.joint import together
 from codegen.program.image import CaseResult, ElfSizes, Image, RunResult
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from tests.plan.growth import calls, chain, wired
 from tests.testdata import model_path
@@ -75,12 +74,12 @@ def test_a_random_wired_network_is_planned_by_its_deadline(tmp_path: Path) -> No
     [program] = found
     # 3,000,000 calls are what two seconds of search take; without a deadline it is twenty times that.
     assert count < 3_000_000
-    assert not program.plan.reproducible
+    assert not program.memory.plan.reproducible
     assert "--deadline cut the search short" in proof_text(program)
     planned = report(program, "stm32", 0)["plan"]
     assert isinstance(planned, dict) and planned["reproducible"] is False
-    peak = sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
-    assert sum(program.plan.lower_bounds.values()) <= peak
+    peak = sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+    assert sum(program.memory.plan.lower_bounds.values()) <= peak
 
 
 def test_without_a_need_for_more_time_nothing_is_cut_short(tmp_path: Path) -> None:
@@ -88,8 +87,8 @@ def test_without_a_need_for_more_time_nothing_is_cut_short(tmp_path: Path) -> No
     path.write_bytes(chain("skip", 6))
     free = plan_only(path, Options()).program
     timed = plan_only(path, Options(deadline_seconds=3600)).program
-    assert timed.plan.reproducible
-    assert timed.plan.placements == free.plan.placements
+    assert timed.memory.plan.reproducible
+    assert timed.memory.plan.placements == free.memory.plan.placements
 
 
 def test_a_bare_problem_says_that_it_was_cut_short(
@@ -143,7 +142,7 @@ def _told(models: tuple[Planned, ...], stacks: tuple[int, int], core1: int | Non
 
 def _case(planned: Planned, stack: int, core1: int | None) -> CaseResult:
     program = planned.program
-    peaks = {name: peak_bytes(program.problem, program.plan, name) for name in used_pools(program)}
+    peaks = {name: program.memory.peak_bytes(name) for name in used_pools(program)}
     return CaseResult(
         outputs=(bytes(1),),
         paints_agree=True,

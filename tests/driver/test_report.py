@@ -26,6 +26,7 @@ from codegen.program.program import OrderCertificate, Program
 from codegen.search import Choices, search
 from codegen.search.steps.schedule import schedule
 from tests.e2e.test_blocks import inception, nas
+from tests.emit.variants import replanned
 from tests.testdata import model_path
 
 # A core for which there are portable kernels only: what is told of plans does not depend on their workspaces.
@@ -65,22 +66,24 @@ def test_a_peak_at_the_live_bytes_is_closed_by_the_bound() -> None:
 def test_a_peak_above_the_live_bytes_is_closed_by_an_exhausted_search() -> None:
     """kws: 8,063 bytes are alive at once, and alignment keeps them from lying closer than 8,064."""
     program = _plan(KWS)
-    assert program.plan.proved_optimal
+    assert program.memory.plan.proved_optimal
     assert closed_by(program) == "search"
-    assert program.plan.solver.startswith("exact ")
-    assert program.plan.nodes > 0
-    assert _told(program)["nodes"] == program.plan.nodes
-    assert f"exhausted all that is lower, {program.plan.nodes} nodes)" in proof_text(program)
+    assert program.memory.plan.solver.startswith("exact ")
+    assert program.memory.plan.nodes > 0
+    assert _told(program)["nodes"] == program.memory.plan.nodes
+    assert f"exhausted all that is lower, {program.memory.plan.nodes} nodes)" in proof_text(program)
 
 
 def test_a_stopped_placement_search_is_no_proof() -> None:
     program = _search(model_path(KWS), limits=Limits(effort=0))
-    assert not program.plan.proved_optimal
+    assert not program.memory.plan.proved_optimal
     assert closed_by(program) is None
     assert _told(program)["closed_by"] is None
-    bound = sum(program.plan.lower_bounds.values())
+    bound = sum(program.memory.plan.lower_bounds.values())
     peak = max(
-        program.plan.placements[b.id].offset + b.size_bytes for b in program.problem.buffers if b.size_bytes
+        program.memory.plan.placements[b.id].offset + b.size_bytes
+        for b in program.memory.problem.buffers
+        if b.size_bytes
     )
     assert peak > bound
     assert f"optimal: not proved optimal, {peak - bound} byte above the lower bound (" in proof_text(program)
@@ -134,12 +137,12 @@ def test_an_order_nobody_searched_for() -> None:
 
 def test_blocks_and_work_are_told() -> None:
     """The extra work is checked against the macs of a plan that runs each layer once."""
-    plain = sum(prim.macs for prim in _plan(RESNET, optimize="speed").prim_funcs)
+    plain = sum(prim.macs for prim in _plan(RESNET, optimize="speed").steps.prim_funcs)
     program = _plan(RESNET, pool_limits={"sram": 14_000})
     (block,) = _told(program)["blocks"]
     assert block["ops"][0] == "CONV_2D"
     assert block["stripes"] > 1
-    executed = sum(prim.macs for prim in program.prim_funcs)
+    executed = sum(prim.macs for prim in program.steps.prim_funcs)
     assert block["extra_macs"] == executed - plain > 0
     percent = 100 * (executed - plain) / plain
     assert work_text(program, plain) == (
@@ -157,18 +160,18 @@ def test_what_is_open_is_not_what_is_told_to_be_known() -> None:
     board = boards.load_board("mps3-an547")
     options = Options(board="mps3-an547", stage="off", pool_limits={"dtcm": 6_000})
     program = plan_model(model_path(KWS), board, options).program
-    assert program.plan.proved_optimal and len(program.problem.pools) > 1
-    stopped = replace(program, plan=replace(program.plan, proved_optimal=False))
+    assert program.memory.plan.proved_optimal and len(program.memory.problem.pools) > 1
+    stopped = replanned(program, proved_optimal=False)
     assert proof_text(stopped).startswith(
         "optimal: not proved optimal, another choice of pools that costs as much may need fewer bytes ("
     )
-    dear = replace(stopped, plan=replace(stopped.plan, access_cost_bound=stopped.plan.access_cost_bound - 1))
+    dear = replanned(stopped, access_cost_bound=stopped.memory.plan.access_cost_bound - 1)
     assert proof_text(dear).startswith("optimal: not proved optimal, another choice of pools may cost less (")
     # Copies of constants may raise a pool that the planner had proved; then nothing else is open.
     options = Options(board="nucleo-f446re", optimize="speed", stage="use", sharing="none")
     one = boards.load_board("nucleo-f446re")
     staged = plan_model(model_path("tflm/micro_speech_quantized"), one, options).program
-    assert staged.staged and len(staged.problem.pools) == 1 and closed_by(staged) is None
+    assert staged.constants.staged and len(staged.memory.problem.pools) == 1 and closed_by(staged) is None
     assert "not proved optimal, copies of constants raise the peak (" in proof_text(staged)
 
 

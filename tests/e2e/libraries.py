@@ -117,8 +117,8 @@ class Shop:
             name=name,
             x=", ".join(scalar(int(value)) for value in case.inputs[0].flat),
             y=", ".join(scalar(int(value)) for value in case.known_outputs[0].flat),
-            input=program.inputs[0].field,
-            output=program.outputs[0].field,
+            input=program.signature.inputs[0].field,
+            output=program.signature.outputs[0].field,
         )
         (folder / "check.c").write_text(text)
         for which in ("first", "second"):

@@ -73,11 +73,11 @@ def int8_cases(key: str, cases: Sequence[Case], built: Built) -> tuple[Case, ...
     for case in cases:
         inputs = tuple(
             _quantise(data, tensor.type.scale, tensor.type.zero_point)
-            for data, tensor in zip(case.inputs, program.inputs, strict=True)
+            for data, tensor in zip(case.inputs, program.signature.inputs, strict=True)
         )
         expected = tuple(
             _quantise(data, tensor.type.scale, tensor.type.zero_point)
-            for data, tensor in zip(case.known_outputs or (), program.outputs, strict=True)
+            for data, tensor in zip(case.known_outputs or (), program.signature.outputs, strict=True)
         )
         found.append(Case(name=f"{key} {case.name}", inputs=inputs, expected=expected))
     return tuple(found)

@@ -104,7 +104,7 @@ def _run(programs: Sequence[tuple[Module, Program]], folder: Path) -> None:
 def test_random_groupings(batch: int, tmp_path: Path) -> None:
     made = [_program(seed, stream=False) for seed in range(batch * BATCH, (batch + 1) * BATCH)]
     programs = [each for each in made if each is not None]
-    blocks = [prim.block for _, program in programs for prim in program.prim_funcs if prim.block]
+    blocks = [prim.block for _, program in programs for prim in program.steps.prim_funcs if prim.block]
     assert len(blocks) > BATCH // 2
     assert any(len(block.stripes) > 1 for block in blocks)
     _run(programs, tmp_path)
@@ -156,7 +156,7 @@ def test_fused_operator_evaluates_its_steps(seed: int) -> None:
     module, program = made
     image = random_image(module, np.random.default_rng(seed))
     values = {"image": image}
-    for let in program.function.body:
+    for let in program.steps.function.body:
         args = [
             values[arg.name] if isinstance(arg, Var) else arg and module.constants[arg.id].data
             for arg in let.call.args
@@ -165,7 +165,7 @@ def test_fused_operator_evaluates_its_steps(seed: int) -> None:
         let.call.op.check(let.call.attrs, types, let.var.type)
         values[let.var.name] = evaluate_let(let, args)
     expected = evaluate(module, module.main, [image])[0]
-    np.testing.assert_array_equal(values[program.function.body[-1].var.name], expected)
+    np.testing.assert_array_equal(values[program.steps.function.body[-1].var.name], expected)
 
 
 BOUNDS = {
@@ -194,13 +194,13 @@ def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_
     built = build_model(key, options, tmp_path / "build")
     program = built.models[0].program
     ends = [
-        program.plan.placements[b.id].offset + b.size_bytes
-        for b in program.problem.buffers
+        program.memory.plan.placements[b.id].offset + b.size_bytes
+        for b in program.memory.problem.buffers
         if b.kind.value != "workspace"
     ]
     assert max(ends) <= BOUNDS[key][optimize == "size"]
     if optimize == "balanced":
-        assert sum(prim.macs for prim in program.prim_funcs) <= _macs(built.models[0])
+        assert sum(prim.macs for prim in program.steps.prim_funcs) <= _macs(built.models[0])
     if options.io_types == "file":
         cases = golden_cases(key)
         assert complaints(built.models[0], cases, execute(built, cases), None) == []
@@ -222,8 +222,8 @@ def test_floats_need_no_more_than_four_times_the_int8_bytes(key: str, board: str
     def peak(model: str) -> int:
         path, loaded = model_path(model), boards.load_board(board)
         program = plan_model(path, loaded, Options(board=board), emulated=True).program
-        problem = program.problem
-        return sum(peak_bytes(problem, program.plan, pool.name) for pool in problem.pools)
+        problem = program.memory.problem
+        return sum(peak_bytes(problem, program.memory.plan, pool.name) for pool in problem.pools)
 
     assert peak(key) <= 4 * peak(FLOATS[key])
 
@@ -234,7 +234,7 @@ def test_vww_streamed_stays_within_its_bound(tmp_path: Path) -> None:
     measured = execute(built, cases)
     assert complaints(built.models[0], cases, measured, None) == []
     assert measured.result.cases[0].pool_peaks["sram"] <= 15_400
-    assert sum(prim.macs for prim in program.prim_funcs) <= _macs(built.models[0])
+    assert sum(prim.macs for prim in program.steps.prim_funcs) <= _macs(built.models[0])
 
 
 @pytest.mark.qemu
@@ -338,12 +338,12 @@ def _peak(path: Path, mode: ScheduleMode, folder: Path) -> tuple[int, bytes, boo
     options = Options(board="mps2-an386", optimize="speed", schedule=mode)
     built = build([path], options, folder, emulated=True)
     program = built.models[0].program
-    case = pattern_case([tensor.type for tensor in program.inputs], 1)
+    case = pattern_case([tensor.type for tensor in program.signature.inputs], 1)
     measured = execute(built, [case])
     assert complaints(built.models[0], [case], measured, built.image.sizes.stack_bound_bytes) == []
     (pool,) = used_pools(program)
     found = measured.result.cases[0].pool_peaks[pool]
-    assert found == peak_bytes(program.problem, program.plan, pool)
+    assert found == program.memory.peak_bytes(pool)
     return found, measured.result.cases[0].outputs[0], program.order.reordered
 
 

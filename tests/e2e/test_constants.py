@@ -21,7 +21,7 @@ from codegen.plan.constants.linking import ConstantRule
 from codegen.plan.models.joint import together
 from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface
-from codegen.program.problem import BufferKind, peak_bytes
+from codegen.program.problem import BufferKind
 from codegen.program.program import Program
 from codegen.search import StageMode
 from codegen.toolchain import Optimize
@@ -36,9 +36,9 @@ RESNET = "mlperf_tiny/pretrainedResnet_quant"
 @pytest.mark.parametrize("key", ALL_MODELS)
 def test_padding_is_at_most_one_percent(key: str) -> None:
     program = plan_model(model_path(key), load_board("mps2-an386"), Options(board="mps2-an386")).program
-    total = sum(pool.size_bytes for pool in program.constants)
-    unique = sum(pool.unique_bytes for pool in program.constants)
-    contents = [member.data.tobytes() for pool in program.constants for member in pool.members]
+    total = sum(pool.size_bytes for pool in program.constants.pools)
+    unique = sum(pool.unique_bytes for pool in program.constants.pools)
+    contents = [member.data.tobytes() for pool in program.constants.pools for member in pool.members]
     assert len(set(contents)) == len(contents)
     assert unique == sum(len(content) for content in contents)
     # A C struct ends at a multiple of its widest element: at most 3 bytes.
@@ -78,7 +78,7 @@ def check_run(built: Built, key: str) -> None:
 def test_a_limit_sends_the_least_read_constants_to_the_slow_flash(tmp_path: Path) -> None:
     options = Options(board=BOARD, stage="off", pool_limits={"itcm": 8_000})
     built = build_model(KWS, options, tmp_path / "build")
-    itcm, qspi = built.models[0].program.constants
+    itcm, qspi = built.models[0].program.constants.pools
     assert (itcm.name, qspi.name) == ("itcm", "qspi")
     assert itcm.size_bytes <= 8_000
     lowest = min(member.reads for member in itcm.members)
@@ -96,7 +96,7 @@ def test_rules_of_the_user_choose_the_memory(tmp_path: Path) -> None:
     )
     options = Options(board=BOARD, optimize="speed", stage="off", constant_rules=rules)
     built = build_model(KWS, options, tmp_path / "build")
-    itcm, qspi = built.models[0].program.constants
+    itcm, qspi = built.models[0].program.constants.pools
     assert all(member.data.nbytes <= 4_000 for member in itcm.members)
     users = {user for member in qspi.members for user, _ in member.users}
     assert {"fc11", "conv2", "conv4"} <= users
@@ -127,15 +127,15 @@ def test_hot_weights_of_the_slow_flash_are_staged(
     check_linked(built)
     check_run(built, key)
     document: Any = report(program, BOARD, 0)
-    staged, costs = document["constants"]["staged"], program.constant_costs
+    staged, costs = document["constants"]["staged"], program.constants.costs
     assert [pool["name"] for pool in document["constants"]["pools"]] == ["qspi"]
     assert staged["bytes"] == sum(each["bytes"] for each in staged["constants"])
     assert costs.bound <= costs.chosen <= costs.linked
     plain = plan_model(
         model_path(key), load_board(BOARD), Options(board=BOARD, optimize=optimize, stage="off")
     ).program
-    peaks = [peak_bytes(each.problem, each.plan, "dtcm") for each in (plain, program)]
-    copies = [buffer for buffer in program.problem.buffers if buffer.kind is BufferKind.CONSTANT]
+    peaks = [each.memory.peak_bytes("dtcm") for each in (plain, program)]
+    copies = [buffer for buffer in program.memory.problem.buffers if buffer.kind is BufferKind.CONSTANT]
     assert len(copies) == len(staged["constants"])
     if optimize == "balanced":
         assert peaks[0] == peaks[1]
@@ -151,8 +151,8 @@ def test_nothing_is_staged_where_it_does_not_pay(board: str) -> None:
     """One access cost, or room for all constants in the fast memory."""
     options = Options(board=board, optimize="speed")
     program = plan_model(model_path(KWS), load_board(board), options, emulated=True, alone=True).program
-    assert program.staged == ()
-    assert program.constant_costs.chosen == program.constant_costs.linked
+    assert program.constants.staged == ()
+    assert program.constants.costs.chosen == program.constants.costs.linked
 
 
 AD01 = "mlperf_tiny/ad01_int8"
@@ -161,12 +161,12 @@ V6M = "benchmarks/boards/mps2-an385-v6m.toml"
 
 
 def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants)
+    return sum(pool.size_bytes for pool in program.constants.pools)
 
 
 def peaks(program: Program) -> dict[str, int]:
-    pools = program.problem.pools
-    return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}
+    pools = program.memory.problem.pools
+    return {pool.name: program.memory.peak_bytes(pool.name) for pool in pools}
 
 
 def measured_run(built: Built, key: str) -> Measured:
@@ -179,7 +179,7 @@ def measured_run(built: Built, key: str) -> Measured:
 
 def same_kernels(program: Program, other: Program) -> set[int]:
     """Steps that run the kernels that they run in `other`."""
-    pairs = zip(program.prim_funcs, other.prim_funcs, strict=True)
+    pairs = zip(program.steps.prim_funcs, other.steps.prim_funcs, strict=True)
     return {step for step, (prim, another) in enumerate(pairs) if prim.kernel == another.kernel}
 
 
@@ -188,7 +188,7 @@ def check_predicted(program: Program, measured: Measured, plain: Measured, steps
     before = {each.step: each.instructions for each in plain.result.trace}
     after = {each.step: each.instructions for each in measured.result.trace}
     predicted: dict[int, int] = {}
-    for copy in program.unpacked:
+    for copy in program.constants.unpacked:
         assert copy.unpacking is not None and copy.copied_at == copy.used_at
         predicted[copy.used_at] = predicted.get(copy.used_at, 0) + copy.unpacking.instructions
     predicted = {step: count for step, count in predicted.items() if step in steps}
@@ -226,18 +226,18 @@ def test_what_exceeds_the_flash_runs_compressed(
     options = Options(board=board, optimize=optimize, stage="off", pool_limits=limits)
     built = build_model(key, options, tmp_path / "packed")
     before, program = plain.models[0].program, built.models[0].program
-    assert program.unpacked and program.compression is not None
-    for pool in program.constants:
+    assert program.constants.unpacked and program.constants.compression is not None
+    for pool in program.constants.pools:
         assert pool.size_bytes <= limits[pool.name]
     assert total_bytes(before) > sum(limits.values())
     same = same_kernels(program, before)
-    if len(same) == len(program.prim_funcs):
-        assert program.compression.original_bytes == total_bytes(before)
+    if len(same) == len(program.steps.prim_funcs):
+        assert program.constants.compression.original_bytes == total_bytes(before)
     else:
-        assert program.compression.original_bytes < total_bytes(before)
-    if optimize != "speed" and len(same) == len(program.prim_funcs):
+        assert program.constants.compression.original_bytes < total_bytes(before)
+    if optimize != "speed" and len(same) == len(program.steps.prim_funcs):
         raised = [after - peaks(before)[pool] for pool, after in peaks(program).items()]
-        assert max(raised) <= program.compression.raised_bytes
+        assert max(raised) <= program.constants.compression.raised_bytes
     check_predicted(program, measured_run(built, key), measured_run(plain, key), same)
 
 
@@ -245,7 +245,11 @@ def test_what_exceeds_the_flash_runs_compressed(
 def test_a_limit_that_is_met_changes_nothing(tmp_path: Path) -> None:
     options = Options(board="mps2-an386", pool_limits={"flash": 280_912})
     program = build_model(AD01, options, tmp_path / "build").models[0].program
-    assert program.compression is None and not program.unpacked and total_bytes(program) == 280_912
+    assert (
+        program.constants.compression is None
+        and not program.constants.unpacked
+        and total_bytes(program) == 280_912
+    )
 
 
 @pytest.mark.qemu
@@ -254,7 +258,7 @@ def test_steps_of_their_own_decode_what_they_read(tmp_path: Path) -> None:
     interface = Interface(entry=EntryMode.STEPS)
     options = Options(board="mps2-an386", interface=interface, pool_limits={"flash": 240_000})
     built = build_model(AD01, options, tmp_path / "build")
-    assert built.models[0].program.unpacked
+    assert built.models[0].program.constants.unpacked
     measured_run(built, AD01)
 
 
@@ -277,10 +281,12 @@ def test_copies_go_around_what_is_decoded(stage: StageMode, tmp_path: Path) -> N
     options = Options(board="mps3-an547", optimize="speed", stage=stage, pool_limits=limits)
     built = build_model(RESNET, options, tmp_path / "build")
     program = built.models[0].program
-    assert program.unpacked and program.copied
-    assert not {copy.user for copy in program.unpacked} & {copy.user for copy in program.copied}
-    kinds = {buffer.id: buffer.kind for buffer in program.problem.buffers}
-    assert all(kinds[copy.buffer] is BufferKind.CONSTANT for copy in program.staged)
+    assert program.constants.unpacked and program.constants.copied
+    assert not {copy.user for copy in program.constants.unpacked} & {
+        copy.user for copy in program.constants.copied
+    }
+    kinds = {buffer.id: buffer.kind for buffer in program.memory.problem.buffers}
+    assert all(kinds[copy.buffer] is BufferKind.CONSTANT for copy in program.constants.staged)
     measured_run(built, RESNET)
 
 
@@ -291,7 +297,7 @@ def test_the_report_has_what_is_stored_and_what_it_costs(tmp_path: Path) -> None
     found = compressed_report(program)
     rows = cast(list[dict[str, Any]], found["constants"])
     assert rows
-    stored = {prim.name: each for prim in program.prim_funcs for each in prim.constants}
+    stored = {prim.name: each for prim in program.steps.prim_funcs for each in prim.constants}
     for row in rows:
         assert row["stored_bytes"] == stored[row["name"]].data.nbytes < row["bytes"]
         assert row["buffer_bytes"] * row["pieces"] == row["bytes"]
@@ -329,7 +335,7 @@ def test_smaller_kernels_compute_the_same(
         assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
         instructions = measured.result.cases[0].instructions
         assert instructions is not None
-        return instructions, sum(pool.size_bytes for pool in built.models[0].program.constants)
+        return instructions, sum(pool.size_bytes for pool in built.models[0].program.constants.pools)
 
     free, _ = run("free", {})
     limited, size = run("limited", {"flash": flash})

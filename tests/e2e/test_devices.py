@@ -67,9 +67,11 @@ def test_a_real_model_over_two_memories(optimize: Any, tmp_path: Path) -> None:
     assert [(c.value, c.source, c.target, c.size_bytes) for c in copies] == [
         (name, "sram", "dtcm", 8000) for name in ("conv0", "conv2", "conv4", "conv6")
     ]
-    where = {name: program.plan.placements[part.buffer].pool for name, part in program.slices.items()}
+    where = {
+        name: program.memory.plan.placements[part.buffer].pool for name, part in program.memory.slices.items()
+    }
     assert {where[f"conv{step}"] for step in (0, 2, 4, 6, 8)} == {"sram"}
-    assert where[program.outputs[0].value] == "sram"
+    assert where[program.signature.outputs[0].value] == "sram"
     check(built, key)
     document: Any = report(program, BOARD, 0)
     assert document["device_copies"]["total_bytes"] == 32_000
@@ -147,13 +149,13 @@ def test_a_kernel_that_reaches_some_memories(io: IoMode, tmp_path: Path) -> None
         outputs = {(c.value, c.source, c.target) for c in copies} - {("relu0", "dtcm", "sram")}
         assert len(copies) == 3 and to_kernel in copies
         assert outputs == {("relu0", "dtcm", None), ("relu2", "dtcm", None)}
-    regions = {pool.name: built.board.region(pool.region) for pool in program.problem.pools}
+    regions = {pool.name: built.board.region(pool.region) for pool in program.memory.problem.pools}
     assert set(addresses(built)) == {"dtcm", "sram", "ddr"}
     for name, (address, size) in addresses(built).items():
         assert regions[name].address <= address and address + size <= regions[name].end
-    [space] = program.workspaces.values()
-    assert program.plan.placements[space].pool == "sram"
-    assert program.plan.placements[program.slices["user1"].buffer].pool == "ddr"
+    [space] = program.memory.workspaces.values()
+    assert program.memory.plan.placements[space].pool == "sram"
+    assert program.memory.plan.placements[program.memory.slices["user1"].buffer].pool == "ddr"
     _checked(built, io)
 
 
@@ -163,7 +165,7 @@ def test_every_step_of_a_function_with_copies_is_validated(tmp_path: Path) -> No
     built = build_model("mlperf_tiny/kws_ref_model", Options(board=BOARD, places=places), tmp_path / "build")
     planned = built.models[0]
     rng = np.random.default_rng(0)
-    [tensor] = planned.program.inputs
+    [tensor] = planned.program.signature.inputs
     case = Case(name="made up", inputs=(rng.integers(-128, 128, tensor.type.shape).astype(np.int8),))
     checks = check_steps(planned, case, execute(built, [case], trace=Trace.RESULTS))
     copies = [each for each in checks if "DEVICE_COPY" in each.where]
@@ -197,5 +199,5 @@ def test_another_core_and_an_accelerator(tmp_path: Path) -> None:
     [kernel] = options.kernels
     options = replace(options, kernels=(replace(kernel, target="npu", device_id=0),))
     program = plan_model(path, board, options).program
-    [device] = [var.device for var in program.function.variables() if var.name == "user1"]
+    [device] = [var.device for var in program.steps.function.variables() if var.name == "user1"]
     assert device == VirtualDevice(target="npu", device_id=0, memory_scope="sram")

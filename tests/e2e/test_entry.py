@@ -83,7 +83,7 @@ def built(model: Planned, folder: Path, edit: Edit = dict) -> Built:
 
 
 def cases(program: Program, count: int = 2) -> list[Case]:
-    return [pattern_case([tensor.type for tensor in program.inputs], seed) for seed in range(count)]
+    return [pattern_case([tensor.type for tensor in program.signature.inputs], seed) for seed in range(count)]
 
 
 def check(done: Built, given: list[Case]) -> None:
@@ -242,9 +242,11 @@ def test_two_instances_of_a_real_model_take_turns(board: str, tmp_path: Path) ->
     program = whole.models[0].program
     text = TWO.replace("{INPUT}", f"{{{', '.join(map(str, second.inputs[0].ravel()))}}}")
     text = text.replace("{OUTPUT}", f"{{{', '.join(map(str, second.known_outputs[0].ravel()))}}}")
-    text = text.replace("FIRST", program.inputs[0].field).replace("LAST", program.outputs[0].field)
+    text = text.replace("FIRST", program.signature.inputs[0].field).replace(
+        "LAST", program.signature.outputs[0].field
+    )
     text = text.replace("NAME", program.name.upper()).replace("name_", f"{program.name}_")
-    pool = program.problem.pools[0].name.upper()
+    pool = program.memory.problem.pools[0].name.upper()
     text = text.replace("SRAM_POOL", f"{pool}_POOL").replace(".sram", f".{pool.lower()}")
     file = f"firmware/{program.name}_bench.c"
     done = built(

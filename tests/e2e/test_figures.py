@@ -43,7 +43,7 @@ def test_counted_executions_are_the_instructions_measured(
     board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     built = build([example_model()], Options(board=board), tmp_path / "b", emulated=True)
-    case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
+    case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
     trace = execute(built, [case], trace=Trace.RESULTS).result.trace
 
     def count(run: list[cycles.Executed], timing: cycles.Timing) -> int:
@@ -103,7 +103,7 @@ def _runs(
         runs.append(tuple(run))
         return 0
 
-    case = pattern_case([tensor.type for tensor in built.models[0].program.inputs], 0)
+    case = pattern_case([tensor.type for tensor in built.models[0].program.signature.inputs], 0)
     part = replace(load_memory_model("stm32l4r5"), instruction_cache=None, data_cache=None)
     monkeypatch.setattr(cycles, "cycles", keep)
     estimate_cycles(built, case, memory=replace(part, wait_states=1, read_bytes=read_bytes))
@@ -137,7 +137,7 @@ def test_code_in_sequence_waits_once_a_line(built: Built, monkeypatch: pytest.Mo
 
 def test_waits_for_the_flash_of_a_part(built: Built):
     program = built.models[0].program
-    case = pattern_case([tensor.type for tensor in program.inputs], 0)
+    case = pattern_case([tensor.type for tensor in program.signature.inputs], 0)
     part = load_memory_model("stm32l4r5")
     plain = estimate_cycles(built, case)
     once = estimate_cycles(built, case, memory=part)
@@ -153,7 +153,7 @@ def test_waits_for_the_flash_of_a_part(built: Built):
     assert roomy.total_waits.data == once.total_waits.data
     cache = part.data_cache
     assert cache is not None
-    for prim, waits in zip(program.prim_funcs, once.waits, strict=True):
+    for prim, waits in zip(program.steps.prim_funcs, once.waits, strict=True):
         # All constants of a step are read from flash, but for what the cache may still have.
         lines = (prim.constant_bytes - cache.rows * cache.row_bytes) // part.read_bytes
         assert waits.data >= lines * part.wait_states

@@ -19,7 +19,6 @@ from codegen.driver.options import Options
 from codegen.driver.run import all_complaints, execute_all, measure, request
 from codegen.plan.models.joint import faults, together
 from codegen.program.interface import EntryMode, Interface
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program, own_pools
 from tests.e2e.models import golden_cases
 from tests.testdata import model_path
@@ -62,7 +61,9 @@ class Product:
         """One inference of a model, as an application calls it."""
         program = self.built.models[index].program
         inputs = [np.ascontiguousarray(data) for data in case.inputs]
-        outputs = [np.zeros(tensor.type.shape, tensor.type.dtype.numpy) for tensor in program.outputs]
+        outputs = [
+            np.zeros(tensor.type.shape, tensor.type.dtype.numpy) for tensor in program.signature.outputs
+        ]
         run = getattr(self.library, f"{program.name}_run")
         status = run(_pointers(inputs), _pointers(outputs))
         assert status == 0
@@ -70,14 +71,14 @@ class Product:
 
     def write(self, model: str, case: Case) -> None:
         """Write the inputs of a model to their places."""
-        for tensor, data in zip(self._program(model).inputs, case.inputs, strict=True):
+        for tensor, data in zip(self._program(model).signature.inputs, case.inputs, strict=True):
             ctypes.memmove(self._place(model, "input", tensor.field), data.tobytes(), data.nbytes)
 
     def read(self, model: str) -> list[bytes]:
         """The outputs of a model, from their places."""
         return [
             ctypes.string_at(self._place(model, "output", tensor.field), tensor.type.size_bytes)
-            for tensor in self._program(model).outputs
+            for tensor in self._program(model).signature.outputs
         ]
 
     def _place(self, model: str, kind: str, field: str) -> int:
@@ -99,7 +100,7 @@ class Product:
         """The bytes of a model in a shared pool."""
         program = self._program(model)
         base = self.built.bundle.base(model, pool)
-        return self.pool(pool)[base : base + peak_bytes(program.problem, program.plan, pool)]
+        return self.pool(pool)[base : base + program.memory.peak_bytes(pool)]
 
 
 def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array[ctypes.c_void_p]:
@@ -125,9 +126,9 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
     [pool] = built.bundle.pools
     assert pool.size_bytes == max(size.size_bytes for [size] in own.values())
     assert pool.size_bytes < sum(size.size_bytes for [size] in own.values())
-    alone = sum(pool.size_bytes for one in built.models for pool in one.program.constants)
+    alone = sum(pool.size_bytes for one in built.models for pool in one.program.constants.pools)
     [constants] = built.bundle.constants
-    own_merged = sum(pool.merged_bytes for one in built.models for pool in one.program.constants)
+    own_merged = sum(pool.merged_bytes for one in built.models for pool in one.program.constants.pools)
     assert constants.merged_bytes >= own_merged > 0 and constants.size_bytes <= alone
     contents = [member.data.tobytes() for member in constants.members]
     assert len(set(contents)) == len(contents)
@@ -145,7 +146,7 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
 
 def test_constants_of_a_twin_are_merged_away(shared: Product) -> None:
     kws = shared.built.models[0].program
-    [alone] = kws.constants
+    [alone] = kws.constants.pools
     [both] = together((kws, replace(kws, name="twin"))).constants
     assert both.size_bytes == alone.size_bytes
     assert both.merged_bytes == 2 * alone.merged_bytes + sum(m.data.nbytes for m in alone.members)
@@ -201,7 +202,7 @@ def test_steps_of_concurrent_models_interleave(tmp_path: Path) -> None:
         for planned in built.models:
             name = planned.program.name
             product.write(name, chosen[name])
-            left += [name] * len(planned.program.prim_funcs)
+            left += [name] * len(planned.program.steps.prim_funcs)
         rng.shuffle(left)
         done = dict.fromkeys(chosen, 0)
         for name in left:

@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 
 from codegen.driver.build import Planned
-from codegen.program.problem import peak_bytes
 from codegen.toolchain import Optimize
 from tests.checkout import ROOT
 from tests.kernels import runs
@@ -58,7 +57,7 @@ def test_layers(most: int, board_name: str, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.qemu
 def test_rows_in_blocks(tmp_path: Path) -> None:
     made = runs.planned_chains("mps2-an386", CHAINS)
-    blocks = [prim for each in made for prim in each.program.prim_funcs if prim.block]
+    blocks = [prim for each in made for prim in each.program.steps.prim_funcs if prim.block]
     assert len(blocks) > CHAINS // 2
     assert sum("cg_conv2d_s8_dsp" in str(prim.block) for prim in blocks) > CHAINS // 4
     runs.run_planned(made, "mps2-an386", tmp_path)
@@ -77,7 +76,7 @@ def test_int16_layers(tmp_path: Path) -> None:
     start = 10_000
     made = _alone("mps2-an386", [int16_layer(seed) for seed in range(start, start + INT16_LAYERS)])
     runs.run_planned(made, "mps2-an386", tmp_path)
-    kernels = [planned.program.prim_funcs[0].kernel for planned in made]
+    kernels = [planned.program.steps.prim_funcs[0].kernel for planned in made]
     fast = [kernel for kernel in kernels if kernel.endswith("_dsp")]
     assert len(set(fast)) == 3
     assert (
@@ -122,7 +121,7 @@ def test_v6m_layers(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     made = runs.planned_layers(MANY, range(1000 * most, 1000 * most + LAYERS))
     assert len(made) > 0.8 * LAYERS
     runs.run_planned(made, MANY, tmp_path)
-    used = Counter(prim.kernel for planned in made for prim in planned.program.prim_funcs)
+    used = Counter(prim.kernel for planned in made for prim in planned.program.steps.prim_funcs)
     assert used["conv2d_s8_v6m" if most == 4 else "conv2d_s8_v6m_2"] > LAYERS // 5, used
 
 
@@ -135,7 +134,7 @@ def test_layers_on_a_cortex_m0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(fitting) > 0.8 * 40
     for planned in fitting:
         program = planned.program
-        needed = sum(peak_bytes(program.problem, program.plan, p.name) for p in program.problem.pools)
+        needed = sum(program.memory.peak_bytes(p.name) for p in program.memory.problem.pools)
         if used + needed <= ROOM_BYTES:
             made.append(planned)
             used += needed
@@ -153,7 +152,7 @@ def test_depthwise_layers(tmp_path: Path) -> None:
 @pytest.mark.qemu
 def test_v6m_rows_in_blocks(tmp_path: Path) -> None:
     made = runs.planned_chains(MANY, CHAINS)
-    blocks = [prim for each in made for prim in each.program.prim_funcs if prim.block]
+    blocks = [prim for each in made for prim in each.program.steps.prim_funcs if prim.block]
     assert len(blocks) > CHAINS // 2
     for row in ("cg_conv2d_s8_v6m_row", "cg_depthwise_s8_v6m_row"):
         assert sum(row in str(prim.block) for prim in blocks) > CHAINS // 8, row

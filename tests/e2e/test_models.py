@@ -28,7 +28,7 @@ from codegen.errors import CodegenError
 from codegen.importers import load
 from codegen.plan.models.joint import together
 from codegen.program.interface import IoMode
-from codegen.program.problem import BufferKind, peak_bytes
+from codegen.program.problem import BufferKind
 from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
 from tests.joining import joined
@@ -134,8 +134,8 @@ def test_pools_never_exceed_the_common_engines_arena(key: str) -> None:
     what is planned is what is used, `test_model_on_board` measures."""
     options = Options(board="mps2-an386")
     program = plan_model(model_path(key), load_board("mps2-an386"), options, emulated=True).program
-    planned = sum(peak_bytes(program.problem, program.plan, pool) for pool in used_pools(program))
-    workspaces = sum(b.size_bytes for b in program.problem.buffers if b.kind is BufferKind.WORKSPACE)
+    planned = sum(program.memory.peak_bytes(pool) for pool in used_pools(program))
+    workspaces = sum(b.size_bytes for b in program.memory.problem.buffers if b.kind is BufferKind.WORKSPACE)
     assert planned <= int(index()[key]["tflm_head_bytes"]) + workspaces
 
 
@@ -207,7 +207,7 @@ def test_loops_counted_by_le_keep_the_tests_behind_them(tmp_path: Path) -> None:
     options = Options(board="mps3-an547", optimize="size")
     cases = [case for case in golden_cases("seanet_conv/conv12") if not case.name.startswith("alt")]
     built = build([model_path("seanet_conv/conv12")], options, tmp_path / "out", emulated=True)
-    assert built.models[0].program.prim_funcs[0].kernel == "conv2d_s16_dsp"
+    assert built.models[0].program.steps.prim_funcs[0].kernel == "conv2d_s16_dsp"
     measured = execute(built, cases)
     assert all(one.matches for each in measured.comparisons for one in each)
 

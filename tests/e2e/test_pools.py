@@ -24,7 +24,6 @@ from codegen.driver.report.single import report
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.plan.place.access import access_cost
-from codegen.program.problem import peak_bytes
 from codegen.settings import Optimize
 from tests.board import probe
 from tests.e2e.models import build_model, golden_cases
@@ -39,7 +38,7 @@ BOARD = "mps3-an547"
 def addresses(built: Built) -> dict[str, tuple[int, int]]:
     """Pool -> (address, bytes) of its array, as the ELF's own symbol table has them."""
     program = built.models[0].program
-    names = {f"{program.name}_{pool.name}_pool": pool.name for pool in program.problem.pools}
+    names = {f"{program.name}_{pool.name}_pool": pool.name for pool in program.memory.problem.pools}
     with built.image.path.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")
         symbols: list[Any] = list(table.iter_symbols())
@@ -50,15 +49,19 @@ def check(built: Built, key: str) -> None:
     """Every pool in its region and aligned as its buffers need; outputs and measured peaks as planned."""
     program = built.models[0].program
     found = addresses(built)
-    for pool in program.problem.pools:
-        here = [b for b in program.problem.buffers if program.plan.placements[b.id].pool == pool.name]
+    for pool in program.memory.problem.pools:
+        here = [
+            b
+            for b in program.memory.problem.buffers
+            if program.memory.plan.placements[b.id].pool == pool.name
+        ]
         assert (pool.name in found) == any(b.size_bytes for b in here)
         if pool.name in found:
             address, size_bytes = found[pool.name]
             region = built.board.region(pool.region)
             assert region.address <= address and address + size_bytes <= region.end
             assert address % max(pool.alignment, *(b.alignment for b in here)) == 0
-            assert peak_bytes(program.problem, program.plan, pool.name) <= min(size_bytes, pool.limit_bytes)
+            assert program.memory.peak_bytes(pool.name) <= min(size_bytes, pool.limit_bytes)
     cases = golden_cases(key)[:1]
     measured = execute(built, cases)
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
@@ -76,7 +79,7 @@ def test_a_limit_sends_buffers_to_the_other_memory(key: str, dtcm: int, tmp_path
     check(built, key)
     document: Any = report(program, BOARD, 0)
     plan = document["plan"]
-    cost = access_cost(program.problem, program.plan)
+    cost = access_cost(program.memory.problem, program.memory.plan)
     assert plan["access_cost"] == sum(pool["access_cost"] for pool in plan["pools"]) == cost
     assert plan["access_cost_bound"] == cost, "the choice of pools is proved"
 
@@ -135,17 +138,17 @@ def check_buffers(built: Built, pools: set[str]) -> None:
     """The linked addresses of every buffer lie in the region of its pool, aligned as it needs."""
     program, found = built.models[0].program, addresses(built)
     assert set(found) == pools
-    regions = {pool.name: built.board.region(pool.region) for pool in program.problem.pools}
+    regions = {pool.name: built.board.region(pool.region) for pool in program.memory.problem.pools}
     checked = 0
-    for buffer in program.problem.buffers:
+    for buffer in program.memory.problem.buffers:
         if buffer.size_bytes:
-            place = program.plan.placements[buffer.id]
+            place = program.memory.plan.placements[buffer.id]
             start = found[place.pool][0] + place.offset
             region = regions[place.pool]
             assert region.start <= start and start + buffer.size_bytes <= region.end, buffer.id
             assert start % buffer.alignment == 0, buffer.id
             checked += 1
-    assert checked == len([buffer for buffer in program.problem.buffers if buffer.size_bytes]) > 0
+    assert checked == len([buffer for buffer in program.memory.problem.buffers if buffer.size_bytes]) > 0
 
 
 @pytest.mark.parametrize(("board", "key", "limits", "pools"), FORCED)
@@ -159,7 +162,7 @@ def test_budgets_force_a_model_over_memories(
     measured = execute(built, cases)
     assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
     program = built.models[0].program
-    planned = {name: peak_bytes(program.problem, program.plan, name) for name in pools}
+    planned = {name: program.memory.peak_bytes(name) for name in pools}
     assert measured.result.cases[0].pool_peaks == planned
     assert all(planned[name] <= limits.get(name, planned[name]) for name in pools)
 

@@ -23,6 +23,7 @@ from codegen.program.image import RunResult
 from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Program
 from tests.e2e.models import ALL_MODELS, build_model, golden_cases
+from tests.emit.variants import moved, resized
 from tests.testdata import model_path
 
 BOARDS = ("mps2-an505", "mps3-an547")
@@ -80,71 +81,67 @@ def _program(board: str) -> Program:
 
 def _largest(program: Program) -> Buffer:
     """The largest buffer that a step after the first makes."""
-    made = [buffer for buffer in program.problem.buffers if buffer.start > 0]
+    made = [buffer for buffer in program.memory.problem.buffers if buffer.start > 0]
     return max(made, key=lambda buffer: (buffer.size_bytes, -buffer.start))
 
 
 def _step_at(program: Program, time: int) -> int:
-    return next(step for step, (start, stop) in enumerate(program.times) if start <= time < stop)
-
-
-def _placed(program: Program, places: Mapping[str, Placement]) -> Program:
-    return replace(program, plan=replace(program.plan, placements={**program.plan.placements, **places}))
+    return next(step for step, (start, stop) in enumerate(program.steps.times) if start <= time < stop)
 
 
 def _shorter(program: Program) -> Wrong:
     """By the table the largest buffer dies before its last reader."""
     victim = _largest(program)
     last = _step_at(program, victim.stop - 1)
-    dead = replace(victim, stop=program.times[last][0])
-    buffers = tuple(dead if b.id == victim.id else b for b in program.problem.buffers)
-    table = replace(program, problem=replace(program.problem, buffers=buffers))
+    dead = replace(victim, stop=program.steps.times[last][0])
+    buffers = tuple(dead if b.id == victim.id else b for b in program.memory.problem.buffers)
+    table = resized(program, buffers=buffers)
     return Wrong(code=program, table=table, step=last)
 
 
 def _moved(program: Program, distance_bytes: int) -> Wrong:
     """By the table the largest buffer lies higher: its first bytes are nobody's."""
     victim = _largest(program)
-    place = program.plan.placements[victim.id]
-    table = _placed(program, {victim.id: replace(place, offset=place.offset + distance_bytes)})
+    place = program.memory.plan.placements[victim.id]
+    table = moved(program, {victim.id: replace(place, offset=place.offset + distance_bytes)})
     return Wrong(code=program, table=table, step=_step_at(program, victim.start))
 
 
 def _in_pieces(program: Program) -> Wrong:
     """By the table step 0 has, beside its own buffers, 20 of 32 bytes with gaps between them."""
-    pool = program.plan.placements[_largest(program).id].pool
-    end = max(place.offset for place in program.plan.placements.values()) + 65_536
+    pool = program.memory.plan.placements[_largest(program).id].pool
+    end = max(place.offset for place in program.memory.plan.placements.values()) + 65_536
     blank = Buffer(
-        id="", size_bytes=32, start=0, stop=program.times[0][1], alignment=32, pool_candidates=(pool,)
+        id="", size_bytes=32, start=0, stop=program.steps.times[0][1], alignment=32, pool_candidates=(pool,)
     )
     pieces = [replace(blank, id=f"piece{index}") for index in range(20)]
-    problem = replace(program.problem, buffers=(*program.problem.buffers, *pieces))
+    table = resized(program, buffers=(*program.memory.problem.buffers, *pieces))
     places = {p.id: Placement(pool=pool, offset=end + 64 * i) for i, p in enumerate(pieces)}
-    return Wrong(code=program, table=_placed(replace(program, problem=problem), places), step=0)
+    return Wrong(code=program, table=moved(table, places), step=0)
 
 
 def _through(program: Program) -> Wrong:
     """The code puts a result into a residual that is alive, but no business of that step."""
-    pool, offset, places = program.problem.pools[-1].name, 0, dict[str, Placement]()
-    for buffer in program.problem.buffers:
+    pool, offset, places = program.memory.problem.pools[-1].name, 0, dict[str, Placement]()
+    for buffer in program.memory.problem.buffers:
         places[buffer.id] = Placement(pool=pool, offset=offset)
         offset += -(-buffer.size_bytes // GRANULE_BYTES) * GRANULE_BYTES
-    apart = _placed(program, places)
+    apart = moved(program, places)
     step, alive, made = next(
         (step, alive, made)
-        for step, (start, stop) in enumerate(apart.times)
-        for alive in apart.problem.buffers
+        for step, (start, stop) in enumerate(apart.steps.times)
+        for alive in apart.memory.problem.buffers
         if alive.start < start and alive.stop > stop and alive.id not in _argument_buffers(apart, step)
-        for made in apart.problem.buffers
+        for made in apart.memory.problem.buffers
         if made.start == start and made.size_bytes <= alive.size_bytes
     )
-    return Wrong(code=_placed(apart, {made.id: places[alive.id]}), table=apart, step=step)
+    return Wrong(code=moved(apart, {made.id: places[alive.id]}), table=apart, step=step)
 
 
 def _argument_buffers(program: Program, step: int) -> set[str]:
-    args = program.prim_funcs[step].let.call.args
+    args = program.steps.prim_funcs[step].let.call.args
     names = [arg.name for arg in args if isinstance(arg, Var)]
-    return {program.slices[name].buffer for name in names if name in program.slices}
+    return {program.memory.slices[name].buffer for name in names if name in program.memory.slices}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +164,7 @@ class Bench:
 
     def place(self, kind: str) -> str:
         wrong = self.models[kind]
-        return f"step {wrong.step} {wrong.code.prim_funcs[wrong.step].name}"
+        return f"step {wrong.step} {wrong.code.steps.prim_funcs[wrong.step].name}"
 
 
 @pytest.fixture(scope="module", params=BOARDS)
@@ -268,10 +265,10 @@ def test_no_report_on_any_model(key: str, tmp_path: Path) -> None:
 
 def _compressed(key: str) -> Program:
     """With constants that exceed their pool by 1 %."""
-    (pool,) = _host_program(key).constants
+    (pool,) = _host_program(key).constants.pools
     options = Options(board="host", pool_limits={pool.name: pool.size_bytes * 99 // 100})
     program = plan_model(model_path(key), boards.load_board("host"), options).program
-    assert program.unpacked
+    assert program.constants.unpacked
     return program
 
 
@@ -285,40 +282,43 @@ def test_no_report_where_constants_are_decoded(key: str, tmp_path: Path) -> None
 def test_a_decoded_constant_beyond_its_buffer_is_reported(tmp_path: Path) -> None:
     """The plan takes the buffer for 64 bytes shorter than what is decoded to it."""
     program = _compressed(KWS)
-    victim = program.unpacked[0].buffer
+    victim = program.constants.unpacked[0].buffer
     shorter = tuple(
-        replace(b, size_bytes=b.size_bytes - 64) if b.id == victim else b for b in program.problem.buffers
+        replace(b, size_bytes=b.size_bytes - 64) if b.id == victim else b
+        for b in program.memory.problem.buffers
     )
-    program = replace(program, problem=replace(program.problem, buffers=shorter))
+    program = resized(program, buffers=shorter)
     assert isinstance(_run(program, KWS, tmp_path), MemoryFault)
 
 
 def _largest_id(program: Program) -> str:
-    return max(program.problem.buffers, key=lambda buffer: (buffer.size_bytes, -buffer.start)).id
+    return max(program.memory.problem.buffers, key=lambda buffer: (buffer.size_bytes, -buffer.start)).id
 
 
 def _shorter_by_one(program: Program) -> Program:
     """The largest buffer dies one step too early: its reader is not covered any more."""
     victim = _largest_id(program)
-    buffers = tuple(replace(b, stop=b.stop - 1) if b.id == victim else b for b in program.problem.buffers)
-    return replace(program, problem=replace(program.problem, buffers=buffers))
+    buffers = tuple(
+        replace(b, stop=b.stop - 1) if b.id == victim else b for b in program.memory.problem.buffers
+    )
+    return resized(program, buffers=buffers)
 
 
 def _shifted(program: Program) -> Program:
     """The largest buffer's place is recorded eight bytes too high: kernels use bytes nobody owns."""
     victim = _largest_id(program)
-    place = program.plan.placements[victim]
-    moved = {**program.plan.placements, victim: Placement(pool=place.pool, offset=place.offset + 8)}
-    return replace(program, plan=replace(program.plan, placements=moved))
+    place = program.memory.plan.placements[victim]
+    return moved(program, {victim: Placement(pool=place.pool, offset=place.offset + 8)})
 
 
 def _onto_its_neighbour(program: Program) -> Program:
     """The largest buffer lies where a buffer of the same moment lies."""
-    conflict = next(c for c in program.problem.conflicts if _largest_id(program) in (c.first, c.second))
-    moved = {**program.plan.placements, conflict.first: program.plan.placements[conflict.second]}
-    far = replace(conflict, first_below=1, second_below=1)
-    assert not far.holds(moved[conflict.first].offset, moved[conflict.second].offset)
-    return replace(program, plan=replace(program.plan, placements=moved))
+    conflict = next(
+        c for c in program.memory.problem.conflicts if _largest_id(program) in (c.first, c.second)
+    )
+    place = program.memory.plan.placements[conflict.second]
+    assert not replace(conflict, first_below=1, second_below=1).holds(place.offset, place.offset)
+    return moved(program, {conflict.first: place})
 
 
 def _with_live_table_of(right: Program, wrong: Program, folder: Path) -> RunResult | MemoryFault:

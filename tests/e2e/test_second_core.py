@@ -38,7 +38,7 @@ def _built(options: Options, folder: Path) -> Built:
 
 def _names(built: Built) -> list[str]:
     program = built.models[0].program
-    return [program.prim_funcs[step].name for step in second_core_steps(program)]
+    return [program.steps.prim_funcs[step].name for step in second_core_steps(program)]
 
 
 def _checked(built: Built, cases: list[Case], **how: Trace | bool) -> None:
@@ -61,7 +61,7 @@ def test_depthwise_layers_of_a_real_model_on_core_1(tmp_path: Path) -> None:
     assert _names(built) == ["dw1", "dw3", "dw5", "dw7"]
     _checked(built, list(golden_cases(KWS)[:3]))
     rng = np.random.default_rng(3)
-    [tensor] = built.models[0].program.inputs
+    [tensor] = built.models[0].program.signature.inputs
     case = Case(name="made up", inputs=(rng.integers(-128, 128, tensor.type.shape).astype(np.int8),))
     checks = check_steps(built.models[0], case, execute(built, [case], trace=Trace.RESULTS))
     assert all(each.comparison is None or each.comparison.matches for each in checks)
@@ -77,7 +77,7 @@ def test_alternating_layers_with_blocks_and_kernels_in_place(optimize: str, tmp_
     """A step on core 1 ends no block: what is in front of it was not placed there."""
     places = tuple(Place(who="a place", device=CORE_1, op=op) for op in (2, 3, 6, 11))
     built = _built(Options(optimize=optimize, places=places), tmp_path)  # type: ignore[arg-type]
-    on_core_1 = [built.models[0].program.prim_funcs[step] for step in (2, 3, 6, 11)]
+    on_core_1 = [built.models[0].program.steps.prim_funcs[step] for step in (2, 3, 6, 11)]
     assert _names(built) == [prim.name for prim in on_core_1] and not any(prim.block for prim in on_core_1)
     _checked(built, list(golden_cases(KWS)[:1]))
 
@@ -270,7 +270,9 @@ def test_a_step_on_core_1_that_leaves_its_buffers(tmp_path: Path) -> None:
     path.write_bytes(_model(waits=True))
     options = replace(options, sandbox=True)
     program = build([path], options, tmp_path / "out", emulated=True).models[0].program
-    x, g = (program.plan.placements[program.slices[name].buffer].offset for name in ("x", "user1"))
+    x, g = (
+        program.memory.plan.placements[program.memory.slices[name].buffer].offset for name in ("x", "user1")
+    )
     stray = STRAY.replace("WHERE", f"(int8_t *)result + ({x - g})")
     path, options = _options(tmp_path, stray, PLACE.format(1))
     path.write_bytes(_model(waits=True))

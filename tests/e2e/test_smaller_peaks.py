@@ -29,13 +29,14 @@ from codegen.passes import FoldConstants, RemoveDead, run_passes
 from codegen.passes.reduce import reduce
 from codegen.plan.models.joint import together
 from codegen.program.image import RunResult, Trace
-from codegen.program.problem import Placement, peak_bytes
+from codegen.program.problem import Placement
 from codegen.search import Choices, search
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.settings import Optimize
 from tests.checkout import ROOT
 from tests.e2e.models import build_model, golden_cases
+from tests.emit.variants import replanned
 from tests.joining import joined
 from tests.passes.networks import inputs_of, random_network
 from tests.testdata import model_path
@@ -157,20 +158,23 @@ def variants(folder: Path, board: Board) -> Iterator[Variant]:
 def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, reverse: bool) -> Planned:
     """The program with its result `distance` bytes above its image, run in that direction."""
     program = planned.program
-    pool = program.problem.pools[0].name
-    image, result = program.slices[program.inputs[0].value], program.slices[program.outputs[0].value]
+    pool = program.memory.problem.pools[0].name
+    image, result = (
+        program.memory.slices[program.signature.inputs[0].value],
+        program.memory.slices[program.signature.outputs[0].value],
+    )
     places = {
         image.buffer: Placement(pool=pool, offset=BASE),
         result.buffer: Placement(pool=pool, offset=BASE + distance),
     }
-    spaces = [each for each in program.plan.placements if each not in places]
+    spaces = [each for each in program.memory.plan.placements if each not in places]
     for number, space in enumerate(spaces, start=2):
         places[space] = Placement(pool=pool, offset=number * BASE)
     if reverse:
         assert prim.reverse is not None
         prim = replace(prim, symbol=prim.reverse.symbol, sources=prim.reverse.sources)
-    plan = replace(program.plan, placements=places)
-    return replace(planned, program=replace(program, name=name, plan=plan, prim_funcs=(prim,)))
+    program = replanned(program.running((prim,)), placements=places)
+    return replace(planned, program=replace(program, name=name))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def cases_of(planned: Planned) -> tuple[Case, ...]:
 
 def _case(planned: Planned, number: int) -> Case:
     """Numbers so small that sums of a window stay inside an int8, or eighths of them inside an int16."""
-    [tensor] = planned.program.inputs
+    [tensor] = planned.program.signature.inputs
     most = 2 if tensor.type.dtype is DType.INT8 else 2000
     image = np.random.default_rng([number, 5]).integers(-most, most + 1, tensor.type.shape)
     image = image.astype(tensor.type.dtype.numpy)
@@ -228,8 +232,8 @@ def measured(options: Options, folder: Path) -> tuple[int, int]:
     assert complaints(built.models[0], cases, found, built.image.sizes.stack_bound_bytes) == []
     [pool] = used_pools(program)
     peaks = {case.pool_peaks[pool] for case in found.result.cases}
-    assert peaks == {peak_bytes(program.problem, program.plan, pool)}
-    return peaks.pop(), sum(prim.macs for prim in program.prim_funcs)
+    assert peaks == {program.memory.peak_bytes(pool)}
+    return peaks.pop(), sum(prim.macs for prim in program.steps.prim_funcs)
 
 
 @pytest.mark.qemu
@@ -271,7 +275,7 @@ WANTED = 40
 
 def _peak(planned: Planned) -> int:
     program = planned.program
-    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
 
 
 def test_vww_shrinks_as_far_as_is_known() -> None:
@@ -282,7 +286,7 @@ def test_vww_shrinks_as_far_as_is_known() -> None:
     assert planned.reduction is not None
     before, after = planned.reduction.before, planned.reduction.after
     assert (before.macs, before.weight_bytes) == (7_489_664, 208_112)
-    assert after.macs == sum(prim.macs for prim in planned.program.prim_funcs) <= 3_733_073
+    assert after.macs == sum(prim.macs for prim in planned.program.steps.prim_funcs) <= 3_733_073
     assert after.weight_bytes <= 29_286
     assert planned.macs == whole.macs == 7_489_664
     assert _peak(planned) <= _peak(whole)

@@ -21,9 +21,10 @@ from codegen.ir import Let, Module
 from codegen.ir.text import parse_module, print_module
 from codegen.plan.models.joint import together
 from codegen.program.image import RunResult
-from codegen.program.problem import Placement, peak_bytes
+from codegen.program.problem import Placement
 from codegen.program.program import BufferSlice, Program
 from tests.checkout import ROOT
+from tests.emit.variants import moved
 
 BOARDS = ("host", pytest.param("mps2-an386", marks=pytest.mark.qemu))
 DOCUMENT = ROOT / "docs" / "user_kernels.md"
@@ -109,16 +110,14 @@ def _checked(built: Built, case: Case, *, sandboxed: bool = False) -> None:
 
 
 def _peak(program: Program) -> int:
-    [pool] = [
-        pool.name for pool in program.problem.pools if peak_bytes(program.problem, program.plan, pool.name)
-    ]
-    return peak_bytes(program.problem, program.plan, pool)
+    [pool] = [pool.name for pool in program.memory.problem.pools if program.memory.peak_bytes(pool.name)]
+    return program.memory.peak_bytes(pool)
 
 
 def _bytes(program: Program, value: str) -> tuple[int, int]:
     """First byte of a value in its pool, and the one behind it."""
-    part: BufferSlice = program.slices[value]
-    start = program.plan.placements[part.buffer].offset + part.offset_bytes
+    part: BufferSlice = program.memory.slices[value]
+    start = program.memory.plan.placements[part.buffer].offset + part.offset_bytes
     return start, start + part.size_bytes
 
 
@@ -177,14 +176,14 @@ def test_the_plan_uses_the_distance_as_declared(distance: int, equal: bool, tmp_
     path, options = _options(tmp_path, "host", "below = -1\n")
     planned = plan_model(path, boards.load_board("host"), options)
     program, case = planned.program, _group_case()
-    [rule] = program.prim_funcs[1].sharing
+    [rule] = program.steps.prim_funcs[1].sharing
     assert (rule.argument, rule.below, rule.above) == (0, -1, None)
-    given, image, result = (program.slices[name].buffer for name in ("x", "relu0", "user1"))
-    space = program.workspaces["user1", "workspace"]
-    pool = program.plan.placements[image].pool
+    given, image, result = (program.memory.slices[name].buffer for name in ("x", "relu0", "user1"))
+    space = program.memory.workspaces["user1", "workspace"]
+    pool = program.memory.plan.placements[image].pool
     offsets = {given: 64, image: 64, result: 64 + distance, space: 0}
-    moved = {id_: Placement(pool=pool, offset=offset) for id_, offset in offsets.items()}
-    program = replace(program, plan=replace(program.plan, placements={**program.plan.placements, **moved}))
+    places = {id_: Placement(pool=pool, offset=offset) for id_, offset in offsets.items()}
+    program = moved(program, places)
     board, sources = boards.load_board("host"), emit.render(together([program]))
     emit.write(sources, tmp_path / "out")
     moved_model: Planned = replace(planned, program=program)

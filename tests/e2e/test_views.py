@@ -20,7 +20,6 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.plan.models.joint import together
 from codegen.program.image import RunResult, Trace
 from codegen.program.interface import IoMode
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.settings import Optimize
 from tests import engines
@@ -137,7 +136,7 @@ def _built(make: Callable[[], bytes], folder: Path, options: Options) -> tuple[B
     path = folder / "net.tflite"
     path.write_bytes(make())
     built = build([path], options, folder / "build", emulated=True)
-    types = [tensor.type for tensor in built.models[0].program.inputs]
+    types = [tensor.type for tensor in built.models[0].program.signature.inputs]
     return built, _with_expected(make(), tuple(pattern_case(types, seed) for seed in (1, 2)))
 
 
@@ -162,7 +161,7 @@ def _check(built: Built, cases: tuple[Case, ...]) -> None:
     compared = [step.comparison for step in check_steps(planned, cases[0], measured)]
     assert all(one.matches for one in compared if one is not None)
     # What is joined without code is there, and compared, all the same.
-    prims = planned.program.prim_funcs
+    prims = planned.program.steps.prim_funcs
     assert [one is not None for one in compared] == [prim.view is None for prim in prims]
     assert {
         step.instructions for step in measured.result.trace if step.step in planned.program.silent_steps
@@ -171,7 +170,7 @@ def _check(built: Built, cases: tuple[Case, ...]) -> None:
 
 def _kernels(program: Program) -> list[str]:
     moving = ("CONCATENATION", "STRIDED_SLICE")
-    return [prim.kernel for prim in program.prim_funcs if prim.let.call.op.name in moving]
+    return [prim.kernel for prim in program.steps.prim_funcs if prim.let.call.op.name in moving]
 
 
 @pytest.mark.parametrize("make", MODELS)
@@ -211,7 +210,7 @@ def test_peaks_by_hand(make: Callable[[], bytes], tmp_path: Path) -> None:
         # The last one holds everything; beside it there is the result, but for the byte that is written last.
         dense_net: 34 + 10 - 1,
     }
-    assert peak_bytes(program.problem, program.plan, "sram") == expected[make]
+    assert program.memory.peak_bytes("sram") == expected[make]
 
 
 @pytest.mark.parametrize("make", MODELS)

@@ -35,9 +35,11 @@ from codegen.kernels.contract import LinkedConstant, Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import link
 from codegen.plan.live.liveness import liveness
-from codegen.program.interface import Edge, IoMode, IoTensor, State
+from codegen.program.constants import ConstantLayout
+from codegen.program.interface import Edge, IoMode, IoTensor, Signature, State
 from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
-from codegen.program.program import Program
+from codegen.program.program import MemoryLayout, Program, Steps
+from tests.emit.variants import changed
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
 M4_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
@@ -118,28 +120,29 @@ def assemble(
     outputs = [result for result in function.results if isinstance(result, ir.Var)]
     return Program(
         name=name,
-        function=function,
-        prim_funcs=tuple(prims),
         board=board,
-        problem=live.problem(pools),
-        plan=MemoryPlan(
-            placements={
-                b.id: Placement(pool=offsets[b.id][0], offset=offsets[b.id][1]) for b in live.buffers
-            },
-            planner="by_hand",
-            solver="a person",
-            lower_bounds={"sram": 12, "ccm": 0},
-            proved_optimal=False,
-        ),
-        slices=live.slices,
-        workspaces=live.workspaces,
-        constants=link(prims, (flash,)),
-        constant_pools=(flash,),
-        edge=edge,
-        inputs=tuple(_io(var, fields) for var in function.params),
-        outputs=tuple(_io(tensors[result.name], fields) for result in outputs),
-        times=live.times,
         metadata={"file": f"{name}.tflite", "format": "tflite", "sha256": SHA256, "options": "--board host"},
+        steps=Steps(function=function, prim_funcs=tuple(prims), times=live.times),
+        memory=MemoryLayout(
+            problem=live.problem(pools),
+            plan=MemoryPlan(
+                placements={
+                    b.id: Placement(pool=offsets[b.id][0], offset=offsets[b.id][1]) for b in live.buffers
+                },
+                planner="by_hand",
+                solver="a person",
+                lower_bounds={"sram": 12, "ccm": 0},
+                proved_optimal=False,
+            ),
+            slices=live.slices,
+            workspaces=live.workspaces,
+        ),
+        constants=ConstantLayout(candidates=(flash,), pools=link(prims, (flash,))),
+        edge=edge,
+        signature=Signature(
+            inputs=tuple(_io(var, fields) for var in function.params),
+            outputs=tuple(_io(tensors[result.name], fields) for result in outputs),
+        ),
     )
 
 
@@ -221,16 +224,16 @@ def counter(
 def lasting(name: str = "lasting", *, board: ir.Board = HOST) -> Program:
     """The int8 program with state: its result is the mean of x + 2 and past + 2, then past = x + 2."""
     plain = counter(name, board=board)
-    x, past = plain.function.params[0], ir.Var(name="past", type=int8(1, 4), origin="past_in")
-    first, second, *others = plain.function.body
+    x, past = plain.steps.function.params[0], ir.Var(name="past", type=int8(1, 4), origin="past_in")
+    first, second, *others = plain.steps.function.body
     second = replace(second, call=replace(second.call, args=(past,)))
     function = ir.Function(
         name="main",
         params=(x, past),
         body=(first, second, *others),
-        results=(*plain.function.results, first.var),
+        results=(*plain.steps.function.results, first.var),
     )
-    prims = (plain.prim_funcs[0], _plus_two(second), *plain.prim_funcs[2:])
+    prims = (plain.steps.prim_funcs[0], _plus_two(second), *plain.steps.prim_funcs[2:])
     offsets = {"x": ("sram", 8), "past": ("sram", 0x18), "lut0": ("sram", 0), "lut1": ("sram", 12)}
     offsets |= {"concat2": ("sram", 0x10), "mean4": ("sram", 8), "mean4.ws": ("ccm", 0)}
     fields = {"x": "x", "past": "past", "mean4": "sum", "lut0": "next"}
@@ -238,7 +241,7 @@ def lasting(name: str = "lasting", *, board: ir.Board = HOST) -> Program:
     found = assemble(
         name, function, prims, offsets, io=IoMode.POOL, fields=fields, board=board, keep_inputs=keep
     )
-    return replace(found, states=(State(input="past", output="next"),))
+    return changed(found, "signature", states=(State(input="past", output="next"),))
 
 
 def bare(name: str = "bare") -> Program:

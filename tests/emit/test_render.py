@@ -21,6 +21,7 @@ from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
 from codegen.program.interface import EntryMode, Interface, IoMode
 from tests.emit import samples
 from tests.emit.compiling import call, compile_all, run_main
+from tests.emit.variants import changed
 
 
 def test_a_build_is_identified_by_all_that_is_linked_not_by_its_model() -> None:
@@ -129,7 +130,7 @@ def test_headers_say_when_an_input_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "net.tflite"
     path.write_bytes(model.build())
     program = plan_model(path, load_board("host"), Options(board="host", optimize="size")).program
-    assert [prim.in_place for prim in program.prim_funcs] == [0]
+    assert [prim.in_place for prim in program.steps.prim_funcs] == [0]
     assert " *   x: overwritten from step 0 (dw0) on\n" in render(together([program])).files["net.h"]
 
 
@@ -176,8 +177,8 @@ def test_an_input_that_says_so_is_not_called_input_twice() -> None:
     bare = render(together([samples.counter(field="input")])).files["counter.h"]
     assert "int8_t *counter_input(void);" in bare
     program = samples.mixed(io=IoMode.POOL)
-    first, second = program.inputs
-    both = replace(program, inputs=(replace(first, field="b"), replace(second, field="input_b")))
+    first, second = program.signature.inputs
+    both = changed(program, "signature", inputs=(replace(first, field="b"), replace(second, field="input_b")))
     header = render(together([both])).files["mixed.h"]
     assert "*mixed_input_b(void)" in header and "*mixed_input_input_b(void)" in header
 
@@ -185,7 +186,7 @@ def test_an_input_that_says_so_is_not_called_input_twice() -> None:
 def test_padding_shows_in_the_layout() -> None:
     pool = _pool(("small", 0, np.array([1], np.int8)), ("word", 4, np.array([1], np.int32)), size_bytes=12)
     program = samples.counter()
-    program = replace(program, constants=(*program.constants, replace(pool, name="qspi")))
+    program = changed(program, "constants", pools=(*program.constants.pools, replace(pool, name="qspi")))
     header = render(together([program])).files["counter_data.h"]
     assert re.search(r"uint8_t padding_001\[3\]; +/\* 0x001 \*/", header)
     assert re.search(r"uint8_t padding_008\[4\]; +/\* 0x008 \*/", header)
@@ -234,9 +235,11 @@ def test_every_element_type_and_gap_compiles_where_it_was_planned(tmp_path: Path
         ("halves", 70, np.array([-32768], np.int16)),
         size_bytes=80,
     )
-    program = replace(samples.counter("typed"), constants=(*samples.counter("typed").constants, pool))
+    program = changed(
+        samples.counter("typed"), "constants", pools=(*samples.counter("typed").constants.pools, pool)
+    )
     # Two constant pools of one name would clash; this one is called otherwise.
-    program = replace(program, constants=(program.constants[0], replace(pool, name="qspi")))
+    program = changed(program, "constants", pools=(program.constants.pools[0], replace(pool, name="qspi")))
     sources = render(together([program]))
     write(sources, tmp_path / "out")
     compile_all(sources, tmp_path / "out", ("gcc",))
@@ -267,13 +270,13 @@ int main(void)
 )
 def test_layouts_that_no_struct_can_have_are_refused(pool: ConstantPool, text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        constant_views(together([replace(samples.counter(), constants=(pool,))]))
+        constant_views(together([changed(samples.counter(), "constants", pools=(pool,))]))
 
 
 def test_a_pool_and_constants_in_one_memory_do_not_clash(tmp_path: Path) -> None:
     program = samples.counter()
-    constants = tuple(replace(pool, name="sram") for pool in program.constants)
-    sources = render(together([replace(program, constants=constants)]))
+    constants = tuple(replace(pool, name="sram") for pool in program.constants.pools)
+    sources = render(together([changed(program, "constants", pools=constants)]))
     write(sources, tmp_path / "out")
     compile_all(sources, tmp_path / "out", ("gcc",))
     assert "COUNTER_SRAM_CONSTANTS_POOL_SIZE" in sources.files["counter.h"]
@@ -293,15 +296,15 @@ def test_what_cannot_stand_in_one_folder_is_refused() -> None:
 def test_what_c_cannot_express_is_refused() -> None:
     counter = samples.counter()
     odd = CStruct(suffix="odd", c_type="cg_odd", fields=(("text", "no string"),))
-    first = replace(counter.prim_funcs[0], structs=(odd,))
+    first = replace(counter.steps.prim_funcs[0], structs=(odd,))
     with pytest.raises(ValueError, match="'no string' has no form in C"):
-        render(together([replace(counter, prim_funcs=(first, *counter.prim_funcs[1:]))]))
+        render(together([counter.running((first, *counter.steps.prim_funcs[1:]))]))
     mixed = samples.mixed()
-    third = replace(mixed.prim_funcs[2], call_args=(ValueArg(index=1),))
+    third = replace(mixed.steps.prim_funcs[2], call_args=(ValueArg(index=1),))
     with pytest.raises(ValueError, match="argument 1 is constant"):
-        render(together([replace(mixed, prim_funcs=(*mixed.prim_funcs[:2], third, mixed.prim_funcs[3]))]))
+        render(together([mixed.running((*mixed.steps.prim_funcs[:2], third, mixed.steps.prim_funcs[3]))]))
     with pytest.raises(ValueError, match="without inputs"):
-        render(together([replace(counter, inputs=())]))
+        render(together([changed(counter, "signature", inputs=())]))
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")

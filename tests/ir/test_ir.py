@@ -208,6 +208,14 @@ def test_real_models_read_back(key: str) -> None:
     assert parse_module(print_module(module)) == module
 
 
+def test_a_step_that_runs_again_says_which() -> None:
+    twice = "  %relu0_again: int8[2] = RELU(%x) repeats %relu0\n} -> (%relu0_again)"
+    text = _GOOD.replace("} -> (%relu0)", twice)
+    module = parse_module(text)
+    assert [let.repeats for let in module.main.body] == ["", "relu0"]
+    assert print_module(module) == text
+
+
 _GOOD = "module\nfn main(%x: int8[2]) {\n  %relu0: int8[2] = RELU(%x)\n} -> (%relu0)\n"
 
 

@@ -83,7 +83,7 @@ def run_planned(made: Sequence[Planned], board_name: str, folder: Path) -> list[
     cases: list[list[Case]] = []
     for number, planned in enumerate(made):
         rng = np.random.default_rng(number)
-        image = planned.program.inputs[0].type
+        image = planned.program.signature.inputs[0].type
         kind = np.int16 if image.dtype is DType.INT16 else np.int8
         low, high = np.iinfo(kind).min, np.iinfo(kind).max
         drawn = (
@@ -157,7 +157,7 @@ def check_predictions(made: Sequence[Planned], measured: Sequence[Measured]) -> 
     """Instructions of layers that count are within 5 % of what is measured."""
     for planned, found in zip(made, measured, strict=True):
         instructions = found.result.cases[0].instructions
-        predicted = sum(prim.instructions or 0 for prim in planned.program.prim_funcs)
+        predicted = sum(prim.instructions or 0 for prim in planned.program.steps.prim_funcs)
         assert instructions
         assert predicted
         assert abs(predicted / instructions - 1) < 0.05, (planned.program.name, predicted, instructions)

@@ -186,8 +186,8 @@ def test_a_program_shows_steps_and_values_and_repeats() -> None:
     text = program_picture(program)
     assert text == program_picture(program)
     found = texts(text)
-    assert {f"{i} {prim.name}" for i, prim in enumerate(program.prim_funcs)} <= set(found)
-    assert len(drawn(text)) == sum(bool(b.size_bytes) for b in program.problem.buffers)
+    assert {f"{i} {prim.name}" for i, prim in enumerate(program.steps.prim_funcs)} <= set(found)
+    assert len(drawn(text)) == sum(bool(b.size_bytes) for b in program.memory.problem.buffers)
 
 
 def test_names_are_escaped_and_nothing_is_drawn_of_nothing() -> None:

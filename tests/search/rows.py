@@ -7,7 +7,6 @@ from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate, evaluate_let
 from codegen.ir.ops import OPS, Attrs, BinaryAttrs, ConcatAttrs, ReshapeAttrs, StridedSliceAttrs
 from codegen.plan.live.ties import ties
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 
 METADATA = {"sha256": "0" * 64, "format": "made up", "file": "views"}
@@ -56,23 +55,25 @@ class Machine:
         self.program, self.module = program, module
         dice = np.random.default_rng(seed)
         self.pools = {
-            pool.name: dice.integers(0, 256, peak_bytes(program.problem, program.plan, pool.name), np.uint8)
-            for pool in program.problem.pools
+            pool.name: dice.integers(0, 256, program.memory.peak_bytes(pool.name), np.uint8)
+            for pool in program.memory.problem.pools
         }
-        found = ties(program.function, program.prim_funcs)
+        found = ties(program.steps.function, program.steps.prim_funcs)
         self.anchors = found.anchors
         self.callers = {
             root: np.zeros(found.variables[root].type.size_bytes, np.uint8)
-            for root in {root for name, (root, _) in found.anchors.items() if name not in program.slices}
+            for root in {
+                root for name, (root, _) in found.anchors.items() if name not in program.memory.slices
+            }
         }
 
     def place(self, var: Var) -> np.ndarray:
-        part = self.program.slices.get(var.name)
+        part = self.program.memory.slices.get(var.name)
         size = var.type.size_bytes
         if part is None:
             root, offset = self.anchors[var.name]
             return self.callers[root][offset : offset + size]
-        home = self.program.plan.placements[part.buffer]
+        home = self.program.memory.plan.placements[part.buffer]
         start = home.offset + part.offset_bytes
         return self.pools[home.pool][start : start + size]
 
@@ -85,9 +86,9 @@ class Machine:
         return self.place(var).copy().view(var.type.dtype.numpy).reshape(var.type.shape)
 
     def run(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        for param, data in zip(self.program.function.params, inputs, strict=True):
+        for param, data in zip(self.program.steps.function.params, inputs, strict=True):
             self.place(param)[:] = np.frombuffer(data.tobytes(), np.uint8)
-        for prim in self.program.prim_funcs:
+        for prim in self.program.steps.prim_funcs:
             if prim.is_call:
                 result = evaluate_let(prim.let, [self.value(arg) for arg in prim.let.call.args])
                 free = np.ones(prim.let.var.type.size_bytes, np.bool_)
@@ -95,14 +96,16 @@ class Machine:
                     free[start : start + arg.type.size_bytes] = False
                 place = self.place(prim.let.var)
                 place[free] = np.frombuffer(result.tobytes(), np.uint8)[free]
-        return [self.read(result) for result in self.program.function.results if isinstance(result, Var)]
+        return [
+            self.read(result) for result in self.program.steps.function.results if isinstance(result, Var)
+        ]
 
 
 def check(program: Program, module: Module, seed: int = 1) -> None:
     dice = np.random.default_rng(seed)
     inputs = [
         dice.integers(-128, 128, param.type.shape).astype(param.type.dtype.numpy)
-        for param in program.function.params
+        for param in program.steps.function.params
     ]
     got = Machine(program, module, seed).run(inputs)
     for mine, wanted in zip(got, evaluate(module, module.main, inputs), strict=True):

@@ -13,9 +13,9 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.rules import StateRule
 from codegen.plan.check import replay, validate
 from codegen.program.interface import IoMode
-from codegen.program.problem import Placement
 from codegen.program.program import Program
 from tests.e2e.streaming import FRAMES, STATES, streaming
+from tests.emit.variants import moved
 
 PAST, MEAN = STATES
 
@@ -45,7 +45,7 @@ def test_names_that_there_are_not(tmp_path: Path) -> None:
 
 def test_the_names_of_c_fields_do(tmp_path: Path) -> None:
     fields = (replace(PAST, input="past_in", output="past_out"), MEAN)
-    assert _program(tmp_path, fields).states == _program(tmp_path).states
+    assert _program(tmp_path, fields).signature.states == _program(tmp_path).signature.states
 
 
 def test_pairs_that_are_not_alike(tmp_path: Path) -> None:
@@ -135,16 +135,16 @@ def test_nothing_else_ever_lies_in_the_bytes_of_state(
     optimize: str, sharing: str, keep_inputs: bool, tmp_path: Path
 ) -> None:
     program = _program(tmp_path, optimize=optimize, sharing=sharing, keep_inputs=keep_inputs)
-    assert [(state.input, state.output) for state in program.states] == [
+    assert [(state.input, state.output) for state in program.signature.states] == [
         ("past_in", "past_out"),
         ("mean_in", "mean_out"),
     ]
-    sizes = {buffer.id: buffer.size_bytes for buffer in program.problem.buffers}
-    for first, second in program.state_tensors:
-        held = program.slices[first.value].buffer
-        assert program.slices[second.value].buffer != held
-        mine = program.plan.placements[held]
-        for other, place in program.plan.placements.items():
+    sizes = {buffer.id: buffer.size_bytes for buffer in program.memory.problem.buffers}
+    for first, second in program.signature.state_tensors:
+        held = program.memory.slices[first.value].buffer
+        assert program.memory.slices[second.value].buffer != held
+        mine = program.memory.plan.placements[held]
+        for other, place in program.memory.plan.placements.items():
             ends = (mine.offset + sizes[held], place.offset + sizes[other])
             apart = ends[0] <= place.offset or ends[1] <= mine.offset or mine.pool != place.pool
             assert apart or other == held, f"{other} lies in {held}"
@@ -152,17 +152,14 @@ def test_nothing_else_ever_lies_in_the_bytes_of_state(
 
 def test_state_of_another_model_changes_nothing(tmp_path: Path) -> None:
     other = _program(tmp_path, (replace(PAST, model="other"),))
-    assert not other.states
-    assert other.plan.placements == _program(tmp_path, ()).plan.placements
+    assert not other.signature.states
+    assert other.memory.plan.placements == _program(tmp_path, ()).memory.plan.placements
 
 
 @pytest.mark.parametrize("guest", ["frame", "concat0", "fc5"])
 def test_both_checkers_see_what_is_laid_over_state(guest: str, tmp_path: Path) -> None:
     program = _program(tmp_path, optimize="speed")
-    placements = dict(program.plan.placements)
-    state = placements["past_in"]
-    placements[guest] = Placement(pool=state.pool, offset=state.offset)
-    moved = replace(program, plan=replace(program.plan, placements=placements))
-    assert any("past_in" in text for text in replay.replay_program(moved))
-    assert any("past_in" in text for text in validate.violations(moved.problem, moved.plan))
+    wrong = moved(program, {guest: program.memory.plan.placements["past_in"]})
+    assert any("past_in" in text for text in replay.replay_program(wrong))
+    assert any("past_in" in text for text in validate.violations(wrong.memory.problem, wrong.memory.plan))
     assert not replay.replay_program(program)

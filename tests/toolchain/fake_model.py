@@ -7,11 +7,13 @@ step 2: output[i] = second[i] + second[i + 2]
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from codegen import resources
 from codegen.ir import Board, Region, Runner, Target
-from codegen.program.image import RunRequest, Sources, Trace
+from codegen.program.image import BenchModel, RunRequest, Sources, Trace
 
 SHA256 = hashlib.sha256(b"tiny").digest()
 STEPS = ("first", "second", "third")
@@ -239,14 +241,19 @@ def write(files: Sources, folder: Path) -> Sources:
 def request(*cases: bytes, trace: Trace = Trace.NONE) -> RunRequest:
     """Run the cases (16 bytes each)."""
     return RunRequest(
-        model=0,
-        sha256=SHA256.hex(),
+        model=BenchModel(
+            sha256=SHA256.hex(), output_sizes=(OUTPUT_BYTES,), pools=("sram",), step_sizes=(24, 10, 8)
+        ),
         cases=tuple((case,) for case in cases),
-        output_sizes=(OUTPUT_BYTES,),
-        pools=("sram",),
-        step_sizes=(24, 10, 8),
         trace=trace,
     )
+
+
+def asking(request: RunRequest, **changes: Any) -> RunRequest:
+    """`request` with other cases, or with other fields of its model."""
+    if "cases" in changes:
+        return replace(request, **changes)
+    return replace(request, model=replace(request.model, **changes))
 
 
 def expected(case: bytes) -> tuple[bytes, bytes, bytes]:

@@ -64,11 +64,12 @@ class TargetModel:
         self._link, self._memory = link, memory
         self._image = image
         self.request = request
-        if request.model >= identity.models:
-            raise Malformed(f"IDENTIFY: it has {identity.models:,} models, no {request.model}")
-        self.info = ModelInfo.parse(link.request(Kind.MODEL, request.model))
-        if self.info.sha256 != request.sha256:
-            text = f"sha256 {self.info.sha256[:12]}, asked for {request.sha256[:12]}"
+        wanted = request.model
+        if wanted.number >= identity.models:
+            raise Malformed(f"IDENTIFY: it has {identity.models:,} models, no {wanted.number}")
+        self.info = ModelInfo.parse(self._ask(Kind.MODEL))
+        if self.info.sha256 != wanted.sha256:
+            text = f"sha256 {self.info.sha256[:12]}, asked for {wanted.sha256[:12]}"
             raise CodegenError(
                 Message(
                     code="E610", text=f"the firmware was built from another model file: {text}", help=_REBUILD
@@ -83,11 +84,15 @@ class TargetModel:
         self.pools = tuple(entry.name for entry in self._pools)
         self._check_request()
 
+    def _ask(self, kind: Kind, *arguments: int, data: bytes = b"") -> bytes:
+        """The reply to a request that is about this model."""
+        return self._link.request(kind, self.request.model.number, *arguments, data=data)
+
     def _table(self, table: Table, count: int) -> tuple[Entry, ...]:
         return tuple(self._entry(table, index) for index in range(count))
 
     def _entry(self, table: Table, index: int) -> Entry:
-        return Entry.parse(self._link.request(Kind.ENTRY, self.request.model, table, index))
+        return Entry.parse(self._ask(Kind.ENTRY, table, index))
 
     def _check_counts(self) -> None:
         """Before each row of the tables is asked for."""
@@ -95,24 +100,22 @@ class TargetModel:
         inputs = len(request.cases[0]) if request.cases else info.inputs
         for what, theirs, ours in (
             ("inputs", info.inputs, inputs),
-            ("outputs", info.outputs, len(request.output_sizes)),
-            ("pools", info.pools, len(request.pools)),
-            ("steps", info.steps, len(request.step_sizes)),
+            ("outputs", info.outputs, len(request.model.output_sizes)),
+            ("pools", info.pools, len(request.model.pools)),
+            ("steps", info.steps, len(request.model.step_sizes)),
         ):
             if theirs != ours:
                 raise Malformed(f"MODEL: it has {theirs:,} {what}, not {ours:,}")
 
     def _check_request(self) -> None:
-        request = self.request
+        wanted = self.request.model
         sizes = tuple(entry.size_bytes for entry in self._outputs)
-        if sizes != tuple(request.output_sizes):
-            raise Malformed(
-                f"ENTRY: outputs have {_listed(sizes)} bytes, not {_listed(request.output_sizes)}"
-            )
-        if set(self.pools) != set(request.pools):
-            raise Malformed(f"ENTRY: pools are {_listed(self.pools)}, not {_listed(request.pools)}")
+        if sizes != tuple(wanted.output_sizes):
+            raise Malformed(f"ENTRY: outputs have {_listed(sizes)} bytes, not {_listed(wanted.output_sizes)}")
+        if set(self.pools) != set(wanted.pools):
+            raise Malformed(f"ENTRY: pools are {_listed(self.pools)}, not {_listed(wanted.pools)}")
         sizes = tuple(entry.size_bytes for entry in self._inputs)
-        for case in request.cases:
+        for case in self.request.cases:
             ours = tuple(map(len, case))
             if ours != sizes:
                 raise Malformed(f"ENTRY: inputs have {_listed(sizes)} bytes, not {_listed(ours)}")
@@ -124,10 +127,10 @@ class TargetModel:
         if self.info.kept_bytes and self._memory:
             address, _ = self._image.symbols[_KEPT]
             self._memory.write(address, b"".join(inputs))
-            self._link.request(Kind.KEEP, self.request.model, 0)  # it has not seen them come
+            self._ask(Kind.KEEP, 0)  # it has not seen them come
         elif self.info.kept_bytes:
             for offset, chunk in _chunks(b"".join(inputs), self._payload_bytes - 8):
-                self._link.request(Kind.KEEP, self.request.model, offset, data=chunk)
+                self._ask(Kind.KEEP, offset, data=chunk)
 
     def painted(self, inputs: Sequence[bytes], paint: int) -> Painted:
         """One inference on painted memory: outputs, marks, ticks of the counter."""
@@ -136,7 +139,7 @@ class TargetModel:
 
     def sequence(self, paint: int) -> PaintedSequence:
         """All cases, one after another, on memory that was painted once; state begins at zero."""
-        self._link.request(Kind.PAINT, self.request.model, paint)
+        self._ask(Kind.PAINT, paint)
         outputs: list[tuple[bytes, ...]] = []
         ticks: list[int] = []
         for index, inputs in enumerate(self.request.cases):
@@ -148,7 +151,7 @@ class TargetModel:
 
     def _marks(self, paint: int) -> tuple[Marks, ...]:
         return tuple(
-            Marks.parse(self._link.request(Kind.MARKS, self.request.model, index, paint), pool.size_bytes)
+            Marks.parse(self._ask(Kind.MARKS, index, paint), pool.size_bytes)
             for index, pool in enumerate(self._pools)
         )
 
@@ -184,11 +187,11 @@ class TargetModel:
     def _silent_behind(self, step: int) -> Sequence[int]:
         """The steps without code between `step` and the next one that has any."""
         behind = range(step + 1, self.info.steps)
-        return tuple(takewhile(self.request.silent_steps.__contains__, behind))
+        return tuple(takewhile(self.request.model.silent_steps.__contains__, behind))
 
     def _result(self, step: int) -> bytes | None:
         """What a step left, if that is asked for and it has bytes of its own."""
-        size = self.request.step_sizes[step]
+        size = self.request.model.step_sizes[step]
         return self._read(Table.STEPS, step, size) if size and self.request.trace is Trace.RESULTS else None
 
     def _start(self, inputs: Sequence[bytes], flags: RunFlags, paint: int | None) -> Event:
@@ -197,21 +200,21 @@ class TargetModel:
             flags |= RunFlags.KEPT | (RunFlags.PLAIN if paint is None else RunFlags.PAINTED)
         else:
             if paint is not None:
-                self._link.request(Kind.PAINT, self.request.model, paint)
+                self._ask(Kind.PAINT, paint)
             self._write(inputs)
         return self._run(flags, paint or 0)
 
     def _run(self, flags: RunFlags, paint: int = 0) -> Event:
         if self.request.sandboxed:
             flags |= RunFlags.SANDBOXED
-        return self._checked(self._link.request(Kind.RUN, self.request.model, flags, paint))
+        return self._checked(self._ask(Kind.RUN, flags, paint))
 
     def _write(self, inputs: Sequence[bytes], but: Collection[int] = ()) -> None:
         """Write all inputs `but` some, by their indexes."""
         given = ((index, data) for index, data in enumerate(inputs) if index not in but)
         for index, data in given:
             for offset, chunk in _chunks(data, self._payload_bytes - 12):
-                self._link.request(Kind.WRITE, self.request.model, index, offset, data=chunk)
+                self._ask(Kind.WRITE, index, offset, data=chunk)
 
     def _checked(self, reply: bytes) -> Event:
         event = Event.parse(reply, self.info.steps)
@@ -238,7 +241,7 @@ class TargetModel:
         parts: list[bytes] = []
         for offset in range(0, size_bytes, self._payload_bytes):
             count = min(self._payload_bytes, size_bytes - offset)
-            part = self._link.request(Kind.READ, self.request.model, table, index, offset, count)
+            part = self._ask(Kind.READ, table, index, offset, count)
             if len(part) != count:
                 raise Malformed(f"READ: it sent {len(part):,} bytes for {count:,}")
             parts.append(part)

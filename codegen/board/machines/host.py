@@ -104,12 +104,13 @@ class _Model:
     """One model of a loaded library, ready to run cases."""
 
     def __init__(self, ffi: Any, library: Any, request: RunRequest) -> None:
-        if request.model >= library.cg_bench_model_count:
-            raise ValueError(f"the image has {library.cg_bench_model_count} models, no {request.model}")
+        number, count = request.model.number, library.cg_bench_model_count
+        if number >= count:
+            raise ValueError(f"the image has {count} models, no {number}")
         self._ffi = ffi
         self._library = library
         self._request = request
-        self._model = library.cg_bench_models[request.model]
+        self._model = library.cg_bench_models[number]
         self._pools: tuple[str, ...] = tuple(
             ffi.string(self._model.pools[index].name).decode() for index in range(self._model.pool_count)
         )
@@ -117,24 +118,25 @@ class _Model:
         self._check_sizes()
 
     def _check_sizes(self) -> None:
-        model, request = self._model, self._request
+        model, wanted = self._model, self._request.model
         outputs = tuple(model.outputs[index].size_bytes for index in range(model.output_count))
-        if outputs != tuple(request.output_sizes):
-            raise ValueError(f"the image's outputs have {outputs} bytes, not {request.output_sizes}")
-        if set(request.pools) != set(self._pools):
-            raise ValueError(f"the image's pools are {self._pools}, not {request.pools}")
+        if outputs != tuple(wanted.output_sizes):
+            raise ValueError(f"the image's outputs have {outputs} bytes, not {wanted.output_sizes}")
+        if set(wanted.pools) != set(self._pools):
+            raise ValueError(f"the image's pools are {self._pools}, not {wanted.pools}")
         inputs = tuple(model.inputs[index].size_bytes for index in range(model.input_count))
-        for case in request.cases:
+        for case in self._request.cases:
             if tuple(map(len, case)) != inputs:
                 raise ValueError(f"the image's inputs have {inputs} bytes, not {tuple(map(len, case))}")
 
     def _run(self, inputs: Sequence[bytes], paint: int, trace: Any) -> "PaintResult":
-        ffi, sizes = self._ffi, self._request.output_sizes
+        ffi, wanted = self._ffi, self._request.model
+        sizes = wanted.output_sizes
         outputs = ffi.new("uint8_t[]", sum(sizes) + 1)
         peaks = ffi.new("uint32_t[]", len(self._pools) + 1)
         intact = ffi.new("uint8_t *")
         joined = ffi.from_buffer("uint8_t[]", b"".join(inputs) + b"\0")
-        status = self._library.cg_host_run(self._request.model, paint, joined, outputs, peaks, intact, trace)
+        status = self._library.cg_host_run(wanted.number, paint, joined, outputs, peaks, intact, trace)
         check_status(status)
         written = bytes(ffi.buffer(outputs))
         return PaintResult(split(written, sizes), tuple(peaks)[: len(self._pools)], bool(intact[0]))
@@ -157,8 +159,8 @@ class _Model:
 
     def _painted_sequence(self, paint: int) -> list["PaintResult"]:
         """Outputs of each case, peaks and guards of all together."""
-        ffi, library, index = self._ffi, self._library, self._request.model
-        sizes = self._request.output_sizes
+        ffi, library, index = self._ffi, self._library, self._request.model.number
+        sizes = self._request.model.output_sizes
         outputs: list[tuple[bytes, ...]] = []
         library.cg_host_begin(index, paint)
         check_status(library.cg_host_reset(index))
@@ -222,12 +224,12 @@ def split(data: bytes, sizes: Sequence[int]) -> tuple[bytes, ...]:
 
 def check_identity(sha256: str, request: RunRequest) -> None:
     """Raises CodegenError E610 if the image was built from another model file."""
-    if sha256 != request.sha256:
+    if sha256 != request.model.sha256:
         raise CodegenError(
             Message(
                 code="E610",
                 text=f"the image was built from another model file: sha256 {sha256[:12]}, "
-                f"asked for {request.sha256[:12]}",
+                f"asked for {request.model.sha256[:12]}",
                 help="build it again from the model you run",
             )
         )
@@ -287,7 +289,7 @@ def run_poisoned(image: Image, board: Board, request: RunRequest) -> RunResult |
         raise ValueError("sequences do not run under the sanitizers")
     with tempfile.TemporaryDirectory(prefix="codegen-poison-") as folder:
         cases, results = Path(folder) / "cases", Path(folder) / "results"
-        header = (request.model, len(request.cases), len(request.paints), *request.paints)
+        header = (request.model.number, len(request.cases), len(request.paints), *request.paints)
         cases.write_bytes(struct.pack(f"={len(header)}I", *header) + b"".join(map(b"".join, request.cases)))
         done = _call(image.path, cases, results)
         if done.returncode == 0:
@@ -337,14 +339,16 @@ def _fault(stderr: str) -> MemoryFault:
 
 def _result(data: bytes, request: RunRequest) -> RunResult:
     runs = _runs(data, request)
-    cases = tuple(case_result(request.pools, [next(runs) for _ in request.paints]) for _ in request.cases)
+    cases = tuple(
+        case_result(request.model.pools, [next(runs) for _ in request.paints]) for _ in request.cases
+    )
     return RunResult(runner="host", cases=cases)
 
 
 def _runs(data: bytes, request: RunRequest) -> Iterator[PaintResult]:
     """The records of the results file (see runtime_c/bench_host/main.c), case by case, paint by paint."""
-    output_bytes = sum(request.output_sizes)
-    record = struct.Struct(f"=i{output_bytes}s{len(request.pools)}IB")
+    output_bytes = sum(request.model.output_sizes)
+    record = struct.Struct(f"=i{output_bytes}s{len(request.model.pools)}IB")
     for status, outputs, *peaks, intact in record.iter_unpack(data):
         check_status(status)
-        yield PaintResult(split(outputs, request.output_sizes), tuple(peaks), bool(intact))
+        yield PaintResult(split(outputs, request.model.output_sizes), tuple(peaks), bool(intact))

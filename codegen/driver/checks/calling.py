@@ -51,7 +51,7 @@ def _check_second_core(bundle: Bundle, messages: Messages) -> None:
     """Core 1 does what one context of core 0 posts, one step after the other."""
     beside = [name for group in bundle.concurrent for name in group]
     for program in bundle.programs:
-        steps = [program.prim_funcs[step] for step in second_core_steps(program)]
+        steps = [program.steps.prim_funcs[step] for step in second_core_steps(program)]
         if steps and program.name in beside:
             messages.add(
                 "E248",
@@ -87,7 +87,7 @@ def check_port(bundle: Bundle, port: str | None) -> None:
 def check_rules(rules: Sequence[ConstantRule], programs: Sequence[Program]) -> None:
     """Raise CodegenError E245 for rules that apply to no constant of any model."""
     messages = Messages()
-    report_unused(rules, [prim for program in programs for prim in program.prim_funcs], messages)
+    report_unused(rules, [prim for program in programs for prim in program.steps.prim_funcs], messages)
     messages.raise_if_any()
 
 

@@ -94,7 +94,7 @@ def figures_of(bundle: Bundle, sizes: ElfSizes, build_sha256: str, options: str)
             program.name: {
                 "stack_bytes": stack_bytes(program, sizes),
                 "macs": macs(program),
-                "steps": len(program.prim_funcs),
+                "steps": len(program.steps.prim_funcs),
                 "sha256": program.metadata["sha256"],
             }
             for program in bundle.programs

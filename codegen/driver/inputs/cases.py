@@ -207,14 +207,14 @@ MADE_UP = 8
 
 def state_inputs(program: Program) -> tuple[int, ...]:
     """Indexes of the inputs that are state, in the order of `Program.states`."""
-    fields = [tensor.field for tensor in program.inputs]
-    return tuple(fields.index(state.input) for state in program.states)
+    fields = [tensor.field for tensor in program.signature.inputs]
+    return tuple(fields.index(state.input) for state in program.signature.states)
 
 
 def state_outputs(program: Program) -> tuple[int, ...]:
     """Indexes of the outputs that become them, in the same order."""
-    fields = [tensor.field for tensor in program.outputs]
-    return tuple(fields.index(state.output) for state in program.states)
+    fields = [tensor.field for tensor in program.signature.outputs]
+    return tuple(fields.index(state.output) for state in program.signature.states)
 
 
 def sequence_cases(
@@ -225,7 +225,7 @@ def sequence_cases(
     Arrays of state may be left out: nothing is written there, and its outputs are compared with NumPy's.
     Raises CodegenError E220 to E222.
     """
-    types = [tensor.type for tensor in program.inputs]
+    types = [tensor.type for tensor in program.signature.inputs]
     if given is None:
         names = [f"seed {seed + number}" for number in range(MADE_UP)]
         rows = [pattern_case(types, seed + number).inputs for number in range(MADE_UP)]
@@ -247,7 +247,7 @@ def _outputs(
 ) -> Sequence[tuple[np.ndarray | None, ...] | None]:
     if expected is None:
         return [None] * count
-    types = [tensor.type for tensor in program.outputs]
+    types = [tensor.type for tensor in program.signature.outputs]
     rows = expected.read_rows("y", types, "output", state_outputs(program))
     if len(rows) != count:
         text = f"the sequence has {count} rows of inputs, {len(rows)} of outputs"
@@ -268,7 +268,7 @@ def sequence_references(planned: Planned, cases: Sequence[Case]) -> Iterator[tup
     known = all(case.known_outputs is not None for case in cases)
     for case in cases:
         inputs = tuple(state.get(index, data) for index, data in enumerate(case.inputs))
-        expected = case.expected or (None,) * len(program.outputs)
+        expected = case.expected or (None,) * len(program.signature.outputs)
         found = expected if known else tuple(evaluate(reference, reference.main, inputs))
         state = {into: data for into, out in pairs if (data := found[out]) is not None}
         yield tuple(

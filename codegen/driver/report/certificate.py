@@ -21,7 +21,7 @@ def certificate(program: Program) -> dict[str, object]:
         "optimised": [*(["order"] if order.proved else []), "placement"],
         "reordered": order.reordered,
         "closed_by": closed_by(program),
-        "nodes": program.plan.nodes,
+        "nodes": program.memory.plan.nodes,
         "order": {
             "searched": order.searched,
             "exhausted": order.exhausted,
@@ -30,19 +30,21 @@ def certificate(program: Program) -> dict[str, object]:
             "file_peak_bytes": order.file_peak_bytes,
             "lower_bound_bytes": order.lower_bound_bytes,
         },
-        "blocks": [block_report(step, prim) for step, prim in enumerate(program.prim_funcs) if prim.block],
+        "blocks": [
+            block_report(step, prim) for step, prim in enumerate(program.steps.prim_funcs) if prim.block
+        ],
     }
 
 
 def closed_by(program: Program) -> str | None:
     """What proves the plan optimal: `bound`, met by every pool's peak, or `search`, exhausted below the peak
     of at least one; None where nothing does."""
-    plan = program.plan
+    plan = program.memory.plan
     if not plan.proved_optimal:
         return None
     pools = {id_: place.pool for id_, place in plan.placements.items()}
-    live = lower_bounds(program.problem, pools)
-    met = all(peak_bytes(program.problem, plan, name) <= bytes_ for name, bytes_ in live.items())
+    live = lower_bounds(program.memory.problem, pools)
+    met = all(peak_bytes(program.memory.problem, plan, name) <= bytes_ for name, bytes_ in live.items())
     return "bound" if met else "search"
 
 
@@ -70,14 +72,18 @@ def inner_macs(prim: PrimFunc) -> int:
 
 def proof_text(program: Program) -> str:
     """One line: is the plan proved optimal, by whom, and for what."""
-    plan = program.plan
+    plan = program.memory.plan
     bound = sum(plan.lower_bounds.values())
     nodes = f", {counted(plan.nodes, 'node')}" if plan.nodes else ""
     closed = closed_by(program)
     if closed is None:
         cut = "" if plan.reproducible else f"; {CUT_SHORT}"
         return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes}){cut}"
-    held = "these kernels and blocks" if any(prim.block for prim in program.prim_funcs) else "these kernels"
+    held = (
+        "these kernels and blocks"
+        if any(prim.block for prim in program.steps.prim_funcs)
+        else "these kernels"
+    )
     order = "any order" if program.order.proved else "this order"
     how = "meets the lower bound" if closed == "bound" else "exhausted all that is lower"
     cut = "" if plan.reproducible else f"; other kernels, blocks and orders: {CUT_SHORT}"
@@ -90,7 +96,7 @@ def _gap(program: Program, bound: int) -> str:
     The objective is `access.py`'s. What it leaves open at the bounds of cost and of every pool is other pools
     at the same cost, or the copies of constants, which are made after the plan.
     """
-    problem, plan = program.problem, program.plan
+    problem, plan = program.memory.problem, program.memory.plan
     peak = sum(peak_bytes(problem, plan, pool.name) for pool in problem.pools)
     if peak > bound:
         return f"{counted(peak - bound, 'byte')} above the lower bound"
@@ -98,7 +104,11 @@ def _gap(program: Program, bound: int) -> str:
         return "another choice of pools may cost less"
     if len(problem.pools) > 1:
         return "another choice of pools that costs as much may need fewer bytes"
-    return "copies of constants raise the peak" if program.staged else "though it meets the lower bound"
+    return (
+        "copies of constants raise the peak"
+        if program.constants.staged
+        else "though it meets the lower bound"
+    )
 
 
 def order_text(order: OrderCertificate) -> str:
@@ -121,7 +131,7 @@ def order_text(order: OrderCertificate) -> str:
 
 def executed_macs(program: Program) -> int:
     """Multiply-accumulates that run: without channels that are left out, with those that run again."""
-    return sum(prim.macs for prim in program.prim_funcs)
+    return sum(prim.macs for prim in program.steps.prim_funcs)
 
 
 def work_text(program: Program, model_macs: int) -> str:
@@ -136,14 +146,14 @@ def work_text(program: Program, model_macs: int) -> str:
 
 def again(program: Program) -> list[str]:
     """Names of the steps that run a second time, inside blocks too."""
-    lets = [let for prim in program.prim_funcs for let in _inner(prim)]
+    lets = [let for prim in program.steps.prim_funcs for let in _inner(prim)]
     return [let.var.name for let in lets if let.source is not None and let.source.op_name.endswith(" again")]
 
 
 def ways_text(program: Program) -> str:
     """Which operators of the file run in blocks, in how many stripes, and how many steps run twice."""
     parts: list[str] = []
-    for prim in program.prim_funcs:
+    for prim in program.steps.prim_funcs:
         if prim.block is not None:
             numbers = [let.source.op_index for let in _inner(prim) if let.source is not None]
             stripes = len(prim.block.stripes)

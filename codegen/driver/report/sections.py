@@ -27,7 +27,7 @@ def memory_copies(program: Program) -> tuple[MemoryCopy, ...]:
 
 
 def _copies(program: Program) -> Iterator[MemoryCopy]:
-    for step, prim in enumerate(program.prim_funcs):
+    for step, prim in enumerate(program.steps.prim_funcs):
         source = prim.let.call.args[0] if prim.let.call.op is DEVICE_COPY else None
         if isinstance(source, Var):
             yield MemoryCopy(
@@ -40,8 +40,8 @@ def _copies(program: Program) -> Iterator[MemoryCopy]:
 
 
 def _pool(program: Program, value: str) -> str | None:
-    part = program.slices.get(value)
-    return None if part is None else program.plan.placements[part.buffer].pool
+    part = program.memory.slices.get(value)
+    return None if part is None else program.memory.plan.placements[part.buffer].pool
 
 
 def copies_report(program: Program) -> dict[str, object]:
@@ -106,5 +106,5 @@ def core1_line(program: Program) -> str | None:
     steps = second_core_steps(program)
     if not steps:
         return None
-    named = ", ".join(f"{step} {program.prim_funcs[step].name}" for step in steps)
-    return f"core 1    {len(steps)} of {counted(len(program.prim_funcs), 'step')}: {named}"
+    named = ", ".join(f"{step} {program.steps.prim_funcs[step].name}" for step in steps)
+    return f"core 1    {len(steps)} of {counted(len(program.steps.prim_funcs), 'step')}: {named}"

@@ -5,7 +5,6 @@ from typing import cast
 
 from codegen.driver.report.single import staged_report, workspace_bytes
 from codegen.plan.models.joint import heaviest_group
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Bundle, BundlePool, bundle_peak, own_pools
 
 _SHARED = ("schema", "board", "elf", "constants")
@@ -76,19 +75,19 @@ def joint_plan(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict[s
 def is_proved(bundle: Bundle) -> bool:
     """Whether no plan of these models, and no bases, need fewer bytes: of the pools they need together."""
     bases = bundle.plan is None or bundle.plan.proved_optimal
-    return bases and all(program.plan.proved_optimal for program in bundle.programs)
+    return bases and all(program.memory.plan.proved_optimal for program in bundle.programs)
 
 
 def pool_bound(bundle: Bundle, pool: str) -> int:
     """Lower bound of `bundle_peak` for the pools that each model's plan chose: the most that concurrent
     models need together by their own bounds; what the search for the bases proved, where theirs are."""
     own = {
-        program.name: program.plan.lower_bounds.get(pool, 0)
+        program.name: program.memory.plan.lower_bounds.get(pool, 0)
         for program in bundle.programs
         if (program.name, pool) in bundle.bases
     }
     bound = sum(own[name] for name in heaviest_group(own, bundle.concurrent))
-    if bundle.plan is not None and all(program.plan.proved_optimal for program in bundle.programs):
+    if bundle.plan is not None and all(program.memory.plan.proved_optimal for program in bundle.programs):
         bound = max(bound, bundle.plan.lower_bounds.get(pool, 0))
     return bound
 
@@ -109,7 +108,7 @@ def _pool(bundle: Bundle, pool: BundlePool) -> dict[str, object]:
     }
     without = {
         program.name: bundle.base(program.name, pool.name)
-        + peak_bytes(program.problem, program.plan, pool.name)
+        + program.memory.peak_bytes(pool.name)
         - workspace_bytes(program, pool.name)
         for program in bundle.programs
         if program.name in own

@@ -49,7 +49,7 @@ def report(
     }
     if sizes is not None:
         document["elf"] = _elf(sizes)
-        document["steps"] = [_step(program, step, measured) for step in range(len(program.prim_funcs))]
+        document["steps"] = [_step(program, step, measured) for step in range(len(program.steps.prim_funcs))]
     if measured is not None:
         document["run"] = _run(program, measured)
     return document
@@ -73,18 +73,18 @@ def _model(program: Program, macs: int) -> dict[str, object]:
 def workspace_bytes(program: Program, pool: str) -> int:
     """How much lower the pool's peak would be without kernel workspaces."""
     ends = (
-        program.plan.placements[buffer.id].offset + buffer.size_bytes
-        for buffer in program.problem.buffers
-        if buffer.kind is not BufferKind.WORKSPACE and program.plan.placements[buffer.id].pool == pool
+        program.memory.plan.placements[buffer.id].offset + buffer.size_bytes
+        for buffer in program.memory.problem.buffers
+        if buffer.kind is not BufferKind.WORKSPACE and program.memory.plan.placements[buffer.id].pool == pool
     )
-    return peak_bytes(program.problem, program.plan, pool) - max(ends, default=0)
+    return program.memory.peak_bytes(pool) - max(ends, default=0)
 
 
 def _plan(program: Program) -> dict[str, object]:
-    plan = program.plan
+    plan = program.memory.plan
     pools: list[dict[str, object]] = []
-    for pool in program.problem.pools:
-        peak = peak_bytes(program.problem, plan, pool.name)
+    for pool in program.memory.problem.pools:
+        peak = peak_bytes(program.memory.problem, plan, pool.name)
         if peak == 0:
             continue
         pools.append(
@@ -92,12 +92,12 @@ def _plan(program: Program) -> dict[str, object]:
                 "name": pool.name,
                 "region": pool.region,
                 "section": pool.section,
-                "alignment_bytes": pool_alignment(program.problem, plan, pool.name),
+                "alignment_bytes": pool_alignment(program.memory.problem, plan, pool.name),
                 "peak_bytes": peak,
                 "size_bytes": peak,
                 "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
-                "access_cost": pool_access_cost(program.problem, plan, pool.name),
+                "access_cost": pool_access_cost(program.memory.problem, plan, pool.name),
             }
         )
     return {
@@ -106,7 +106,7 @@ def _plan(program: Program) -> dict[str, object]:
         "proved_optimal": plan.proved_optimal,
         "peak_bytes": sum(int(str(pool["peak_bytes"])) for pool in pools),
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
-        "access_cost": access_cost(program.problem, plan),
+        "access_cost": access_cost(program.memory.problem, plan),
         "access_cost_bound": plan.access_cost_bound,
         "reproducible": plan.reproducible,
         "core1_steps": list(second_core_steps(program)),
@@ -118,8 +118,8 @@ def _plan(program: Program) -> dict[str, object]:
 def _constants(program: Program) -> dict[str, object]:
     external = program.interface.external
     return {
-        "total_bytes": sum(pool.size_bytes for pool in program.constants),
-        "merged_bytes": sum(pool.merged_bytes for pool in program.constants),
+        "total_bytes": sum(pool.size_bytes for pool in program.constants.pools),
+        "merged_bytes": sum(pool.merged_bytes for pool in program.constants.pools),
         "mode": program.interface.constants.value,
         "pools": [
             {
@@ -131,7 +131,7 @@ def _constants(program: Program) -> dict[str, object]:
                 "unique_bytes": pool.unique_bytes,
                 "access_cost": pool.access_cost,
             }
-            for pool in program.constants
+            for pool in program.constants.pools
         ],
         "staged": staged_report(program),
         "compressed": compressed_report(program),
@@ -140,9 +140,11 @@ def _constants(program: Program) -> dict[str, object]:
 
 def compressed_report(program: Program) -> dict[str, object]:
     """Constants that are stored compressed; instructions are predicted, of one inference."""
-    summary = program.compression
+    summary = program.constants.compression
     return {
-        "original_bytes": summary.original_bytes if summary else sum(p.size_bytes for p in program.constants),
+        "original_bytes": summary.original_bytes
+        if summary
+        else sum(p.size_bytes for p in program.constants.pools),
         "least_bytes": summary.least_bytes if summary else None,
         "instructions": summary.instructions if summary else 0,
         "instructions_bound": summary.instructions_bound if summary else 0,
@@ -161,7 +163,7 @@ def compressed_report(program: Program) -> dict[str, object]:
                 "offset": copy.offset,
                 "instructions": unpacking.instructions,
             }
-            for copy in program.unpacked
+            for copy in program.constants.unpacked
             if (unpacking := copy.unpacking) is not None
         ],
     }
@@ -169,15 +171,15 @@ def compressed_report(program: Program) -> dict[str, object]:
 
 def staged_report(program: Program) -> dict[str, object]:
     """Copies of constants in faster memory; costs are those of reads of constants and copies."""
-    copies = [copy for copy in program.copied if copy.copied_at is not None]
+    copies = [copy for copy in program.constants.copied if copy.copied_at is not None]
     return {
-        "bytes": sum(copy.size_bytes for copy in program.copied),
-        "start_bytes": sum(copy.size_bytes for copy in program.copied if copy.copied_at is None),
+        "bytes": sum(copy.size_bytes for copy in program.constants.copied),
+        "start_bytes": sum(copy.size_bytes for copy in program.constants.copied if copy.copied_at is None),
         "copies_per_inference": len(copies),
         "copied_bytes_per_inference": sum(copy.size_bytes for copy in copies),
-        "cost_linked": program.constant_costs.linked,
-        "cost": program.constant_costs.chosen,
-        "cost_bound": program.constant_costs.bound,
+        "cost_linked": program.constants.costs.linked,
+        "cost": program.constants.costs.chosen,
+        "cost_bound": program.constants.costs.bound,
         "constants": [
             {
                 "step": copy.used_at,
@@ -188,7 +190,7 @@ def staged_report(program: Program) -> dict[str, object]:
                 "offset": copy.offset,
                 "copied_at": copy.copied_at,
             }
-            for copy in program.copied
+            for copy in program.constants.copied
         ],
     }
 
@@ -206,12 +208,14 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
 
 
 def _workspace_bytes(program: Program, name: str) -> int:
-    buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
-    return sum(buffers[id_].size_bytes for (prim, _), id_ in program.workspaces.items() if prim == name)
+    buffers: dict[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
+    return sum(
+        buffers[id_].size_bytes for (prim, _), id_ in program.memory.workspaces.items() if prim == name
+    )
 
 
 def _step(program: Program, step: int, run: Measured | None) -> dict[str, object]:
-    prim = program.prim_funcs[step]
+    prim = program.steps.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
     measured = next((each for each in trace if each.step == step), None)
     estimate = run.estimate if run else None
@@ -243,7 +247,7 @@ def _largest(values: list[int]) -> int | None:
 def _run(program: Program, measured: Measured) -> dict[str, object]:
     cases: tuple[CaseResult, ...] = measured.result.cases
     outputs: list[dict[str, object]] = []
-    for index, tensor in enumerate(program.outputs):
+    for index, tensor in enumerate(program.signature.outputs):
         each = [case[index] for case in measured.comparisons]
         outputs.append(
             {
@@ -261,11 +265,11 @@ def _run(program: Program, measured: Measured) -> dict[str, object]:
         "runner": measured.result.runner,
         "cases": len(cases),
         "sequence": measured.result.sequence,
-        "planning_seconds": round(program.plan.seconds, 3),
+        "planning_seconds": round(program.memory.plan.seconds, 3),
         "outputs": outputs,
         "pools": [
             {"name": pool.name, "peak_bytes": max(case.pool_peaks[pool.name] for case in cases)}
-            for pool in program.problem.pools
+            for pool in program.memory.problem.pools
             if pool.name in pools
         ],
         "guards_intact": all(case.guards_intact for case in cases),

@@ -180,17 +180,17 @@ def base_macro(model: str, pool: str) -> str:
 def constant_pool(bundle: Bundle, pool: ConstantPool) -> str:
     """Name of a constant pool as `pool_array` and `pool_macro` take it: `sram_constants` where a writable
     pool is called `sram` too (a board with one memory for everything)."""
-    writable = {other.name for program in bundle.programs for other in program.problem.pools}
+    writable = {other.name for program in bundle.programs for other in program.memory.problem.pools}
     return f"{pool.name}_constants" if pool.name in writable else pool.name
 
 
 def io_stems(bundle: Bundle, program: Program) -> tuple[list[str], list[str]]:
     """Stems of the macros and functions of every input and output: `image`, or `input_image` where
     that is taken by a tensor of the other side or by a pool."""
-    pools = [pool.name for pool in program.problem.pools]
+    pools = [pool.name for pool in program.memory.problem.pools]
     pools += [constant_pool(bundle, pool) for pool in bundle.constants]
     taken = Taken(f"{pool}_pool" for pool in pools)
-    sides = (("input", program.inputs), ("output", program.outputs))
+    sides = (("input", program.signature.inputs), ("output", program.signature.outputs))
     inputs, outputs = ([_stem(taken, kind, tensor) for tensor in tensors] for kind, tensors in sides)
     return inputs, outputs
 

@@ -62,9 +62,13 @@ def bench_view(program: Program, places: Places) -> BenchView:
         output_tensors=tuple(outputs),
         buffers=tuple(view for view in (*inputs, *outputs) if not view.pointer),
         pools=tuple(_pools(program, places)),
-        inputs=tuple(_tensor(places, t, view) for t, view in zip(program.inputs, inputs, strict=True)),
-        outputs=tuple(_tensor(places, t, view) for t, view in zip(program.outputs, outputs, strict=True)),
-        steps=tuple(_step(places, program, index) for index in range(len(program.prim_funcs))),
+        inputs=tuple(
+            _tensor(places, t, view) for t, view in zip(program.signature.inputs, inputs, strict=True)
+        ),
+        outputs=tuple(
+            _tensor(places, t, view) for t, view in zip(program.signature.outputs, outputs, strict=True)
+        ),
+        steps=tuple(_step(places, program, index) for index in range(len(program.steps.prim_funcs))),
         live=tuple(_ranges(program, places, _alive(program))),
         touched=tuple(_ranges(program, places, _touched(program))),
     )
@@ -88,13 +92,15 @@ def _tensor(places: Places, tensor: IoTensor, view: TensorView) -> Cells:
     place = places.value(tensor.value)
     data = places.byte_address(place) if isinstance(place, PoolBytes) else f"{view.kind}_{view.field}"
     # The header has no macros of state.
-    public = tensor in (places.program.given if view.kind == "input" else places.program.wanted)
+    public = tensor in (
+        places.program.signature.given if view.kind == "input" else places.program.signature.wanted
+    )
     return quoted(view.field), data, f"{view.macro}_SIZE" if public else f"{tensor.type.size_bytes}u"
 
 
 def _step(places: Places, program: Program, index: int) -> Cells:
     """Where a step's result lies; a view has none of its own."""
-    prim = program.prim_funcs[index]
+    prim = program.steps.prim_funcs[index]
     if prim.view is not None:
         return quoted(prim.name), "NULL", "0u"
     place = places.value(prim.let.var.name)
@@ -104,22 +110,26 @@ def _step(places: Places, program: Program, index: int) -> Cells:
 
 def _alive(program: Program) -> list[list[Buffer]]:
     """Of each step, the buffers alive in any of its sub-steps."""
-    buffers = [buffer for buffer in program.problem.buffers if buffer.size_bytes]
-    return [[b for b in buffers if b.start < stop and b.stop > start] for start, stop in program.times]
+    buffers = [buffer for buffer in program.memory.problem.buffers if buffer.size_bytes]
+    return [[b for b in buffers if b.start < stop and b.stop > start] for start, stop in program.steps.times]
 
 
 def _touched(program: Program) -> list[list[Buffer]]:
     """Of each step, those alive that hold an argument, its result, a workspace, or live only in it."""
     found: list[list[Buffer]] = []
-    steps = zip(program.prim_funcs, program.times, _alive(program), strict=True)
+    steps = zip(program.steps.prim_funcs, program.steps.times, _alive(program), strict=True)
     for step, (prim, (start, stop), alive) in enumerate(steps):
         values = [prim.let.var, *(arg for arg in prim.let.call.args if isinstance(arg, Var))]
-        slices = [program.slices[var.name] for var in values if var.name in program.slices]
+        slices = [program.memory.slices[var.name] for var in values if var.name in program.memory.slices]
         used = {part.buffer for part in slices}
-        used |= {program.workspaces[prim.name, space.name] for space in prim.workspaces}
-        used |= {copy.buffer for copy in program.staged if step in (copy.copied_at, copy.used_at)}
-        if step == len(program.prim_funcs) - 1:
-            used |= {program.slices[each.value].buffer for pair in program.state_tensors for each in pair}
+        used |= {program.memory.workspaces[prim.name, space.name] for space in prim.workspaces}
+        used |= {copy.buffer for copy in program.constants.staged if step in (copy.copied_at, copy.used_at)}
+        if step == len(program.steps.prim_funcs) - 1:
+            used |= {
+                program.memory.slices[each.value].buffer
+                for pair in program.signature.state_tensors
+                for each in pair
+            }
         found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
     return found
 

@@ -67,10 +67,10 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     version it is, ours below `runtime`, then those that users wrote. Raises ValueError for two users' files
     of one path."""
     runtime = resources.folder("runtime_c")
-    names = {source for program in programs for prim in program.prim_funcs for source in prim.sources}
+    names = {source for program in programs for prim in program.steps.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
-    names |= {STAGE_SOURCE for program in programs if program.copied}
-    names |= {UNPACK_SOURCE for program in programs if program.unpacked}
+    names |= {STAGE_SOURCE for program in programs if program.constants.copied}
+    names |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
     ours = {f"runtime/{emitted_name(PurePath(name))}": (runtime / name).read_text("utf-8") for name in names}
     return {VERSION_FILE: fill("c/version.c.j2"), **dict(sorted(ours.items())), **_user_files(programs)}
@@ -78,15 +78,17 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
 
 def kernel_headers(program: Program) -> tuple[str, ...]:
     """The runtime's headers that a model's source includes for what its steps call."""
-    headers = {header for prim in program.prim_funcs if prim.symbol for header in prim.headers}
-    headers |= {STAGE_HEADER} if program.copied else set[str]()
-    headers |= {UNPACK_HEADER} if program.unpacked else set[str]()
+    headers = {header for prim in program.steps.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STAGE_HEADER} if program.constants.copied else set[str]()
+    headers |= {UNPACK_HEADER} if program.constants.unpacked else set[str]()
     headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()
     return tuple(sorted(headers))
 
 
 def _user_files(programs: Iterable[Program]) -> Mapping[str, str]:
-    written = {prim.user_source for program in programs for prim in program.prim_funcs if prim.user_source}
+    written = {
+        prim.user_source for program in programs for prim in program.steps.prim_funcs if prim.user_source
+    }
     files = {source.path: source.text for source in sorted(written, key=lambda source: source.path)}
     if len(files) != len(written):
         raise ValueError("two sources of users have the same path")

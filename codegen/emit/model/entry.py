@@ -100,7 +100,7 @@ class EntryView:
 
 def core1_functions(program: Program) -> tuple[str, ...]:
     """Names of the C functions that core 1 runs."""
-    prims = program.prim_funcs
+    prims = program.steps.prim_funcs
     return tuple(_core1_function(program.name, index, prims[index]) for index in second_core_steps(program))
 
 
@@ -125,27 +125,27 @@ class _Entry:
         self._base = "" if not self.external else "pools->constants" if owned else "constants"
         self.linked = constant_addresses(places.bundle, program, self._base)
         self.constants = {**self.linked, **staged_addresses(program, places)}
-        structs = [f"{p.name}_{struct.suffix}" for p in program.prim_funcs for struct in p.structs]
+        structs = [f"{p.name}_{struct.suffix}" for p in program.steps.prim_funcs for struct in p.structs]
         own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
-            for var in program.function.variables()
+            for var in program.steps.function.variables()
         }
         self.used = frozenset(_used(program))
         self.silent = program.silent_steps
         self._views = _silent_values(program)
-        prims = program.prim_funcs
+        prims = program.steps.prim_funcs
         local = {(prim.name, each.suffix) for prim in prims for each in self._local_structs(prim)}
         self._structs, self._struct_names = shared_structs(prims, self.constants, local)
 
     def view(self, header: HeaderView) -> EntryView:
         """All of it."""
-        prims = self.program.prim_funcs
+        prims = self.program.steps.prim_funcs
         pools = ("pools",) if header.memory.caller_pools else ()
         pointers = tuple(self._pointers()) if self.program.edge.is_callers else ()
-        params = self.program.function.params
+        params = self.program.steps.function.params
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
         given = dict.fromkeys(name for prim in prims if core_of(prim) == 1 for name in self._parameters(prim))
@@ -168,11 +168,11 @@ class _Entry:
     def _pointers(self) -> Iterator[str]:
         """What must not be NULL where the caller owns inputs and outputs."""
         yield "inputs"
-        for tensor in self.program.inputs:
+        for tensor in self.program.signature.inputs:
             if tensor.value != self.program.edge.streamed:
                 yield f"inputs->{c_name(tensor.field)}"
         yield "outputs"
-        yield from (f"outputs->{c_name(tensor.field)}" for tensor in self.program.outputs)
+        yield from (f"outputs->{c_name(tensor.field)}" for tensor in self.program.signature.outputs)
 
     def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
         """Parameters that are known at run time only, so that they live on the stack."""
@@ -206,7 +206,9 @@ class _Entry:
             local = self.taken.take(f"{prim.name}_given")
             call = statement(_CORE1, "post", self.program.name, function, parameters, local)
             lines = [] if self.stepwise else [self._declare(var) for var in self._declared(index, prim)]
-        last = state_copies(self.program, self.places) if index == len(self.program.prim_funcs) - 1 else []
+        last = (
+            state_copies(self.program, self.places) if index == len(self.program.steps.prim_funcs) - 1 else []
+        )
         before = stagings(self.program, self.places, self.linked, index)
         call = "\n".join([*before, *([call] if call else []), *last])
         if bool(call) == (index in self.silent):
@@ -260,14 +262,16 @@ class _Entry:
             any(isinstance(place, PoolBytes) for place in places)
             or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
             or (self.external and prim.constants)
-            or (self.program.states and prim is self.program.prim_funcs[-1])
+            or (self.program.signature.states and prim is self.program.steps.prim_funcs[-1])
         ):
             found.insert(0, "pools")
         return [*found, "context"] if _may_fail(prim) else found
 
     def _by_groups(self, prim: PrimFunc, call: str, lines: list[str]) -> str:
         """`call`, or calls by groups of outputs where a constant is decoded in pieces."""
-        copies = [copy for copy in self.program.unpacked if copy.user[0] == prim.name and is_split(copy)]
+        copies = [
+            copy for copy in self.program.constants.unpacked if copy.user[0] == prim.name and is_split(copy)
+        ]
         if not copies or prim.split is None:
             return call
         names = [self.taken.take(f"{prim.name}_{word}") for word in ("packed", "done")]
@@ -331,15 +335,15 @@ def _may_fail(prim: PrimFunc) -> bool:
 
 def _used(program: Program) -> Iterator[str]:
     """Variables that a call on core 0 names: the others have functions of their own."""
-    for prim in (prim for prim in program.prim_funcs if core_of(prim) == 0):
+    for prim in (prim for prim in program.steps.prim_funcs if core_of(prim) == 0):
         yield from (var.name for var in _named(prim))
 
 
 def _silent_values(program: Program) -> Mapping[int, Sequence[Var]]:
     """By step on core 0: results of steps without code that it is the first to name."""
-    silent = {program.prim_funcs[step].let.var.name for step in program.silent_steps}
+    silent = {program.steps.prim_funcs[step].let.var.name for step in program.silent_steps}
     found: dict[int, list[Var]] = {}
-    for step, prim in enumerate(program.prim_funcs):
+    for step, prim in enumerate(program.steps.prim_funcs):
         for var in _named(prim):
             if var.name in silent and core_of(prim) == 0:
                 silent.remove(var.name)

@@ -29,7 +29,7 @@ def entry_function(program: Program) -> str:
 def other_functions(program: Program) -> tuple[str, ...]:
     """Further functions that an application calls and the entry function does not."""
     constants = (f"{program.name}_set_constants",) if program.interface.external else ()
-    return (*constants, *((f"{program.name}_reset",) if program.states else ()))
+    return (*constants, *((f"{program.name}_reset",) if program.signature.states else ()))
 
 
 def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
@@ -41,7 +41,7 @@ def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
 
 def macs(program: Program) -> int:
     """Multiply-accumulates of one inference, as they run."""
-    return sum(prim.macs for prim in program.prim_funcs)
+    return sum(prim.macs for prim in program.steps.prim_funcs)
 
 
 def figures(bundle: Bundle, build_sha256: str, sizes: ElfSizes | None = None) -> Mapping[str, str]:
@@ -178,7 +178,7 @@ class HeaderView:
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
     """The view of one program; `version` is the generator's."""
-    if not program.given or not program.wanted:
+    if not program.signature.given or not program.signature.wanted:
         raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
     inputs, outputs = callers_views(program, places)
     pools = ("pools",) if program.interface.caller_pools else ()
@@ -197,7 +197,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
                 new_name=second.origin or second.field,
                 size_bytes=first.type.size_bytes,
             )
-            for first, second in program.state_tensors
+            for first, second in program.signature.state_tensors
         ),
         has_start=has_start(program),
         parameters=(*pools, "inputs", "outputs"),
@@ -220,16 +220,16 @@ def _provenance(program: Program, version: str) -> Provenance:
         model=f"{given.get('file', program.name)} ({given.get('format', 'built in memory')})",
         sha256=given["sha256"],
         options=given.get("options") or f"--board {program.board.name}",
-        planner=program.plan.planner,
-        is_proved=program.plan.proved_optimal,
+        planner=program.memory.plan.planner,
+        is_proved=program.memory.plan.proved_optimal,
         packed=_packed(program),
         macs=f"{work}u" if work <= _LARGEST else f"{work}ull",
-        step_names=tuple(prim.name for prim in program.prim_funcs),
+        step_names=tuple(prim.name for prim in program.steps.prim_funcs),
     )
 
 
 def _packed(program: Program) -> PackedView | None:
-    found = [copy.unpacking for copy in program.unpacked if copy.unpacking is not None]
+    found = [copy.unpacking for copy in program.constants.unpacked if copy.unpacking is not None]
     if not found:
         return None
     return PackedView(
@@ -293,9 +293,9 @@ def _caller_pools(program: Program) -> Iterator[CallerPool]:
 
 
 def _stream(program: Program, inputs: Sequence[TensorView]) -> StreamView | None:
-    for view, tensor in zip(inputs, program.given, strict=True):
+    for view, tensor in zip(inputs, program.signature.given, strict=True):
         if view.is_streamed:
-            blocks = [prim.block for prim in program.prim_funcs if prim.block]
+            blocks = [prim.block for prim in program.steps.prim_funcs if prim.block]
             size_bytes = tensor.type.size_bytes // tensor.type.shape[1]
             return StreamView(
                 function=reader_name(program.name),

@@ -24,7 +24,7 @@ Fields = tuple[tuple[str, "str | Fields"], ...]
 def constant_addresses(bundle: Bundle, program: Program, base: str = "") -> Addresses:
     """Where every linked constant of a program lies; merged ones are the same member, or a part of one.
     `base`: the pointer to the image of constants, empty where they are linked."""
-    own = {bundle.users[program.name, prim.name]: prim.name for prim in program.prim_funcs}
+    own = {bundle.users[program.name, prim.name]: prim.name for prim in program.steps.prim_funcs}
     return {
         (own[part.user[0]], part.user[1]): part_address(_object(bundle, pool, base), member, part)
         for pool in bundle.constants

@@ -30,10 +30,12 @@ _PLAIN = re.compile(r"[\w.>-]+")
 def staged_addresses(program: Program, places: Places) -> Mapping[tuple[str, str], str]:
     """(primfunc, role) -> C expression of the first element of the copy that it reads."""
     dtypes = {
-        (prim.name, each.role): each.data.dtype for prim in program.prim_funcs for each in prim.constants
+        (prim.name, each.role): each.data.dtype
+        for prim in program.steps.prim_funcs
+        for each in prim.constants
     }
-    dtypes |= {copy.user: copy.unpacking.dtype for copy in program.staged if copy.unpacking}
-    return {copy.user: _element(copy, places, dtypes[copy.user]) for copy in program.staged}
+    dtypes |= {copy.user: copy.unpacking.dtype for copy in program.constants.staged if copy.unpacking}
+    return {copy.user: _element(copy, places, dtypes[copy.user]) for copy in program.constants.staged}
 
 
 def _element(copy: Staged, places: Places, dtype: np.dtype[np.generic]) -> str:
@@ -51,11 +53,11 @@ def stagings(
     step reads, so that they are made beside the call."""
     if index == 0 and has_start(program):
         yield statement(_MEMORY, "start_if_needed", program.name)
-    begun = [copy for copy in program.staged if copy.copied_at == index and not is_split(copy)]
+    begun = [copy for copy in program.constants.staged if copy.copied_at == index and not is_split(copy)]
     for copy in begun:
         if copy.used_at == index:
             yield _made(copy, places, linked[copy.user])
-    if any(copy.used_at == index and copy.copied_at is not None for copy in program.copied):
+    if any(copy.used_at == index and copy.copied_at is not None for copy in program.constants.copied):
         yield statement(_MEMORY, "wait")
     for copy in begun:
         if copy.used_at != index:
@@ -72,12 +74,12 @@ def _made(copy: Staged, places: Places, source: str) -> str:
 
 def has_start(program: Program) -> bool:
     """Whether there is a function that makes the copies that last."""
-    return any(copy.copied_at is None for copy in program.staged)
+    return any(copy.copied_at is None for copy in program.constants.staged)
 
 
 def start_text(program: Program, places: Places, linked: Mapping[tuple[str, str], str]) -> str:
     """Definition of the start function and of its state; empty if there is none."""
-    copies = [_made(c, places, linked[c.user]) for c in program.staged if c.copied_at is None]
+    copies = [_made(c, places, linked[c.user]) for c in program.constants.staged if c.copied_at is None]
     return statement(_MEMORY, "start", program.name, copies) if copies else ""
 
 
@@ -130,7 +132,7 @@ def state_zeros(program: Program, places: Places) -> tuple[str, ...]:
     """The statements that set all state to zero."""
     return tuple(
         statement(_MEMORY, "set_state", _address(places, first), _zero(first), first.type.size_bytes)
-        for first, _ in program.state_tensors
+        for first, _ in program.signature.state_tensors
     )
 
 
@@ -140,7 +142,7 @@ def state_copies(program: Program, places: Places) -> list[str]:
         statement(
             _MEMORY, "copy_state", _address(places, first), _address(places, second), first.type.size_bytes
         )
-        for first, second in program.state_tensors
+        for first, second in program.signature.state_tensors
     ]
 
 

@@ -11,7 +11,7 @@ from codegen.ir.ops.user import operator_name
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
 from codegen.program.interface import IoTensor
-from codegen.program.problem import Buffer, Placement, peak_bytes
+from codegen.program.problem import Buffer, Placement
 from codegen.program.program import Bundle, Program, core_of, own_pools
 
 
@@ -50,14 +50,14 @@ class Places:
         self.bundle = bundle
         self.program = program
         self._from_caller = program.interface.caller_pools and not fixed
-        self.variables: Mapping[str, Var] = {var.name: var for var in program.function.variables()}
-        self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.problem.buffers}
-        self._anchors = ties(program.function, program.prim_funcs).anchors
+        self.variables: Mapping[str, Var] = {var.name: var for var in program.steps.function.variables()}
+        self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
+        self._anchors = ties(program.steps.function, program.steps.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
 
     def value(self, name: str) -> PoolBytes | CallerBytes:
         """Bytes of variable `name`; raises ValueError if it has none."""
-        part = self.program.slices.get(name)
+        part = self.program.memory.slices.get(name)
         if part is not None:
             place = self.placement(part.buffer)
             offset = place.offset + part.offset_bytes
@@ -70,7 +70,7 @@ class Places:
 
     def workspace(self, prim: str, name: str) -> PoolBytes:
         """Bytes of a workspace."""
-        id_ = self.program.workspaces[prim, name]
+        id_ = self.program.memory.workspaces[prim, name]
         place = self.placement(id_)
         return PoolBytes(
             pool=place.pool, offset=place.offset, size_bytes=self.buffers[id_].size_bytes, buffer=id_
@@ -78,7 +78,7 @@ class Places:
 
     def placement(self, buffer: str) -> Placement:
         """Where the plan put a buffer."""
-        return self.program.plan.placements[buffer]
+        return self.program.memory.plan.placements[buffer]
 
     def byte_address(self, place: PoolBytes) -> str:
         """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
@@ -106,7 +106,7 @@ class Places:
     def alive_steps(self, buffer: str) -> tuple[int, int]:
         """First and last step in which a buffer is alive (graph inputs are born with step 0)."""
         start, stop = self.buffers[buffer].start, self.buffers[buffer].stop
-        times = enumerate(self.program.times)
+        times = enumerate(self.program.steps.times)
         alive = [step for step, (begin, end) in times if start < end and stop > begin]
         return (alive[0], alive[-1]) if alive else (0, 0)
 
@@ -115,7 +115,7 @@ class Places:
         own = self.buffers[place.buffer]
         births = [
             self.alive_steps(other.id)[0]
-            for other in self.program.problem.buffers
+            for other in self.program.memory.problem.buffers
             if other.id != own.id
             and other.size_bytes
             and other.start >= own.start
@@ -124,7 +124,7 @@ class Places:
         # A result that replaces an argument has no buffer of its own.
         births += [
             step
-            for step, prim in enumerate(self.program.prim_funcs)
+            for step, prim in enumerate(self.program.steps.prim_funcs)
             if prim.in_place is not None and self._lies_in(prim.let.var.name, place)
         ]
         return min(births, default=None)
@@ -145,10 +145,12 @@ def _caller_owned(program: Program, anchors: Mapping[str, tuple[str, int]]) -> d
     A streamed input counts as the caller's, though no pointer leads to it.
     """
     if not program.edge.is_callers:
-        streamed = [tensor for tensor in program.inputs if tensor.value == program.edge.streamed]
+        streamed = [tensor for tensor in program.signature.inputs if tensor.value == program.edge.streamed]
         return {tensor.value: ("inputs", c_name(tensor.field)) for tensor in streamed}
-    owned = {anchors[tensor.value][0]: ("outputs", c_name(tensor.field)) for tensor in program.outputs}
-    return owned | {tensor.value: ("inputs", c_name(tensor.field)) for tensor in program.inputs}
+    owned = {
+        anchors[tensor.value][0]: ("outputs", c_name(tensor.field)) for tensor in program.signature.outputs
+    }
+    return owned | {tensor.value: ("inputs", c_name(tensor.field)) for tensor in program.signature.inputs}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,9 +170,9 @@ def used_pools(program: Program) -> tuple[PoolSize, ...]:
         PoolSize(
             name=pool.name,
             section=pool.section,
-            peak_bytes=peak_bytes(program.problem, program.plan, pool.name),
+            peak_bytes=program.memory.peak_bytes(pool.name),
             size_bytes=pool.size_bytes,
-            lower_bound_bytes=program.plan.lower_bounds.get(pool.name, 0),
+            lower_bound_bytes=program.memory.plan.lower_bounds.get(pool.name, 0),
         )
         for pool in own_pools(program)
     )
@@ -205,8 +207,8 @@ class TensorView:
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
     """All inputs and all outputs."""
     input_stems, output_stems = io_stems(places.bundle, program)
-    inputs = zip(program.inputs, input_stems, strict=True)
-    outputs = zip(program.outputs, output_stems, strict=True)
+    inputs = zip(program.signature.inputs, input_stems, strict=True)
+    outputs = zip(program.signature.outputs, output_stems, strict=True)
     return (
         [_tensor(program, places, tensor, stem, "input") for tensor, stem in inputs],
         [_tensor(program, places, tensor, stem, "output") for tensor, stem in outputs],
@@ -217,8 +219,16 @@ def callers_views(program: Program, places: Places) -> tuple[list[TensorView], l
     """The inputs and outputs that the application knows of: all but state."""
     inputs, outputs = io_views(program, places)
     return (
-        [view for view, tensor in zip(inputs, program.inputs, strict=True) if tensor in program.given],
-        [view for view, tensor in zip(outputs, program.outputs, strict=True) if tensor in program.wanted],
+        [
+            view
+            for view, tensor in zip(inputs, program.signature.inputs, strict=True)
+            if tensor in program.signature.given
+        ],
+        [
+            view
+            for view, tensor in zip(outputs, program.signature.outputs, strict=True)
+            if tensor in program.signature.wanted
+        ],
     )
 
 
@@ -250,7 +260,10 @@ def _access_word(program: Program, field: str, kind: str) -> str:
     `input_input_1`, for a field that says what it is, unless there is a field `1` as well."""
     rest = field.removeprefix(kind).removeprefix("_")
     says = field == kind or field.startswith(f"{kind}_")
-    others = [c_name(tensor.field) for tensor in (program.inputs if kind == "input" else program.outputs)]
+    others = [
+        c_name(tensor.field)
+        for tensor in (program.signature.inputs if kind == "input" else program.signature.outputs)
+    ]
     return field if says and rest not in others else f"{kind}_{field}"
 
 
@@ -313,7 +326,7 @@ def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFu
 
 
 def _decoded(program: Program, prim: PrimFunc) -> Iterator[tuple[int, int, int]]:
-    for copy in program.unpacked:
+    for copy in program.constants.unpacked:
         if copy.user[0] == prim.name and copy.unpacking is not None:
             packing = copy.unpacking.packing
             yield copy.unpacking.original_bytes, packing.stored_bytes, len(packing.piece_bytes)

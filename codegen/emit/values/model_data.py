@@ -161,7 +161,7 @@ def _packed(bundle: Bundle) -> _Packed:
     return {
         (bundle.users[program.name, copy.user[0]], copy.user[1]): copy.unpacking
         for program in bundle.programs
-        for copy in program.unpacked
+        for copy in program.constants.unpacked
         if copy.unpacking is not None
     }
 
@@ -171,7 +171,7 @@ def _layouts(bundle: Bundle) -> _Layouts:
     return {
         (bundle.users[program.name, prim.name], each.role): each.layout
         for program in bundle.programs
-        for prim in program.prim_funcs
+        for prim in program.steps.prim_funcs
         for each in prim.constants
     }
 

@@ -22,11 +22,11 @@ _CALLERS = "the caller's memory"
 
 def misplaced_program(program: Program) -> list[str]:
     """`misplaced` of a whole program."""
-    where = {buffer: place.pool for buffer, place in program.plan.placements.items()}
-    values = {name: where[part.buffer] for name, part in program.slices.items()}
-    workspaces = {key: where[buffer] for key, buffer in program.workspaces.items()}
-    faults = misplaced(program.function, program.prim_funcs, values, workspaces)
-    return [*faults, *_coreless(program.prim_funcs, program.board)]
+    where = {buffer: place.pool for buffer, place in program.memory.plan.placements.items()}
+    values = {name: where[part.buffer] for name, part in program.memory.slices.items()}
+    workspaces = {key: where[buffer] for key, buffer in program.memory.workspaces.items()}
+    faults = misplaced(program.steps.function, program.steps.prim_funcs, values, workspaces)
+    return [*faults, *_coreless(program.steps.prim_funcs, program.board)]
 
 
 def _coreless(prim_funcs: Sequence[PrimFunc], board: Board) -> Iterator[str]:

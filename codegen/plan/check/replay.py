@@ -46,15 +46,15 @@ _Pieces = tuple[_Piece, ...]
 def replay_program(program: Program) -> list[str]:
     """`replay` of a whole program."""
     return replay(
-        program.function,
-        program.prim_funcs,
-        slices=program.slices,
-        workspaces=program.workspaces,
-        problem=program.problem,
-        plan=program.plan,
+        program.steps.function,
+        program.steps.prim_funcs,
+        slices=program.memory.slices,
+        workspaces=program.memory.workspaces,
+        problem=program.memory.problem,
+        plan=program.memory.plan,
         edge=program.edge,
-        staged=program.staged,
-        states=[(first.value, second.value) for first, second in program.state_tensors],
+        staged=program.constants.staged,
+        states=[(first.value, second.value) for first, second in program.signature.state_tensors],
     )
 
 

@@ -29,16 +29,19 @@ _NAMED = 5
 _Shares = list[list[Piece]]
 """Per pool its pieces."""
 
-_ORDERS: tuple[Callable[[Piece], tuple[float, ...]], ...] = (
+_Rank = Callable[[Piece], tuple[float, ...]]
+"""Pieces of a lower rank are given pools first."""
+
+_ORDERS: tuple[_Rank, ...] = (
     lambda piece: (len(piece.pools), -piece.reads, -piece.size_bytes),
     lambda piece: (len(piece.pools), -piece.size_bytes),
 )
-"""In which pieces are given pools: the most read first, or the largest."""
+"""The most read first, or the largest."""
 
 
 def assigned(pieces: Sequence[Piece], pools: Sequence[Pool]) -> list[list[Piece]]:
     """Per pool its pieces, as they are laid out. Raises DoesNotLink if they do not fit."""
-    tries = [_greedy(sorted(pieces, key=key), pieces, pools) for key in _ORDERS]
+    tries = [_greedy(pieces, pools, key) for key in _ORDERS]
     for shares, left in tries:
         if not left:
             return [ordered(share) for share in shares]
@@ -72,13 +75,18 @@ class _Fill:
     """What lies in a pool so far."""
 
     pool: Pool
-    place: dict[int, int]
-    """Piece, by identity -> its place in the order that the pieces are laid out in."""
-    pieces: list[Piece]
+    pieces: Sequence[Piece]
+    """All there are, in the order that they are laid out in."""
+    places: list[int]
+    """Of those in this pool."""
 
-    def takes(self, piece: Piece) -> bool:
-        """Whether `piece` fits too."""
-        items = sorted([*self.pieces, piece], key=lambda each: self.place[id(each)])
+    def share(self, *more: int) -> list[Piece]:
+        """What lies in the pool, with the pieces at `more`."""
+        return [self.pieces[place] for place in sorted([*self.places, *more])]
+
+    def takes(self, place: int) -> bool:
+        """Whether the piece at `place` fits too."""
+        items = self.share(place)
         # With every gap as wide as its alignment permits; if that is too much, the order decides.
         most = sum(item.size_bytes + item.alignment - 1 for item in items)
         return most <= self.pool.limit_bytes or size_bytes(items) <= self.pool.limit_bytes
@@ -90,30 +98,24 @@ def size_bytes(pieces: Sequence[Piece]) -> int:
     return round_up(end_bytes(ordered(pieces)), widest)
 
 
-def _greedy(
-    by_rank: Sequence[Piece], pieces: Sequence[Piece], pools: Sequence[Pool]
-) -> tuple[_Shares, list[Piece]]:
+def _greedy(pieces: Sequence[Piece], pools: Sequence[Pool], rank: _Rank) -> tuple[_Shares, list[Piece]]:
     """Shares of the pools, in the order of `pieces`, and what found no room."""
-    place = {id(piece): index for index, piece in enumerate(pieces)}
-    fills = [_Fill(pool=pool, place=place, pieces=[]) for pool in pools]
-    home: dict[int, int] = {}
+    fills = [_Fill(pool=pool, pieces=pieces, places=[]) for pool in pools]
     left: list[Piece] = []
-    for piece in by_rank:
+    for place, piece in sorted(enumerate(pieces), key=lambda each: rank(each[1])):
         # Stable: of equally dear pools the one that is listed first.
         for index in sorted(piece.pools, key=lambda index: pools[index].read_cost):
-            if fills[index].takes(piece):
-                fills[index].pieces.append(piece)
-                home[id(piece)] = index
+            if fills[index].takes(place):
+                fills[index].places.append(place)
                 break
         else:
             left.append(piece)
-    shares = [[piece for piece in pieces if home.get(id(piece)) == index] for index in range(len(pools))]
-    return shares, left
+    return [fill.share() for fill in fills], left
 
 
 def missing_bytes(pieces: Sequence[Piece], pools: Sequence[Pool]) -> int:
     """0 if `pieces` fit, else by how many bytes at least they are too many, 1 where the order is at fault."""
-    tries = [_greedy(sorted(pieces, key=key), pieces, pools)[1] for key in _ORDERS]
+    tries = [_greedy(pieces, pools, key)[1] for key in _ORDERS]
     if not all(tries):
         return 0
     return max(1, *(each.missing_bytes for each in _shortages(pieces, tries[0], pools)))
@@ -146,7 +148,7 @@ def link(
     """Lay out all linked constants in `pools` (read-only ones, best first); pools left empty are left out.
 
     A constant goes to the pool its memory scope or section names, else to one with room, the most-read bytes
-    to the cheapest (`assigning.py`). Equal constants, and those that are a part of another one, are there
+    to the cheapest (`assigned`). Equal constants, and those that are a part of another one, are there
     once (`merging.py`). `extra` are constants without a PrimFunc (constant results), each with the name its
     users know it by. Offsets are multiples of the member's alignment, the size is one of its widest element:
     where a C struct of the members would differ, its declaration needs explicit padding. Raises DoesNotLink

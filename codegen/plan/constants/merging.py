@@ -109,17 +109,16 @@ def _one(first: Piece, second: Piece) -> Piece:
 
 def _nested(pieces: Sequence[Piece]) -> list[Piece]:
     """`pieces` without those that lie inside a larger one, whose readers they become."""
-    order = {id(piece): place for place, piece in enumerate(pieces)}
     kept: list[tuple[int, Piece, bytes]] = []
-    for piece in sorted(pieces, key=lambda piece: -piece.size_bytes):
+    for place, piece in sorted(enumerate(pieces), key=lambda each: -each[1].size_bytes):
         data = piece.data.tobytes()
-        for index, (place, outer, outer_data) in enumerate(kept):
+        for index, (outer_place, outer, outer_data) in enumerate(kept):
             offset = _inside(piece, data, outer, outer_data)
             if offset is not None:
-                kept[index] = (place, _absorbed(outer, piece, offset), outer_data)
+                kept[index] = (outer_place, _absorbed(outer, piece, offset), outer_data)
                 break
         else:
-            kept.append((order[id(piece)], piece, data))
+            kept.append((place, piece, data))
     return [piece for _, piece, _ in sorted(kept, key=lambda entry: entry[0])]
 
 

@@ -32,6 +32,7 @@ from codegen.program.problem import (
     interval_conflicts,
     plain,
 )
+from codegen.program.program import MemoryLayout
 
 EXACT = 5
 """Of so many constants every order is tried."""
@@ -282,10 +283,11 @@ class Room:
 
 
 def with_staged(
-    problem: Problem, plan: MemoryPlan, staged: Sequence[Staged], times: Sequence[tuple[int, int]]
-) -> tuple[Problem, MemoryPlan]:
-    """Problem and plan with a buffer for every copy. The plan is no longer called proved where copies raise a
-    peak: no planner weighed them."""
+    memory: MemoryLayout, staged: Sequence[Staged], times: Sequence[tuple[int, int]]
+) -> MemoryLayout:
+    """`memory` with a buffer for every copy. The plan is no longer called proved where copies raise a peak:
+    no planner weighed them."""
+    problem, plan = memory.problem, memory.plan
     names = tuple(pool.name for pool in problem.pools)
     copies = tuple(
         Buffer(
@@ -309,9 +311,10 @@ def with_staged(
         conflicts=(*problem.conflicts, *_conflicts(problem.buffers, copies)),
     )
     bounds = lower_bounds(more, {id_: place.pool for id_, place in placements.items()})
-    return (
-        more,
-        replace(
+    return replace(
+        memory,
+        problem=more,
+        plan=replace(
             plan,
             placements=placements,
             lower_bounds={name: max(bound, bounds[name]) for name, bound in plan.lower_bounds.items()},

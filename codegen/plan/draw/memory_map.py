@@ -50,11 +50,11 @@ class _Row:
 def program_map(program: Program, width: int = 100) -> str:
     """The memory map of a program."""
     return memory_map(
-        problem=program.problem,
-        plan=program.plan,
-        times=program.times,
-        steps=[prim.name for prim in program.prim_funcs],
-        slices=program.slices,
+        problem=program.memory.problem,
+        plan=program.memory.plan,
+        times=program.steps.times,
+        steps=[prim.name for prim in program.steps.prim_funcs],
+        slices=program.memory.slices,
         core1=second_core_steps(program),
         width=width,
     )

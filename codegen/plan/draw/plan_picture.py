@@ -53,12 +53,12 @@ class _Frame:
 def program_picture(program: Program) -> str:
     """The picture of a program's pools."""
     return picture(
-        problem=program.problem,
-        plan=program.plan,
+        problem=program.memory.problem,
+        plan=program.memory.plan,
         title=program.name,
-        times=program.times,
-        steps=[prim.name for prim in program.prim_funcs],
-        slices=program.slices,
+        times=program.steps.times,
+        steps=[prim.name for prim in program.steps.prim_funcs],
+        slices=program.memory.slices,
         core1=second_core_steps(program),
     )
 

@@ -15,7 +15,7 @@ from codegen.plan.check.validate import violations
 from codegen.plan.constants import linking
 from codegen.plan.place.planners import Planner
 from codegen.program.constants import ConstantPool
-from codegen.program.problem import Buffer, Limits, MemoryPlan, Pool, Problem, peak_bytes, plain
+from codegen.program.problem import Buffer, Limits, MemoryPlan, Pool, Problem, plain
 from codegen.program.program import Bundle, BundlePool, Program, own_pools
 
 SET_NAME = "models"
@@ -53,7 +53,7 @@ def based(
                 alignment=max(own.alignment, other.alignment),
                 size_bytes=max(end, other.size_bytes),
             )
-    order = [pool.name for program in programs for pool in program.problem.pools]
+    order = [pool.name for program in programs for pool in program.memory.problem.pools]
     users = _user_names(programs)
     return Bundle(
         prefix=_prefix(programs),
@@ -79,11 +79,13 @@ def _prefix(programs: Sequence[Program]) -> str:
 def _user_names(programs: Sequence[Program]) -> Mapping[tuple[str, str], str]:
     """Names of all PrimFuncs, each once: `conv0` of one model, `kws_conv0` of several."""
     if len(programs) == 1:
-        return {(program.name, prim.name): prim.name for program in programs for prim in program.prim_funcs}
+        return {
+            (program.name, prim.name): prim.name for program in programs for prim in program.steps.prim_funcs
+        }
     taken: set[str] = set()
     found: dict[tuple[str, str], str] = {}
     for program in programs:
-        for prim in program.prim_funcs:
+        for prim in program.steps.prim_funcs:
             plain = f"{program.name}_{prim.name}"
             names = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
             found[program.name, prim.name] = name = next(name for name in names if name not in taken)
@@ -93,14 +95,14 @@ def _user_names(programs: Sequence[Program]) -> Mapping[tuple[str, str], str]:
 
 def _constants(programs: Sequence[Program], users: Mapping[tuple[str, str], str]) -> tuple[ConstantPool, ...]:
     if len(programs) == 1:
-        return programs[0].constants
+        return programs[0].constants.pools
     pools: dict[str, Pool] = {}
     for program in programs:
-        pools |= {pool.name: pool for pool in program.constant_pools}
+        pools |= {pool.name: pool for pool in program.constants.candidates}
     constants: list[tuple[str, LinkedConstant]] = [
         (users[program.name, prim.name], constant)
         for program in programs
-        for prim in program.prim_funcs
+        for prim in program.steps.prim_funcs
         for constant in prim.constants
     ]
     return linking.link((), tuple(pools.values()), constants)
@@ -143,7 +145,7 @@ def joint_problem(
     """One buffer for all bytes of a model in a pool; concurrent models are in conflict, others are not."""
     times = _times([program.name for program in programs], concurrent)
     sizes = {
-        (each.name, pool.name): (peak_bytes(each.problem, each.plan, pool.name), pool.alignment)
+        (each.name, pool.name): (each.memory.peak_bytes(pool.name), pool.alignment)
         for each in programs
         for pool in own_pools(each)
     }
@@ -223,9 +225,9 @@ def _checked(bundle: Bundle) -> Bundle:
 
 def _taken(bundle: Bundle, program: Program) -> Iterator[tuple[str, int, int]]:
     """(pool, start, stop) of every buffer of a program, in the bundle's pools."""
-    for buffer in program.problem.buffers:
+    for buffer in program.memory.problem.buffers:
         if buffer.size_bytes:
-            place = program.plan.placements[buffer.id]
+            place = program.memory.plan.placements[buffer.id]
             start = bundle.base(program.name, place.pool) + place.offset
             yield place.pool, start, start + buffer.size_bytes
 

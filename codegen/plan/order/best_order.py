@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from codegen.plan.clock import Clock
 from codegen.plan.order.exact_order import Backward, Forward, Outcome, Search, beam
-from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, Steps, bits, run
+from codegen.plan.order.order_graph import OrderGraph, OrderLimits, OrderResult, StepMasks, bits, run
 
 _PROBES = 24
 """A bisection may spend one in so many states on each level it tries."""
@@ -34,7 +34,7 @@ def best_order(
     """The best order found within `limits` and before `clock` is late, its peak, and a bound that holds for
     every order."""
     limits, clock = limits or OrderLimits(), clock or Clock()
-    steps = Steps(graph)
+    steps = StepMasks(graph)
     segments = list(_segments(steps))
     floor = max([steps.given_bytes, *(steps.least_bytes(step) for step in range(steps.count))], default=0)
     file_peak = max([floor, *(segment.file_peak for segment in segments)])
@@ -91,11 +91,11 @@ class _Budget:
 
 @dataclass(slots=True)
 class _Segment:
-    """Steps between two states that every order passes; the best order of them so far."""
+    """StepMasks between two states that every order passes; the best order of them so far."""
 
     file_order: tuple[int, ...]
     start: int
-    """Steps to do when the segment begins; `end`: when it is over."""
+    """StepMasks to do when the segment begins; `end`: when it is over."""
     end: int
     start_live: int
     end_live: int
@@ -107,7 +107,7 @@ class _Segment:
         """The file's order where it does not exceed `peak`, else the best one."""
         return self.file_order if self.file_peak <= peak else self.order
 
-    def take(self, steps: Steps, order: tuple[int, ...]) -> None:
+    def take(self, steps: StepMasks, order: tuple[int, ...]) -> None:
         """Note a better order; raises ValueError if it is not one (a bug of the search)."""
         peak, live = run(steps, order, self.start, self.start_live)
         if peak >= self.peak or live != self.end_live or len(order) != len(self.file_order):
@@ -115,7 +115,7 @@ class _Segment:
         self.order, self.peak = order, peak
 
 
-def _segments(steps: Steps) -> Iterator[_Segment]:
+def _segments(steps: StepMasks) -> Iterator[_Segment]:
     """Segments of the file's order between states that no order avoids.
 
     Such a state comes before and after each step that depends, directly or not, on all the steps before
@@ -149,7 +149,7 @@ def _closure(direct: list[int], sequence: range) -> list[int]:
     return reachable
 
 
-def _lower(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
+def _lower(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Narrow the segment's peak down with short searches; returns a lower bound of it."""
     lowest = level = floor
     while level < segment.peak and budget.left > 0:
@@ -162,7 +162,7 @@ def _lower(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     return floor
 
 
-def _raise(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
+def _raise(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Raise the lower bound with short searches that shall find nothing; returns it."""
     highest = segment.peak
     while not budget.close(floor, highest):
@@ -173,7 +173,7 @@ def _raise(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     return floor
 
 
-def _descend(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
+def _descend(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Ask for anything better than the best order until there is nothing; returns a lower bound."""
     if segment.peak > floor:
         # The bound is often met, and then nothing in between need be tried.
@@ -185,7 +185,7 @@ def _descend(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> in
     return floor
 
 
-def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
+def _beam(steps: StepMasks, segment: _Segment, floor: int, budget: _Budget) -> int:
     """Look for a better order without proof."""
     if not budget.beam_width or segment.peak <= floor or budget.clock.late():
         return floor
@@ -206,7 +206,9 @@ def _beam(steps: Steps, segment: _Segment, floor: int, budget: _Budget) -> int:
     return floor
 
 
-def _ask(steps: Steps, segment: _Segment, level: int, states: int, budget: _Budget) -> tuple[Outcome, int]:
+def _ask(
+    steps: StepMasks, segment: _Segment, level: int, states: int, budget: _Budget
+) -> tuple[Outcome, int]:
     """(outcome, lower bound: 0 if nothing is proved) of both searches, in turns of doubling length.
 
     An order within `level` is noted in the segment. Exhausting either side is a proof.

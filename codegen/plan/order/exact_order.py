@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codegen.plan.order.order_graph import Steps
+from codegen.plan.order.order_graph import StepMasks
 
 
 class Outcome(enum.Enum):
@@ -33,7 +33,7 @@ class Search(ABC):
     """Depth-first search for a way from state `start` to state `goal` with no peak above `level`."""
 
     def __init__(
-        self, steps: Steps, start: int, goal: int, live: int, level: int, possible: Sequence[int]
+        self, steps: StepMasks, start: int, goal: int, live: int, level: int, possible: Sequence[int]
     ) -> None:
         self._steps = steps
         self._goal = goal
@@ -150,7 +150,7 @@ class _State:
     live: int
     peak: int
     last: tuple[int, ...]
-    """Steps that may be undone next."""
+    """StepMasks that may be undone next."""
     later: "_State | None"
     step: int
 
@@ -160,7 +160,7 @@ class _State:
 
 
 def beam(
-    steps: Steps,
+    steps: StepMasks,
     start: int,
     goal: int,
     live: int,
@@ -201,7 +201,7 @@ def beam(
     return tuple(order), looked_at
 
 
-def _undone(steps: Steps, state: _State, step: int) -> _State:
+def _undone(steps: StepMasks, state: _State, step: int) -> _State:
     rest = state.rest | (1 << step)
     before = state.live - steps.delta(step, rest)
     last = [other for other in state.last if other != step]

@@ -145,7 +145,7 @@ def bits(mask: int) -> list[int]:
     return found
 
 
-class Steps:
+class StepMasks:
     """Masks, live bytes and peaks of the steps of `graph`."""
 
     def __init__(self, graph: OrderGraph) -> None:
@@ -306,7 +306,7 @@ def _predecessors(graph: OrderGraph) -> list[int]:
     return masks
 
 
-def run(steps: Steps, order: Sequence[int], rest: int, live: int) -> tuple[int, int]:
+def run(steps: StepMasks, order: Sequence[int], rest: int, live: int) -> tuple[int, int]:
     """(peak, bytes alive afterwards) of doing `order` from state `rest` with `live` bytes alive."""
     peak = live
     for step in order:

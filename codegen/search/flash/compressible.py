@@ -26,7 +26,7 @@ class Member:
     def __init__(self, program: Program, piece: Piece, readers: Sequence[PrimFunc], optimize: str) -> None:
         """`readers`: one for each of `piece.readers`, in their order."""
         self.users = tuple(part.user for part in piece.readers)
-        self.steps = tuple(program.prim_funcs.index(prim) for prim in readers)
+        self.steps = tuple(program.steps.prim_funcs.index(prim) for prim in readers)
         self._piece = piece
         self._readers = tuple(readers)
         self._target, self._optimize = program.board.target, optimize
@@ -124,7 +124,7 @@ SHARED_PARTS = "other constants are parts of them"
 
 def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
     """The ways to compress `pieces`, the constants of `program`."""
-    prims = {prim.name: prim for prim in program.prim_funcs}
+    prims = {prim.name: prim for prim in program.steps.prim_funcs}
     kept: dict[str, int] = {}
     members: list[Member] = []
     for piece in pieces:
@@ -137,9 +137,8 @@ def units(program: Program, pieces: Sequence[Piece], optimize: str) -> Units:
         reason = reason or NO_GAIN
         kept[reason] = kept.get(reason, 0) + piece.size_bytes
     found = tuple(_unit(program, group) for group in _groups(members))
-    # By identity: members are as many as they are, however equal.
-    placed = {id(member) for unit in found for option in unit.options for member, _ in option.packings}
-    homeless = sum(member.size_bytes for member in members if id(member) not in placed)
+    placed = {member for unit in found for option in unit.options for member, _ in option.packings}
+    homeless = sum(member.size_bytes for member in members if member not in placed)
     return Units(units=found, kept={**kept, **({NO_ROOM: homeless} if homeless else {})})
 
 
@@ -175,10 +174,10 @@ def _unit(program: Program, members: Sequence[Member]) -> Unit:
     # Beside others of the same step pieces gain little, and ways would multiply.
     choices = [(None, *(member.packings if len(largest) == 1 else member.packings[:1])) for member in largest]
     room = Room(
-        program.problem,
-        program.plan,
-        program.times,
-        {pool.name: pool.limit_bytes for pool in program.problem.pools},
+        program.memory.problem,
+        program.memory.plan,
+        program.steps.times,
+        {pool.name: pool.limit_bytes for pool in program.memory.problem.pools},
     )
     options: list[Option] = []
     for combination in product(*choices):
@@ -188,7 +187,7 @@ def _unit(program: Program, members: Sequence[Member]) -> Unit:
             if packing is not None
         ]
         options += filter(
-            None, (_placed(room, packings, pool.name) for pool in program.problem.pools if packings)
+            None, (_placed(room, packings, pool.name) for pool in program.memory.problem.pools if packings)
         )
     return Unit(options=tuple(options))
 

@@ -1,7 +1,7 @@
 """Which linked constants are stored compressed, where they do not fit their pools as they are.
 
 A constant that is stored compressed is decoded into a buffer of the plan in front of the step that reads it,
-or in pieces in front of each of its calls (`kernels/split.py`). Of all ways to get below the limits of the
+or in pieces in front of each of its calls (`Split`). Of all ways to get below the limits of the
 constant pools the one with the fewest predicted instructions is taken; unless `may_raise`, among those whose
 buffers raise the peaks least.
 
@@ -23,7 +23,6 @@ from codegen.plan.constants.linking import missing_bytes, size_bytes
 from codegen.plan.constants.merging import Piece, merge
 from codegen.plan.constants.staging import Staging, candidates, choose, with_staged
 from codegen.program.constants import Compression, ConstantCosts, Unpacking
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import ConstantShortage, DoesNotLink, FlashShortage
 from codegen.search.flash.compressible import Option, units
@@ -42,7 +41,7 @@ def linked(
     peaks may be raised at all. Raises CodegenError as `link` does; DoesNotLink says what compression reaches.
     """
     try:
-        return replace(program, constants=linking.link(program.prim_funcs, program.constant_pools))
+        return _with_pools(program)
     except DoesNotLink as missed:
         lacking = missed.shortage.shares
     if mode == "off":
@@ -54,11 +53,16 @@ def linked(
     return found
 
 
+def _with_pools(program: Program) -> Program:
+    pools = linking.link(program.steps.prim_funcs, program.constants.candidates)
+    return replace(program, constants=replace(program.constants, pools=pools))
+
+
 def _does_not_link(
     program: Program, smallest: Program, missed: Sequence[ConstantShortage], kept: Mapping[str, int]
 ) -> DoesNotLink:
     """`smallest`: `program` with everything compressed that may be."""
-    pieces, pools = pieces_of(smallest), program.constant_pools
+    pieces, pools = pieces_of(smallest), program.constants.candidates
     smallest_one = smallest_limit(pieces, pools, missed)
     return DoesNotLink(
         FlashShortage(
@@ -77,7 +81,7 @@ class Choice:
         self._program = program
         self._pieces = pieces_of(program)
         self._peaks = {
-            pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools
+            pool.name: program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools
         }
         found = units(program, self._pieces, optimize)
         self._units, self._kept = found.units, found.kept
@@ -101,7 +105,7 @@ class Choice:
 
     def fitting(self, *, may_raise: bool) -> Program | None:
         """The program with the cheapest choice that fits; None if none does."""
-        need = missing_bytes(self._pieces, self._program.constant_pools)
+        need = missing_bytes(self._pieces, self._program.constants.candidates)
         while True:
             raised = self._raised(need, may_raise=may_raise)
             options = self._options(raised)
@@ -113,7 +117,7 @@ class Choice:
                 return self._most_compressed()
             taken = [unit[item] for unit, item in zip(options, chosen.items, strict=True) if item is not None]
             found = self._with(taken)
-            left = missing_bytes(pieces_of(found), found.constant_pools)
+            left = missing_bytes(pieces_of(found), found.constants.candidates)
             if not left:
                 return self._linked(found, chosen.cost, chosen.bound, raised)
             # Padding, or pieces that do not fit side by side.
@@ -123,7 +127,7 @@ class Choice:
         """The program with everything compressed that gains, where that fits: `shortage` promises it."""
         most = self._most()
         found = self._with(most)
-        if missing_bytes(pieces_of(found), found.constant_pools):
+        if missing_bytes(pieces_of(found), found.constants.candidates):
             return None
         cost = sum(option.instructions for option in most)
         return self._linked(found, cost, cost, self._raises[-1])
@@ -136,8 +140,8 @@ class Choice:
             instructions_bound=bound,
             raised_bytes=raised,
         )
-        constants = linking.link(found.prim_funcs, found.constant_pools)
-        return replace(found, constants=constants, compression=summary)
+        found = _with_pools(found)
+        return replace(found, constants=replace(found.constants, compression=summary))
 
     def _raised(self, need: int, *, may_raise: bool) -> int:
         """By how much a peak may rise: as little as saves `need`, or all there is."""
@@ -153,7 +157,7 @@ class Choice:
     def least_bytes(self) -> Mapping[str, int]:
         """By step the bytes of its constants if everything is compressed that gains."""
         found: dict[str, int] = {}
-        for prim in self._with(self._most()).prim_funcs:
+        for prim in self._with(self._most()).steps.prim_funcs:
             for constant in prim.constants:
                 owner = (*constant.steps, prim.name)[0]
                 found[owner] = found.get(owner, 0) + constant.data.nbytes
@@ -176,15 +180,19 @@ class Choice:
             for user in member.users
         }
         decoded = {copy.user: copy.unpacking for copy in staged if copy.unpacking}
-        prims = tuple(_compressed(prim, stored, decoded) for prim in program.prim_funcs)
-        problem, plan = with_staged(program.problem, program.plan, staged, program.times)
-        return replace(program, prim_funcs=prims, problem=problem, plan=plan, staged=staged)
+        prims = tuple(_compressed(prim, stored, decoded) for prim in program.steps.prim_funcs)
+        return replace(
+            program,
+            steps=replace(program.steps, prim_funcs=prims),
+            memory=with_staged(program.memory, staged, program.steps.times),
+            constants=replace(program.constants, staged=staged),
+        )
 
 
 def pieces_of(program: Program) -> list[Piece]:
     """The constants of `program`, each once. Raises CodegenError E404 as `merge` does."""
-    owned = ((prim.name, constant) for prim in program.prim_funcs for constant in prim.constants)
-    return merge(owned, program.constant_pools)
+    owned = ((prim.name, constant) for prim in program.steps.prim_funcs for constant in prim.constants)
+    return merge(owned, program.constants.candidates)
 
 
 def _compressed(
@@ -239,27 +247,32 @@ def with_staging(program: Program, mode: StageMode, *, may_raise: bool, may_stay
     """
     reads = {
         (prim.name, each.role): 1.0 if each.reads is None else each.reads
-        for prim in program.prim_funcs
+        for prim in program.steps.prim_funcs
         for each in prim.constants
     }
-    steps = {prim.name: step for step, prim in enumerate(program.prim_funcs)}
+    steps = {prim.name: step for step, prim in enumerate(program.steps.prim_funcs)}
     found = candidates(
-        program.constants, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
+        program.constants.pools, steps, reads, minimum_alignment=program.board.buffer_alignment_bytes
     )
     # What is decoded is in a pool already.
-    decoded = {copy.user for copy in program.staged}
+    decoded = {copy.user for copy in program.constants.staged}
     found = [each for each in found if each.part.user not in decoded]
 
     def chosen(limits: Mapping[str, int]) -> Staging:
         may_last = may_stay and mode == "auto"
-        return choose(found, program.problem, program.plan, program.times, limits, may_stay=may_last)
+        return choose(
+            found, program.memory.problem, program.memory.plan, program.steps.times, limits, may_stay=may_last
+        )
 
     choice = chosen(_limits(program, may_raise=may_raise) if mode != "off" else {})
     if mode == "auto" and not _pays(choice.costs):
         choice = chosen({})
-    problem, plan = with_staged(program.problem, program.plan, choice.staged, program.times)
-    staged = (*program.staged, *choice.staged)
-    return replace(program, problem=problem, plan=plan, staged=staged, constant_costs=choice.costs)
+    staged = (*program.constants.staged, *choice.staged)
+    return replace(
+        program,
+        memory=with_staged(program.memory, choice.staged, program.steps.times),
+        constants=replace(program.constants, staged=staged, costs=choice.costs),
+    )
 
 
 def _pays(costs: ConstantCosts) -> bool:
@@ -268,7 +281,7 @@ def _pays(costs: ConstantCosts) -> bool:
 
 
 def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
-    pools = program.problem.pools
+    pools = program.memory.problem.pools
     if may_raise:
         return {pool.name: pool.limit_bytes for pool in pools}
-    return {pool.name: peak_bytes(program.problem, program.plan, pool.name) for pool in pools}
+    return {pool.name: program.memory.peak_bytes(pool.name) for pool in pools}

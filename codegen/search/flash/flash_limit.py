@@ -1,9 +1,9 @@
 """A missed limit of constant pools is a constraint of the search, as one of RAM is.
 
 Where a program's constants do not fit, other programs are made: searched again with kernels whose constants
-are smaller (`smaller.py`), with constants stored compressed (`compressing.py`), with both. The one with the
-fewest predicted instructions is taken, RAM that it needs beyond the first program's counted at the price that
-`--optimize` puts on flash. A program that fits is never looked at here, and costs nothing.
+are smaller (`smaller_constants.py`), with constants stored compressed (`compressing.py`), with both. The one
+with the fewest predicted instructions is taken, RAM that it needs beyond the first program's counted at the
+price that `--optimize` puts on flash. A program that fits is never looked at here, and costs nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError
 from codegen.plan.constants.linking import ConstantRule, missing_bytes
-from codegen.program.problem import Pool, peak_bytes
+from codegen.program.problem import Pool
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit
 from codegen.search.flash.compressing import Choice, CompressMode, pieces_of
@@ -33,6 +33,8 @@ class Found:
 
     program: Program
     finish: Callable[[Program, CompressMode], Program]
+    number: int = 0
+    """Which search found it: the first one, or one with kernels within caps."""
 
     def finished(self, compress: CompressMode) -> Program:
         """The program with its constants linked. Raises DoesNotLink."""
@@ -40,7 +42,8 @@ class Found:
 
     def within(self, pools: tuple[Pool, ...]) -> "Found":
         """The same with other limits of its constants."""
-        return replace(self, program=replace(self.program, constant_pools=pools))
+        constants = replace(self.program.constants, candidates=pools)
+        return replace(self, program=replace(self.program, constants=constants))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +88,7 @@ class _Searches:
         key = frozenset(caps.items())
         if key not in self._known:
             try:
-                self._known[key] = self._again(caps)
+                self._known[key] = replace(self._again(caps), number=len(self._known) + 1)
             except (CodegenError, DoesNotFit):
                 # Nothing was wrong with the first program: this is about these caps.
                 self._known[key] = None
@@ -101,7 +104,7 @@ class _WithinFlash:
 
     def best(self) -> Program:
         """The cheapest program that fits. Raises DoesNotLink."""
-        pools = self._searches.first.program.constant_pools
+        pools = self._searches.first.program.constants.candidates
         trial = _Trial(self._searches, pools)
         found = trial.cheapest()
         if found is not None:
@@ -142,8 +145,7 @@ class _WithinFlash:
 
     def _smallest_limit(self, found: Found, pool: str) -> SmallestLimit | None:
         """The smallest limit of `pool` that this program does with; None if no limit of it alone does."""
-        # By identity: searches keep their programs, and limits of constants change no step.
-        key = id(found.program.prim_funcs)
+        key = found.number  # limits of constants change no step
         if key not in self._smallest_limits:
             try:
                 found.within(self._limited(pool, 0)).finished(self._searches.asked.compress)
@@ -153,7 +155,7 @@ class _WithinFlash:
         return self._smallest_limits[key]
 
     def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
-        pools = self._searches.first.program.constant_pools
+        pools = self._searches.first.program.constants.candidates
         return tuple(replace(each, limit_bytes=limit) if each.name == pool else each for each in pools)
 
 
@@ -181,16 +183,18 @@ class _Trial:
     def _price(self, fit: "_Fit") -> int:
         """Instructions, and RAM beyond the first program's at the price of flash, as where kernels are
         selected."""
-        decoded = sum(each.unpacking.instructions for each in fit.program.unpacked if each.unpacking)
+        decoded = sum(
+            each.unpacking.instructions for each in fit.program.constants.unpacked if each.unpacking
+        )
         raised = FLASH_WORTH[self._asked.optimize] * self._raised_bytes(fit.program)
         return program_cost(fit.found.program, self._searches.binder) + decoded + raised
 
     def _raised_bytes(self, program: Program) -> int:
         first = self._first.program
         return sum(
-            max(0, peak_bytes(program.problem, program.plan, pool.name) - peak)
-            for pool in program.problem.pools
-            for peak in [peak_bytes(first.problem, first.plan, pool.name)]
+            max(0, program.memory.peak_bytes(pool.name) - peak)
+            for pool in program.memory.problem.pools
+            for peak in [first.memory.peak_bytes(pool.name)]
         )
 
     def _compressed(self, found: Found) -> Iterator["_Fit"]:

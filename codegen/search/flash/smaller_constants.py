@@ -24,7 +24,7 @@ def program_cost(program: Program, binder: Binder) -> int:
         sum(assumed_instructions(each) for each in _inner(prim, binder))
         if prim.instructions is None
         else prim.instructions
-        for prim in program.prim_funcs
+        for prim in program.steps.prim_funcs
     )
 
 
@@ -60,14 +60,14 @@ class Smaller:
 
     def __init__(self, program: Program, binder: Binder, rules: Sequence[ConstantRule]) -> None:
         """`rules`: where the user wants constants to lie."""
-        self._pools, self._rules = program.constant_pools, rules
+        self._pools, self._rules = program.constants.candidates, rules
         self._owners = {
             (prim.name, constant.role): (*constant.steps, prim.name)[0]
-            for prim in program.prim_funcs
+            for prim in program.steps.prim_funcs
             for constant in prim.constants
         }
         found: dict[str, list[tuple[PrimFunc, Sequence[PrimFunc]]]] = {}
-        for prim in program.prim_funcs:
+        for prim in program.steps.prim_funcs:
             for each, others in _steps(prim, binder):
                 found.setdefault(step_key(each.let), []).append((each, others))
         # Repetitions are bound as the first one is, or they would not share its constants.

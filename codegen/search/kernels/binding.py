@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.ir import Let, Target
+from codegen.ir import Let, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.contract import MemoryDemand
 from codegen.kernels.primfunc import PrimFunc
 
 
@@ -39,6 +40,10 @@ def step_key(let: Let) -> str:
     return let.var.origin or let.var.name
 
 
+_Bound = tuple[str, str, Let, VirtualDevice, tuple[MemoryDemand, ...]]
+"""A step as it is bound: kernel, C name, call, device, demands."""
+
+
 class Binder:
     """Kernels of one target, bound to the steps of one model."""
 
@@ -48,8 +53,8 @@ class Binder:
         self._caps: Caps = {}
         self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
-        self._able: dict[tuple[int, bool], tuple[Let, list[Kernel]]] = {}
-        self._others: dict[int, tuple[PrimFunc, tuple[PrimFunc, ...]]] = {}
+        self._able: dict[tuple[Let, bool], tuple[Kernel, ...]] = {}
+        self._others: dict[_Bound, tuple[PrimFunc, ...]] = {}
 
     def capped(self, caps: Caps) -> "Binder":
         """The same with kernels within `caps`: whoever searches with it finds no other.
@@ -85,14 +90,13 @@ class Binder:
             )
         return self._widened[name]
 
-    def able(self, let: Let, *, in_place: bool = False) -> list[Kernel]:
+    def able(self, let: Let, *, in_place: bool = False) -> tuple[Kernel, ...]:
         """The kernels that can run `let`: those that replace an argument, or all others."""
-        # By identity, as `others` does it.
-        key = id(let), in_place
+        key = let, in_place
         if key not in self._able:
             kernels = [kernel for kernel in kernels_for(let.call.op.name) if kernel.is_in_place == in_place]
-            self._able[key] = let, [each for each in kernels if self.refusal(each, let) is None]
-        return list(self._able[key][1])
+            self._able[key] = tuple(each for each in kernels if self.refusal(each, let) is None)
+        return self._able[key]
 
     def bind(self, kernel: Kernel, let: Let, name: str) -> PrimFunc:
         """`let` bound to `kernel`, which can run it, under this C name."""
@@ -116,11 +120,11 @@ class Binder:
 
     def others(self, prim: PrimFunc) -> tuple[PrimFunc, ...]:
         """The step of `prim` bound to the kernels it does not have, in place excepted."""
-        # By identity: comparing packed weights costs more than binding. The key's owner is kept, so no other
-        # PrimFunc can get its number.
-        if id(prim) not in self._others:
-            self._others[id(prim)] = prim, tuple(self._rebound(prim))
-        return self._others[id(prim)][1]
+        # By what decides the answer: comparing packed weights costs more than binding.
+        key = prim.kernel, prim.name, prim.let, prim.device, prim.memory
+        if key not in self._others:
+            self._others[key] = tuple(self._rebound(prim))
+        return self._others[key]
 
     def _rebound(self, prim: PrimFunc) -> Iterator[PrimFunc]:
         for kernel in self.able(prim.let):

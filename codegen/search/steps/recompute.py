@@ -7,7 +7,7 @@ says how many. Duplicates are ordinary steps, whose constants linking merges wit
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 from codegen.ir import Arg, Function, Let, Var
 from codegen.ir.ops import DEVICE_COPY
@@ -25,7 +25,7 @@ class Variant:
     function: Function
     prim_funcs: tuple[PrimFunc, ...]
     steps: tuple[PrimFunc | None, ...]
-    """Per step, how a block would run it (`fuse.row_steps`)."""
+    """Per step, how a block would run it (`row_blocks.row_steps`)."""
     extra_macs: int = 0
     """Multiply-accumulates executed beyond those of the first function."""
 
@@ -177,9 +177,10 @@ def _again(variant: Variant, chain: Sequence[int], late: int) -> Variant:
     rows = list(variant.steps[:late])
     for step in chain:
         prim = variant.prim_funcs[step]
-        var = replace(prim.let.var, name=_name(prim.let.var.name, taken))
+        repeats = prim.let.repeats or prim.let.var.name
+        var = replace(prim.let.var, name=_name(repeats, taken))
         source = prim.let.source and replace(prim.let.source, op_name=f"{prim.let.source.op_name} again")
-        let = replace(_reading(prim.let, renamed), var=var, source=source)
+        let = replace(_reading(prim.let, renamed), var=var, source=source, repeats=repeats)
         renamed[prim.let.var.name] = var
         prims.append(replace(prim, name=var.name, let=let))
         rows.append(_bound(variant.steps[step], var.name, let))
@@ -206,12 +207,9 @@ def _reading(let: Let, renamed: Mapping[str, Var]) -> Let:
     return replace(let, call=replace(let.call, args=tuple(arg(old) for old in let.call.args)))
 
 
-def _name(name: str, taken: set[str]) -> str:
+def _name(repeated: str, taken: set[str]) -> str:
     """`conv0_again`, `conv0_again2`, ...; noted in `taken`."""
-    stem = name.partition("_again")[0]
-    candidate, number = f"{stem}_again", 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{stem}_again{number}"
-    taken.add(candidate)
-    return candidate
+    candidates = (f"{repeated}_again{number if number > 1 else ''}" for number in count(1))
+    name = next(each for each in candidates if each not in taken)
+    taken.add(name)
+    return name

@@ -16,8 +16,9 @@ from codegen.board.machines.ports import SocketPort
 from codegen.board.machines.qemu import running
 from codegen.errors import CodegenError, ExitCode
 from codegen.ir import Board, Runner
-from codegen.program.image import Image, RunRequest, RunResult, Trace
+from codegen.program.image import BenchModel, Image, RunRequest, RunResult, Trace
 from tests.board import probe
+from tests.toolchain import fake_model
 
 pytestmark = pytest.mark.qemu
 NAMES = [board.name for board in boards() if board.runner is Runner.QEMU]
@@ -139,18 +140,18 @@ def test_a_status_is_an_error(bench: Bench) -> None:
 
 def test_firmware_of_another_model(bench: Bench) -> None:
     with pytest.raises(CodegenError) as raised:
-        bench.target.run(replace(bench.request("none"), sha256="0" * 64))
+        bench.target.run(fake_model.asking(bench.request("none"), sha256="0" * 64))
     assert "error[E610] the firmware was built from another model file" in str(raised.value)
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"model": 9}, {"output_sizes": (9,)}, {"pools": ("other",)}, {"cases": ((bytes(15),),)}],
+    [{"number": 9}, {"output_sizes": (9,)}, {"pools": ("other",)}, {"cases": ((bytes(15),),)}],
     ids=lambda change: next(iter(change)),
 )
 def test_a_request_that_does_not_fit_is_a_bug(bench: Bench, change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="the image"):
-        bench.target.run(replace(bench.request("none"), **change))  # type: ignore[arg-type]
+        bench.target.run(fake_model.asking(bench.request("none"), **change))
 
 
 def test_the_firmware_fits_what_the_board_file_reserves(bench: Bench) -> None:
@@ -315,12 +316,10 @@ def test_the_host_has_no_port(tmp_path: Path) -> None:
 def test_a_fault_of_the_firmware_itself_is_told(bench: Bench) -> None:
     """The link copies the input of `broken` to where nothing is; afterwards it answers nothing else."""
     request = RunRequest(
-        model=3,
-        sha256=probe.DIGEST.hex(),
+        model=BenchModel(
+            number=3, sha256=probe.DIGEST.hex(), output_sizes=(), pools=("sram",), step_sizes=()
+        ),
         cases=((bytes(16),),),
-        output_sizes=(),
-        pools=("sram",),
-        step_sizes=(),
     )
     with target_session(bench.image, bench.board) as target:
         for _ in range(2):

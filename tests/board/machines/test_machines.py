@@ -95,7 +95,7 @@ def test_reading_what_nobody_wrote_makes_the_paints_disagree(tmp_path: Path) -> 
 def test_errors_say_what_is_wrong(image: Image, tmp_path: Path) -> None:
     request = fake_model.request(CASES[0])
     with pytest.raises(CodegenError) as raised:
-        run_host(image, BOARD, dataclasses.replace(request, sha256="0" * 64))
+        run_host(image, BOARD, fake_model.asking(request, sha256="0" * 64))
     assert raised.value.exit_code is ExitCode.TARGET
     assert "error[E610] the image was built from another model file" in str(raised.value)
     replace = {"tiny.c": ("return CG_OK;", "return CG_ERR_NULL_POINTER;")}
@@ -108,11 +108,11 @@ def test_errors_say_what_is_wrong(image: Image, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"model": 1}, {"output_sizes": (9,)}, {"pools": ("ccm",)}, {"cases": ((bytes(15),),)}],
+    [{"number": 1}, {"output_sizes": (9,)}, {"pools": ("ccm",)}, {"cases": ((bytes(15),),)}],
     ids=lambda change: next(iter(change)),
 )
 def test_a_request_that_does_not_fit_is_a_bug(image: Image, change: dict[str, object]) -> None:
-    request = dataclasses.replace(fake_model.request(CASES[0]), **change)  # type: ignore[arg-type]
+    request = fake_model.asking(fake_model.request(CASES[0]), **change)
     with pytest.raises(ValueError, match="the image"):
         run_host(image, BOARD, request)
 

@@ -45,8 +45,8 @@ def test_every_file_of_the_runtime_says_its_terms() -> None:
 def test_a_kernel_of_the_users_is_copied_as_it_is() -> None:
     counter = samples.counter()
     source = UserSource(path="user/mine.c", text="/* (c) me, all rights reserved */\n")
-    first = replace(counter.prim_funcs[0], user_source=source)
-    files = render(together([replace(counter, prim_funcs=(first, *counter.prim_funcs[1:]))])).files
+    first = replace(counter.steps.prim_funcs[0], user_source=source)
+    files = render(together([counter.running((first, *counter.steps.prim_funcs[1:]))])).files
     assert files["user/mine.c"] == source.text
 
 

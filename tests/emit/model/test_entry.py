@@ -14,7 +14,7 @@ from codegen.program.image import Sources
 from codegen.program.interface import IoMode
 from tests.emit import samples
 from tests.emit.compiling import WARNINGS, run_main
-from tests.emit.variants import stepwise
+from tests.emit.variants import changed, stepwise
 
 POOL = """
 #include <stdio.h>
@@ -164,9 +164,9 @@ def test_a_view_with_work_of_its_own_keeps_its_step() -> None:
     """The last step writes the new state, whatever else it does."""
     program = samples.lasting()
     assert program.silent_steps == {3}
-    cut = replace(program, prim_funcs=program.prim_funcs[:4])
+    cut = program.running(program.steps.prim_funcs[:4])
     assert cut.silent_steps == frozenset()
-    assert replace(cut, states=()).silent_steps == {3}
+    assert changed(cut, "signature", states=()).silent_steps == {3}
 
 
 def test_hooks_tell_models_apart_and_steps_have_names(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_unused_hooks_leave_no_code(
     program = samples.counter(io=io)
     sources = render(together((stepwise(program) if steps else program,)))
     bare, count = re.subn(r"    CG_STEP_(BEGIN|END)\(\d+u\);\n", "", sources.files["counter.c"])
-    assert count == 2 * (len(program.prim_funcs) - len(program.silent_steps))
+    assert count == 2 * (len(program.steps.prim_funcs) - len(program.silent_steps))
     without = replace(sources, files={**sources.files, "counter.c": bare})
     found = [_code(each, tmp_path / "out", compiler, "counter", level) for each in (sources, without)]
     assert found[0] == found[1]

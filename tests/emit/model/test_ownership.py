@@ -206,7 +206,7 @@ def test_an_image_is_its_header_and_the_constants_as_they_are_linked() -> None:
     assert (magic, abi, size) == (CONSTANTS_MAGIC, CONSTANTS_ABI, len(image))
     assert image[:4] == b"CGCK"
     assert struct.unpack_from("<I", image, 28)[0] == zlib.crc32(image[32:], zlib.crc32(image[:28]))
-    (pool,) = program.constants
+    (pool,) = program.constants.pools
     assert len(image) == 32 + pool.size_bytes
     for member in pool.members:
         start = 32 + member.offset

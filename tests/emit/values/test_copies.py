@@ -85,8 +85,8 @@ def output(program: Program, folder: Path, *options: str) -> str:
 @pytest.mark.parametrize("stage", ["use", "auto"])
 def test_results_are_those_without_copies(stage: str, hooks: tuple[str, ...], tmp_path: Path) -> None:
     program = planned(stage=stage)
-    assert program.staged
-    assert {copy.copied_at is None for copy in program.staged} == {stage == "auto"}
+    assert program.constants.staged
+    assert {copy.copied_at is None for copy in program.constants.staged} == {stage == "auto"}
     expected = output(planned(stage="off"), tmp_path / "plain")
     assert output(program, tmp_path / "staged", *hooks) == expected
     assert len(set(expected.split())) > 1
@@ -117,7 +117,7 @@ def test_copies_that_save_next_to_nothing_are_not_made() -> None:
     """
     board = load_board("stm32")
     program = plan_model(model_path(KWS), board, Options(board="stm32"), alone=True).program
-    assert program.copied == () and program.constant_costs.chosen == program.constant_costs.linked
+    assert program.constants.copied == () and program.constants.costs.chosen == program.constants.costs.linked
     assert not [path for path in render(together([program])).files if "stage_copy" in path]
 
 

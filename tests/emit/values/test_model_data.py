@@ -1,7 +1,6 @@
 """The text of constants: each number as it would be written alone, bytes that several readers share."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from codegen.plan.models.joint import together
 from codegen.program.problem import Pool
 from tests.emit import samples
 from tests.emit.compiling import compile_all, run_main
+from tests.emit.variants import changed
 from tests.plan.growth import calls
 from tests.testdata import model_path
 
@@ -43,13 +43,13 @@ C_TYPES = {"int8": "int8_t", "uint8": "uint8_t", "int32": "int32_t", "float32": 
 @pytest.mark.parametrize("aliasing", ["-fno-strict-aliasing", "-fstrict-aliasing"])
 def test_everyone_reads_their_values(level: str, aliasing: str, tmp_path: Path) -> None:
     program = samples.counter()
-    own = [(prim.name, constant) for prim in program.prim_funcs for constant in prim.constants]
+    own = [(prim.name, constant) for prim in program.steps.prim_funcs for constant in prim.constants]
     extra = [
         ("lut0", LinkedConstant(role=role, data=data, alignment=alignment))
         for role, (data, alignment) in GIVEN.items()
     ]
-    program = replace(program, constants=link((), (FLASH,), [*own, *extra]))
-    (pool,) = program.constants
+    program = changed(program, "constants", pools=link((), (FLASH,), [*own, *extra]))
+    (pool,) = program.constants.pools
     names = [member.name for member in pool.members]
     assert [name for name in names if name not in ("lut0_table", "concat2_row_bytes")] == [
         "lut0_words",

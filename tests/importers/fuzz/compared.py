@@ -67,7 +67,7 @@ def _against_reference(planned: Planned, measured: RunResult | MemoryFault, case
     (got,) = measured.cases
     wanted = _expected(planned, case)
     for number, (data, expected) in enumerate(zip(got.outputs, wanted, strict=True)):
-        kind = planned.program.outputs[number].type
+        kind = planned.program.signature.outputs[number].type
         if not compare(array(data, kind), expected).matches:
             given = array(data, kind).ravel()[:8]
             return Verdict(what="bug", detail=f"output {number}: {given}, NumPy {expected.ravel()[:8]}")

@@ -175,7 +175,7 @@ def run_all(
     options = Options(board=board_name, optimize=optimize, sandbox=sandbox)
     found: list[Outcome] = []
     for plan, measured in run_files([(m.build(), m.cases(images)) for m in models], options, folder):
-        prims = plan.program.prim_funcs
+        prims = plan.program.steps.prim_funcs
         predicted = [prim.instructions for prim in prims]
         found.append(
             Outcome(

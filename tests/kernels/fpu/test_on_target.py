@@ -140,9 +140,9 @@ def test_random_layers(board_name: str, tmp_path: Path) -> None:
     layers = [each for each in drawn if "c0" not in each.constants]
     made = planned_layers(board_name, layers)
     run_bitwise(board_name, made, [each.values[0] for each in layers], tmp_path)
-    used = Counter(planned.program.prim_funcs[0].symbol for planned in made)
+    used = Counter(planned.program.steps.prim_funcs[0].symbol for planned in made)
     ending = "_mve" if board_name == "mps3-an547" else "_fpu"
-    assert all(planned.program.prim_funcs[0].kernel.endswith((ending, "_portable")) for planned in made)
+    assert all(planned.program.steps.prim_funcs[0].kernel.endswith((ending, "_portable")) for planned in made)
     assert used["cg_conv2d_f32_fpu"] >= LAYERS // 3, used
     assert used["cg_depthwise_conv2d_f32_fpu"] >= LAYERS // 9, used
 
@@ -159,7 +159,7 @@ def test_rows_in_blocks(board_name: str, tmp_path: Path) -> None:
         planned = planned_chain(module, board_name, seed, least=0, choices=CHOICES)
         assert planned
         made.append(planned)
-    blocks = [prim.block for each in made for prim in each.program.prim_funcs if prim.block]
+    blocks = [prim.block for each in made for prim in each.program.steps.prim_funcs if prim.block]
     text = " ".join(map(str, blocks))
     assert len(blocks) == CHAINS
     for symbol in ("cg_conv2d_f32_fpu_row", "cg_depthwise_conv2d_f32_fpu_row", "cg_max_pool2d_f32_row"):
@@ -215,6 +215,6 @@ def _with_a_layer_in_place(board_name: str, rng: np.random.Generator) -> Planned
     module = net.build([x], METADATA)
     choices = Choices(planner="optimal")
     program = search(module, boards.load_board(board_name), choices, name="in_place", blocks=())
-    assert [prim.in_place for prim in program.prim_funcs] == [None, 0, None]
-    assert program.prim_funcs[1].symbol == "cg_depthwise_in_place_f32_fpu"
+    assert [prim.in_place for prim in program.steps.prim_funcs] == [None, 0, None]
+    assert program.steps.prim_funcs[1].symbol == "cg_depthwise_in_place_f32_fpu"
     return Planned(module=module, program=program, macs=0)

@@ -189,7 +189,7 @@ def run_all(
 
 
 def _outcome(plan: Planned, measured: int | None) -> Outcome:
-    prims = plan.program.prim_funcs
+    prims = plan.program.steps.prim_funcs
     predicted = [prim.instructions for prim in prims if prim.view is None]
     symbols: list[str] = []
     for prim in prims:

@@ -80,7 +80,7 @@ def test_rows_of_depthwise_layers(tmp_path: Path) -> None:
 def test_rows_in_blocks(tmp_path: Path) -> None:
     """Random networks, each in as long blocks as can be, some of them in stripes."""
     made = runs.planned_chains(BOARD, CHAINS)
-    blocks = [prim for each in made for prim in each.program.prim_funcs if prim.block]
+    blocks = [prim for each in made for prim in each.program.steps.prim_funcs if prim.block]
     assert len(blocks) > CHAINS // 2
     assert sum("cg_conv2d_s8_v7m" in str(prim.block) for prim in blocks) > CHAINS // 4
     runs.run_planned(made, BOARD, tmp_path)

@@ -39,12 +39,12 @@ class Case:
     @classmethod
     def of(cls, program: Program) -> "Case":
         return cls(
-            function=program.function,
-            prim_funcs=program.prim_funcs,
-            slices=program.slices,
-            workspaces=program.workspaces,
-            problem=program.problem,
-            plan=program.plan,
+            function=program.steps.function,
+            prim_funcs=program.steps.prim_funcs,
+            slices=program.memory.slices,
+            workspaces=program.memory.workspaces,
+            problem=program.memory.problem,
+            plan=program.memory.plan,
             edge=program.edge,
         )
 

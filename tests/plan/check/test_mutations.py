@@ -64,7 +64,7 @@ def real_cases() -> tuple[Case, ...]:
         bound = {prim.name: prim for prim in select(planned.module.main, Binder(constants, BOARD.target))}
         prims = tuple(
             prim if prim.in_place is not None or prim.block is not None else bound[prim.name]
-            for prim in planned.program.prim_funcs
+            for prim in planned.program.steps.prim_funcs
         )
         case = replace(Case.of(planned.program), prim_funcs=prims)
         problem = mutants.spread(case.problem, random.Random(number))
@@ -167,10 +167,10 @@ def test_a_call_on_a_core_that_the_board_lacks() -> None:
 
 def test_a_call_on_a_device_that_its_kernel_does_not_drive() -> None:
     program = samples.counter()
-    first = program.prim_funcs[0]
+    first = program.steps.prim_funcs[0]
     npu = VirtualDevice(target="npu", device_id=0)
     placed = replace(first, let=replace(first.let, var=replace(first.let.var, device=npu)))
-    others = program.prim_funcs[1:]
-    faults = misplaced_program(replace(program, prim_funcs=(placed, *others)))
+    others = program.steps.prim_funcs[1:]
+    faults = misplaced_program(program.running((placed, *others)))
     assert faults == ['step 0 RELU "lut0": no npu 0 of host runs it']
-    assert misplaced_program(replace(program, prim_funcs=(replace(placed, device=npu), *others))) == []
+    assert misplaced_program(program.running((replace(placed, device=npu), *others))) == []

@@ -28,6 +28,7 @@ from codegen.plan.constants.staging import (
 from codegen.plan.place.access import access_cost
 from codegen.program.constants import ConstantMember, ConstantPart, ConstantPool
 from codegen.program.problem import Buffer, BufferKind, Limits, MemoryPlan, Placement, Pool, Problem
+from codegen.program.program import MemoryLayout
 from codegen.program.shortage import DoesNotLink
 
 DTCM = Pool(name="dtcm", region="DTCM", limit_bytes=1000)
@@ -89,8 +90,8 @@ def chosen(
     stay: bool = False,
     limits: dict[str, int] | None = None,
 ) -> Staging:
-    own = {pool.name: pool.limit_bytes for pool in problem.pools}
-    return choose(found, problem, plan, TIMES, own if limits is None else limits, may_stay=stay)
+    limits = limits or {pool.name: pool.limit_bytes for pool in problem.pools}
+    return choose(found, problem, plan, TIMES, limits, may_stay=stay)
 
 
 def test_a_copy_pays_from_the_reads_on_that_cost_more_than_copying() -> None:
@@ -194,13 +195,14 @@ def test_the_choice_beats_all_slow_and_random_ones_and_disturbs_nothing(
         subset = shuffled[: dice.randint(0, len(shuffled))]
         rest = sum(each.slow_cost for each in found) - sum(each.slow_cost for each in subset)
         assert costs.chosen <= rest + cost_in_order(subset, problem, plan, TIMES, {"dtcm": limit})
-    full, moved = with_staged(problem, plan, choice.staged, TIMES)
+    plain = MemoryLayout(problem=problem, plan=plan, slices={}, workspaces={})
+    after = with_staged(plain, choice.staged, TIMES)
+    full, moved = after.problem, after.plan
     copies = [b for b in full.buffers if b.kind is BufferKind.CONSTANT]
     assert [b.id for b in copies] == [copy.buffer for copy in choice.staged]
-    assert all(moved.placements[b.id].offset % 4 == 0 for b in copies)
-    assert all(moved.placements[b.id].offset + b.size_bytes <= limit for b in copies)
     for copy in copies:
         mine = moved.placements[copy.id].offset
+        assert mine % 4 == 0 and mine + copy.size_bytes <= limit
         for other in full.buffers:
             theirs = moved.placements[other.id].offset
             apart = mine + copy.size_bytes <= theirs or theirs + other.size_bytes <= mine

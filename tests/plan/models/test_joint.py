@@ -22,6 +22,7 @@ from codegen.program.problem import Buffer, Limits, MemoryPlan, Placement, Pool,
 from codegen.program.program import Program, own_pools
 from codegen.program.shortage import DoesNotFit
 from tests.emit import samples
+from tests.emit.variants import changed
 
 ROOM = Pool(name="sram", region="SRAM", limit_bytes=1 << 16, alignment=16, section=".bss.cg.sram")
 
@@ -37,7 +38,7 @@ def _program(name: str, size_bytes: int) -> Program:
         lower_bounds={"sram": size_bytes},
         proved_optimal=True,
     )
-    return replace(samples.bare(), name=name, problem=problem, plan=plan)
+    return replace(changed(samples.bare(), "memory", problem=problem, plan=plan), name=name)
 
 
 def _least(sizes: dict[str, int], concurrent: Groups) -> int:
@@ -127,7 +128,7 @@ def test_a_planner_that_lays_concurrent_models_over_each_other_is_a_bug() -> Non
 def test_every_two_buffers_of_concurrent_models_are_in_conflict() -> None:
     """The problem of two models with bytes in two pools holds for the checker of plans."""
     programs = [replace(samples.counter(), name=name) for name in ("a", "b")]
-    pools = programs[0].problem.pools
+    pools = programs[0].memory.problem.pools
     problem = joint_problem(programs, (("a", "b"),), pools=pools, limits=Limits())
     assert len(problem.conflicts) == len(list(combinations(problem.buffers, 2))) == 6
     plan = planners.find("optimal")(problem)
@@ -166,11 +167,12 @@ def test_the_name_of_the_set_is_no_model_s() -> None:
 def test_users_of_constants_are_told_apart() -> None:
     """`a` with a step `b_x` and `a_b` with a step `x` would both be `a_b_x`."""
     counter = samples.counter()
-    first = replace(
-        counter, name="a", prim_funcs=tuple(replace(p, name=f"b_{p.name}") for p in counter.prim_funcs)
-    )
+    prims = tuple(replace(prim, name=f"b_{prim.name}") for prim in counter.steps.prim_funcs)
+    first = replace(counter.running(prims), name="a")
     bundle = together([first, replace(counter, name="a_b")])
-    names = [bundle.users[one.name, prim.name] for one in bundle.programs for prim in one.prim_funcs]
+    names = [bundle.users[one.name, prim.name] for one in bundle.programs for prim in one.steps.prim_funcs]
     assert len(set(names)) == len(names)
     # All constants of the second model are equal to those of the first.
-    assert sum(pool.size_bytes for pool in bundle.constants) == sum(p.size_bytes for p in counter.constants)
+    assert sum(pool.size_bytes for pool in bundle.constants) == sum(
+        p.size_bytes for p in counter.constants.pools
+    )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from codegen.errors import CodegenError, Message
-from codegen.plan.order.order_graph import OrderGraph, OrderNode, OrderValue, Phase, Steps, run
+from codegen.plan.order.order_graph import OrderGraph, OrderNode, OrderValue, Phase, StepMasks, run
 
 
 class _Operator(msgspec.Struct):
@@ -63,7 +63,7 @@ def read_order_graph(text: str, where: str) -> OrderGraph:
 
 def order_peak(graph: OrderGraph, order: Sequence[int]) -> int:
     """Largest live-bytes bound over the steps done in `order`; raises ValueError if that is not valid."""
-    steps = Steps(graph)
+    steps = StepMasks(graph)
     if sorted(order) != list(range(steps.count)):
         raise ValueError("the order is not a permutation of the steps")
     peak, _ = run(steps, order, steps.all, steps.start_live_bytes)

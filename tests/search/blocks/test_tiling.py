@@ -20,7 +20,7 @@ from codegen.passes import place_values
 from codegen.plan.live.liveness import liveness
 from codegen.plan.place.bounds import lower_bound
 from codegen.program.interface import Edge
-from codegen.program.problem import BufferKind, Pool, peak_bytes
+from codegen.program.problem import BufferKind, Pool
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
@@ -120,14 +120,14 @@ def _plan(key: str, **options: object) -> Program:
 
 
 def _peak(program: Program) -> int:
-    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
 
 
 RESNET = "mlperf_tiny/pretrainedResnet_quant"
 
 
 def _blocks(program: Program) -> int:
-    return sum(prim.block is not None for prim in program.prim_funcs)
+    return sum(prim.block is not None for prim in program.steps.prim_funcs)
 
 
 def test_speed_makes_no_block_until_a_limit_asks_for_one() -> None:
@@ -136,7 +136,7 @@ def test_speed_makes_no_block_until_a_limit_asks_for_one() -> None:
     assert _blocks(tight) == 1
     assert _peak(tight) <= 24_000
     # Nothing was recomputed for it: blocks without stripes suffice.
-    assert all(len(prim.block.stripes) == 1 for prim in tight.prim_funcs if prim.block)
+    assert all(len(prim.block.stripes) == 1 for prim in tight.steps.prim_funcs if prim.block)
 
 
 def test_balanced_recomputes_only_when_a_limit_asks_for_it() -> None:
@@ -144,7 +144,7 @@ def test_balanced_recomputes_only_when_a_limit_asks_for_it() -> None:
     limit = _peak(free) - 1_000
     tight = _plan(RESNET, pool_limits={"sram": limit})
     assert _peak(tight) <= limit
-    assert sum(p.macs for p in tight.prim_funcs) > sum(p.macs for p in free.prim_funcs)
+    assert sum(p.macs for p in tight.steps.prim_funcs) > sum(p.macs for p in free.steps.prim_funcs)
 
 
 def test_what_fits_no_tiling_is_said() -> None:

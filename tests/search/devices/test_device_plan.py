@@ -318,11 +318,11 @@ def test_devices_stay_whatever_the_search_does(seed: int, way: dict[str, Any]) -
 
 
 def _peak(program: Program, pool: str) -> int:
-    plan = program.plan
+    plan = program.memory.plan
     return max(
         (
             plan.placements[b.id].offset + b.size_bytes
-            for b in program.problem.buffers
+            for b in program.memory.problem.buffers
             if plan.placements[b.id].pool == pool
         ),
         default=0,
@@ -332,13 +332,16 @@ def _peak(program: Program, pool: str) -> int:
 def _check(module: Module, program: Program, reads: dict[str, tuple[str, str]]) -> None:
     assert misplaced_program(program) == []
     devices = {var.name: var.device for var in module.main.variables()}
-    where = {name: program.plan.placements[part.buffer].pool for name, part in program.slices.items()}
-    for made in program.function.variables():
-        name = made.name.partition("_again")[0]
+    where = {
+        name: program.memory.plan.placements[part.buffer].pool for name, part in program.memory.slices.items()
+    }
+    repeated = {let.var.name: let.repeats for let in program.steps.function.body if let.repeats}
+    for made in program.steps.function.variables():
+        name = repeated.get(made.name, made.name)
         if name in devices and devices[name].memory_scope is not None:
             assert made.device == devices[name]
             assert where[made.name] == devices[name].memory_scope
-    for let in program.function.body:
+    for let in program.steps.function.body:
         if let.var.name in reads:
             args = [arg.name for arg in let.call.args if isinstance(arg, Var)]
             assert {where[name] for name in args} == {reads[let.var.name][0]}
@@ -348,8 +351,8 @@ def _check(module: Module, program: Program, reads: dict[str, tuple[str, str]]) 
     rng = np.random.default_rng(1)
     [param] = module.main.params
     inputs = [rng.integers(-128, 128, param.type.shape).astype(np.int8)]
-    made = Module(functions={"main": program.function}, constants=module.constants)
+    made = Module(functions={"main": program.steps.function}, constants=module.constants)
     for one, two in zip(
-        evaluate(module, module.main, inputs), evaluate(made, program.function, inputs), strict=True
+        evaluate(module, module.main, inputs), evaluate(made, program.steps.function, inputs), strict=True
     ):
         assert np.array_equal(one, two)

@@ -124,6 +124,6 @@ def test_a_move_that_was_placed_on_core_1_runs_there(device_id: int) -> None:
     module = _sliced_and_joined(VirtualDevice(device_id=device_id))
     choices = Choices(planner="hill_climb", limits=Limits(effort=200))
     program = search(module, board, choices, name="moves")
-    moves = [p for p in program.prim_funcs if p.let.call.op.name in ("STRIDED_SLICE", "CONCATENATION")]
+    moves = [p for p in program.steps.prim_funcs if p.let.call.op.name in ("STRIDED_SLICE", "CONCATENATION")]
     assert len(moves) == 3
     assert [(p.is_call, core_of(p)) for p in moves] == [(bool(device_id), device_id)] * 3

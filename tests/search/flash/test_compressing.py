@@ -23,7 +23,6 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import ConstantRule
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.search.flash.compressible import Option, units
 from codegen.search.flash.constant_pools import FIRMWARE_BYTES, constant_pools, placed
@@ -52,11 +51,11 @@ def planned(
 
 
 def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants)
+    return sum(pool.size_bytes for pool in program.constants.pools)
 
 
 def peak(program: Program) -> int:
-    return peak_bytes(program.problem, program.plan, "sram")
+    return program.memory.peak_bytes("sram")
 
 
 def test_pieces_keep_the_peak_where_whole_layers_would_not() -> None:
@@ -64,24 +63,26 @@ def test_pieces_keep_the_peak_where_whole_layers_would_not() -> None:
     program = planned(250_000)
     assert total_bytes(program) <= 250_000
     assert peak(program) == PEAK_BYTES
-    assert program.compression is not None and program.compression.raised_bytes == 0
-    for copy in program.unpacked:
+    assert program.constants.compression is not None and program.constants.compression.raised_bytes == 0
+    for copy in program.constants.unpacked:
         assert copy.unpacking is not None
         assert copy.offset + copy.size_bytes <= PEAK_BYTES < copy.unpacking.original_bytes
 
 
 def test_speed_takes_the_fewest_instructions_and_balanced_the_lowest_peak() -> None:
     fast, low = planned(250_000, optimize="speed"), planned(250_000)
-    assert fast.compression is not None and low.compression is not None
-    assert fast.compression.instructions < low.compression.instructions
+    assert fast.constants.compression is not None and low.constants.compression is not None
+    assert fast.constants.compression.instructions < low.constants.compression.instructions
     assert peak(fast) > peak(low)
-    assert all(copy.unpacking and len(copy.unpacking.packing.piece_bytes) == 1 for copy in fast.unpacked)
+    assert all(
+        copy.unpacking and len(copy.unpacking.packing.piece_bytes) == 1 for copy in fast.constants.unpacked
+    )
 
 
 def test_a_limit_of_ram_holds_for_buffers_too() -> None:
     program = planned(250_000, sram=PEAK_BYTES, optimize="speed")
     assert peak(program) <= PEAK_BYTES
-    assert program.compression is not None
+    assert program.constants.compression is not None
 
 
 def unbeaten(options: Sequence[Option]) -> list[Option]:
@@ -97,8 +98,8 @@ def test_no_choice_of_constants_is_cheaper() -> None:
     """Against every combination of every way that keeps the peak."""
     program, limit = planned(252_000), 252_000
     plain = planned(1 << 20)
-    owned = ((prim.name, constant) for prim in plain.prim_funcs for constant in prim.constants)
-    pieces = merge(owned, plain.constant_pools)
+    owned = ((prim.name, constant) for prim in plain.steps.prim_funcs for constant in prim.constants)
+    pieces = merge(owned, plain.constants.candidates)
     packings = [
         [each for each in unit.options if each.pool == "sram" and each.end_bytes <= PEAK_BYTES]
         for unit in units(plain, pieces, "balanced").units
@@ -110,8 +111,12 @@ def test_no_choice_of_constants_is_cheaper() -> None:
         for choice in product(*([None, *options] for options in kept))
         if sum(each.saved_bytes for each in choice if each) >= need
     ]
-    assert program.compression is not None
-    assert program.compression.instructions == program.compression.instructions_bound == min(costs)
+    assert program.constants.compression is not None
+    assert (
+        program.constants.compression.instructions
+        == program.constants.compression.instructions_bound
+        == min(costs)
+    )
 
 
 def test_the_least_that_is_told_is_reached() -> None:
@@ -183,34 +188,37 @@ def test_a_constant_with_a_place_of_its_own_stays_as_it_is() -> None:
     """A rule says where its bytes are, and whoever wrote it may read them there."""
     rules = (ConstantRule(memory="flash", larger_than=20_000),)
     program = planned(262_000, constant_rules=rules)
-    assert program.unpacked
-    for step in program.prim_funcs:
+    assert program.constants.unpacked
+    for step in program.steps.prim_funcs:
         for constant in step.constants:
             if constant.memory_scope is not None:
-                assert (step.name, constant.role) not in {copy.user for copy in program.unpacked}
+                assert (step.name, constant.role) not in {copy.user for copy in program.constants.unpacked}
                 assert constant.data.nbytes > 20_000
 
 
 def test_equal_choices_give_equal_programs() -> None:
     one, two = planned(230_000), planned(230_000)
-    assert one.staged == two.staged and one.compression == two.compression
-    for first, second in zip(one.constants, two.constants, strict=True):
+    assert (
+        one.constants.staged == two.constants.staged
+        and one.constants.compression == two.constants.compression
+    )
+    for first, second in zip(one.constants.pools, two.constants.pools, strict=True):
         assert [each.data.tobytes() for each in first.members] == [
             each.data.tobytes() for each in second.members
         ]
 
 
 def test_plain_constants_are_not_touched_where_they_fit() -> None:
-    assert planned(PLAIN_BYTES).compression is None
+    assert planned(PLAIN_BYTES).constants.compression is None
     program = planned(PLAIN_BYTES - 10_000)
-    assert program.compression is not None and 0 < len(program.unpacked) < 5
+    assert program.constants.compression is not None and 0 < len(program.constants.unpacked) < 5
 
 
 def test_blocks_decode_what_their_layers_read() -> None:
     program = planned(77_000, key=RESNET)
     assert total_bytes(program) <= 77_000
-    blocks = {prim.name for prim in program.prim_funcs if prim.block}
-    assert blocks & {copy.user[0] for copy in program.unpacked}
+    blocks = {prim.name for prim in program.steps.prim_funcs if prim.block}
+    assert blocks & {copy.user[0] for copy in program.constants.unpacked}
 
 
 AN547 = load_board("mps3-an547")

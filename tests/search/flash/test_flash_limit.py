@@ -17,7 +17,6 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import size_bytes
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
@@ -64,19 +63,19 @@ def outcome(flash: int, **options: Any) -> tuple[bool, int]:
 
 
 def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants)
+    return sum(pool.size_bytes for pool in program.constants.pools)
 
 
 def peak(program: Program) -> int:
-    return peak_bytes(program.problem, program.plan, "sram")
+    return program.memory.peak_bytes("sram")
 
 
 def unpredicted(program: Program) -> set[str]:
-    return {prim.name for prim in program.prim_funcs if prim.instructions is None}
+    return {prim.name for prim in program.steps.prim_funcs if prim.instructions is None}
 
 
 def instructions(program: Program) -> int:
-    return sum(prim.instructions or 0 for prim in program.prim_funcs)
+    return sum(prim.instructions or 0 for prim in program.steps.prim_funcs)
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -85,7 +84,7 @@ def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
     looked for. E402 advised `--optimize size`, which takes more constants here."""
     free, program = planned(None, optimize=optimize), planned(LIMIT, optimize=optimize)
     assert total_bytes(free) > LIMIT >= total_bytes(program)
-    assert program.compression is None
+    assert program.constants.compression is None
     assert unpredicted(program) <= unpredicted(free)
     assert instructions(program) <= instructions(free) * 1.1
     assert peak(program) <= peak(planned(None, optimize="speed"))
@@ -98,11 +97,11 @@ def test_no_choice_of_kernels_is_cheaper(flash: int) -> None:
     free = planned(None, optimize="speed")
     module = prepared(model_path(KWS), Options()).module
     binder = Binder({id_: each.data for id_, each in module.constants.items()}, BOARD.target)
-    ways = [_distinct([prim, *binder.others(prim)]) for prim in free.prim_funcs]
+    ways = [_distinct([prim, *binder.others(prim)]) for prim in free.steps.prim_funcs]
     costs: list[int] = []
     for choice in product(*ways):
         owned = [(prim.name, constant) for prim in choice for constant in prim.constants]
-        if size_bytes(merge(owned, free.constant_pools)) <= flash:
+        if size_bytes(merge(owned, free.constants.candidates)) <= flash:
             costs.append(sum(prim.instructions or 0 for prim in choice))
     assert instructions(program) == min(costs)
 
@@ -207,7 +206,7 @@ def test_limits_of_flash_and_of_ram_hold_together() -> None:
 
 def test_kernels_of_blocks_are_smaller_too() -> None:
     free, program = planned(None, key=VWW), planned(44_000, key=VWW)
-    assert any(prim.block for prim in program.prim_funcs)
+    assert any(prim.block for prim in program.steps.prim_funcs)
     assert total_bytes(program) <= 44_000 < total_bytes(free)
     assert peak(program) == peak(free)
 

@@ -20,7 +20,6 @@ from codegen.kernels.base.registry import Kernel
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.interface import IoMode
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, search
@@ -209,7 +208,7 @@ def planned(key: str, options: Options) -> Program:
 
 
 def in_place(program: Program) -> list[str]:
-    return [prim.name for prim in program.prim_funcs if prim.in_place is not None]
+    return [prim.name for prim in program.steps.prim_funcs if prim.in_place is not None]
 
 
 @pytest.mark.parametrize("optimize", ["size", "balanced"])
@@ -219,9 +218,9 @@ def test_kws_replaces_in_every_depthwise_step(optimize: Optimize) -> None:
     small = planned(KWS, Options(optimize=optimize))
     assert in_place(fast) == []
     assert in_place(small) == ["dw1", "dw3", "dw5", "dw7"]
-    before, after = (peak_bytes(p.problem, p.plan, "sram") for p in (fast, small))
+    before, after = (p.memory.peak_bytes("sram") for p in (fast, small))
     assert after < before
-    rings = [b for b in small.problem.buffers if b.id.endswith(".ring")]
+    rings = [b for b in small.memory.problem.buffers if b.id.endswith(".ring")]
     assert [b.size_bytes for b in rings] == [21] * 4
 
 
@@ -232,15 +231,15 @@ def test_nothing_is_replaced_where_the_peak_lies_elsewhere() -> None:
 
 def test_a_callers_io_is_not_touched() -> None:
     program = planned(KWS, Options(optimize="size", io=IoMode.CALLER))
-    params = {param.name for param in program.function.params}
-    for prim in program.prim_funcs:
+    params = {param.name for param in program.steps.function.params}
+    for prim in program.steps.prim_funcs:
         if prim.in_place is not None:
             assert getattr(prim.let.call.args[prim.in_place], "name", "") not in params
 
 
 def test_programs_are_the_same_every_time() -> None:
     one, other = (planned(KWS, Options(optimize="size")) for _ in range(2))
-    assert replace(one.plan, seconds=0.0) == replace(other.plan, seconds=0.0)
+    assert replace(one.memory.plan, seconds=0.0) == replace(other.memory.plan, seconds=0.0)
 
 
 def _planned(key: str, optimize: Optimize, limit_bytes: int | None = None) -> Planned:
@@ -259,7 +258,7 @@ def _is_one_sided(prim: PrimFunc) -> bool:
 
 def _peak(planned: Planned) -> int:
     program = planned.program
-    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +272,7 @@ def test_size_takes_lean_kernels(key: str, most_bytes: int):
 
 @pytest.mark.parametrize("key", ["tflm/micro_speech_quantized", "mlperf_tiny/kws_ref_model"])
 def test_those_of_size_run_at_most_half_as_many_instructions_more(key: str):
-    lean_steps, fast_steps = (_planned(key, level).program.prim_funcs for level in ("size", "speed"))
+    lean_steps, fast_steps = (_planned(key, level).program.steps.prim_funcs for level in ("size", "speed"))
     compared = 0
     for one, fast in zip(lean_steps, fast_steps, strict=True):
         if fast.instructions is not None and one.in_place is None:
@@ -301,7 +300,7 @@ def test_the_smallest_budget_that_is_named_knows_of_lean_kernels():
 
 def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_their_kernel():
     key, board = "mlperf_tiny/kws_ref_model", load_board("netduinoplus2")
-    steps = _planned(key, "speed").program.prim_funcs
+    steps = _planned(key, "speed").program.steps.prim_funcs
     module = passes.run_passes(importers.load(model_path(key)), pipeline(Options(optimize="speed")))
     binder = Binder({id_: constant.data for id_, constant in module.constants.items()}, board.target)
     found = fewest_bytes.alternatives(steps, binder, slower_percent=None, flash_worth=0)
@@ -329,6 +328,6 @@ def test_lean_alternatives_need_fewer_bytes_and_steps_that_have_the_least_keep_t
 def test_size_pays_no_more_code_for_ram_than_it_says(key: str, most_bytes: int):
     """hello_world took 772 bytes of code more for 20 bytes of RAM: another kernel for one of three layers."""
     size, balanced = (_planned(key, level) for level in ("size", "balanced"))
-    code, fast = (used_code_bytes(each.program.prim_funcs) for each in (size, balanced))
+    code, fast = (used_code_bytes(each.program.steps.prim_funcs) for each in (size, balanced))
     assert code - fast <= RAM_WORTH * (_peak(balanced) - _peak(size))
     assert _peak(size) <= most_bytes

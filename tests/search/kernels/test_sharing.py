@@ -16,7 +16,7 @@ from codegen.kernels.call import Reverse
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.interface import IoMode
-from codegen.program.problem import Placement, peak_bytes
+from codegen.program.problem import Placement
 from codegen.program.program import Program
 from codegen.search.kernels import selection
 from codegen.search.kernels.costs import cost
@@ -46,9 +46,11 @@ def planned(key: str, sharing: SharingMode, io: IoMode = IoMode.POOL, *, blocks:
 
 def apart(program: Program) -> bool:
     """Whether no two buffers alive at the same time have a byte in common."""
-    for conflict in program.problem.conflicts:
-        first, second = (program.plan.placements[name].offset for name in (conflict.first, conflict.second))
-        sizes = {buffer.id: buffer.size_bytes for buffer in program.problem.buffers}
+    for conflict in program.memory.problem.conflicts:
+        first, second = (
+            program.memory.plan.placements[name].offset for name in (conflict.first, conflict.second)
+        )
+        sizes = {buffer.id: buffer.size_bytes for buffer in program.memory.problem.buffers}
         if first < second + sizes[conflict.second] and second < first + sizes[conflict.first]:
             return False
     return True
@@ -58,43 +60,43 @@ def apart(program: Program) -> bool:
 @pytest.mark.parametrize("key", PEAKS)
 def test_peaks_without_overlap(key: str, sharing: SharingMode) -> None:
     program = planned(key, sharing)
-    assert peak_bytes(program.problem, program.plan, "sram") == PEAKS[key]
+    assert program.memory.peak_bytes("sram") == PEAKS[key]
     assert apart(program)
 
 
 def test_overlap_is_what_makes_the_difference() -> None:
     program = planned("mlperf_tiny/pretrainedResnet_quant", "overlap")
-    assert peak_bytes(program.problem, program.plan, "sram") < 49_152
+    assert program.memory.peak_bytes("sram") < 49_152
     assert not apart(program)
 
 
 @pytest.mark.parametrize("io", IoMode)
 def test_in_place_takes_the_very_bytes(io: IoMode) -> None:
     program = planned("mlperf_tiny/pretrainedResnet_quant", "in-place", io)
-    replacing = [prim for prim in program.prim_funcs if prim.in_place is not None]
+    replacing = [prim for prim in program.steps.prim_funcs if prim.in_place is not None]
     assert [prim.name for prim in replacing if prim.let.call.op.name == "ADD"] == ["add3", "add7", "add11"]
-    assert all(prim.sharing == () and prim.reverse is None for prim in program.prim_funcs)
+    assert all(prim.sharing == () and prim.reverse is None for prim in program.steps.prim_funcs)
 
 
 def test_none_replaces_nothing() -> None:
     for optimize in ("balanced", "size"):
         options = Options(optimize=optimize, blocks=False, sharing="none")
         program = plan_model(model_path("mlperf_tiny/kws_ref_model"), BOARD, options).program
-        assert all(prim.in_place is None for prim in program.prim_funcs)
-        assert peak_bytes(program.problem, program.plan, "sram") == 16_000
+        assert all(prim.in_place is None for prim in program.steps.prim_funcs)
+        assert program.memory.peak_bytes("sram") == 16_000
 
 
 def test_blocks_lie_apart_too() -> None:
     options = Options(sharing="none")
     program = plan_model(model_path("mlperf_tiny/pretrainedResnet_quant"), BOARD, options).program
-    assert any(prim.block for prim in program.prim_funcs)
+    assert any(prim.block for prim in program.steps.prim_funcs)
     assert apart(program)
 
 
 def test_no_blocks_at_all() -> None:
     options = Options(optimize="size", blocks=False)
     program = plan_model(model_path("mlperf_tiny/vww_96_int8"), BOARD, options).program
-    assert all(prim.block is None for prim in program.prim_funcs)
+    assert all(prim.block is None for prim in program.steps.prim_funcs)
 
 
 def test_streaming_without_blocks_is_refused() -> None:

@@ -15,7 +15,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check.replay import replay_program
 from codegen.plan.live.ties import broken
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import Limits, peak_bytes
+from codegen.program.problem import Limits
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search.choices import Choices
@@ -23,6 +23,7 @@ from codegen.search.kernels import in_place, view_choice
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
+from tests.emit.variants import changed
 from tests.search.kernels.test_selection import SMALL_BOARD as BOARD
 from tests.search.rows import Net, check
 
@@ -39,13 +40,13 @@ def copied(module: Module, **choices: object) -> Program:
 
 
 def peak(program: Program) -> int:
-    return peak_bytes(program.problem, program.plan, "sram")
+    return program.memory.peak_bytes("sram")
 
 
 def kernels(program: Program) -> dict[str, str]:
     return {
         prim.name: prim.kernel
-        for prim in program.prim_funcs
+        for prim in program.steps.prim_funcs
         if prim.let.call.op.name in ("CONCATENATION", "STRIDED_SLICE")
     }
 
@@ -58,7 +59,7 @@ def test_branches_write_into_the_concatenation() -> None:
     program = planned(module)
     assert set(kernels(program).values()) == {"strided_slice_view", "concat_join"}
     check(program, module)
-    assert not any(prim.is_call for prim in program.prim_funcs if prim.name in kernels(program))
+    assert not any(prim.is_call for prim in program.steps.prim_funcs if prim.name in kernels(program))
     # All of x beside three parts of the result, until the fourth may take the place of what it reads; the
     # copy has 40 bytes of arguments beside 40 of result.
     assert (peak(program), peak(copied(module))) == (70, 80)
@@ -86,7 +87,7 @@ def test_what_cannot_be_joined_is_copied_beside_what_can() -> None:
     for optimize in ("speed", "size"):
         program = planned(module, optimize=optimize)
         check(program, module)
-    [concat] = [p for p in planned(module, optimize="speed").prim_funcs if p.kernel == "concat_join"]
+    [concat] = [p for p in planned(module, optimize="speed").steps.prim_funcs if p.kernel == "concat_join"]
     # right is a part of h, and twice is passed twice.
     assert concat.joined == (0,)
     assert concat.is_call
@@ -204,10 +205,10 @@ def test_a_kernel_in_place_does_not_pull_a_larger_value_into_a_join() -> None:
     program = planned(module, optimize="size")
     check(program, module)
     assert peak(program) <= peak(copied(module, optimize="size"))
-    everything = view_choice.alternatives(program.function, _bound(module), edge=Edge())
+    everything = view_choice.alternatives(program.steps.function, _bound(module), edge=Edge())
     taken = in_place.replaced(_bound(module), everything)
     others = in_place.alternatives(
-        program.function,
+        program.steps.function,
         taken,
         Binder({id_: constant.data for id_, constant in module.constants.items()}, BOARD.target),
         optimize="size",
@@ -231,11 +232,11 @@ def test_wrong_offsets_in_a_join_are_rejected() -> None:
     module = net.module(net.relu(net.concat(one, other)))
     program = planned(module, optimize="speed")
     for name, offset in ((one.name, 0), (other.name, 16)):
-        part = program.slices[name]
+        part = program.memory.slices[name]
         assert part.offset_bytes == offset
         for step in (-1, 1):
-            moved = {**program.slices, name: replace(part, offset_bytes=offset + step)}
-            assert replay_program(replace(program, slices=moved))
+            moved = {**program.memory.slices, name: replace(part, offset_bytes=offset + step)}
+            assert replay_program(changed(program, "memory", slices=moved))
 
 
 @st.composite

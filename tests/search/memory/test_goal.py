@@ -19,7 +19,6 @@ from codegen.ir.rules import Place
 from codegen.ir.types import VirtualDevice
 from codegen.kernels import fused
 from codegen.plan.place.bounds import alive_at
-from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices, board_pools, curve, search
@@ -42,11 +41,11 @@ def _plan(key: str, **options: Any) -> Program:
 
 
 def _peak(program: Program) -> int:
-    return sum(peak_bytes(program.problem, program.plan, pool.name) for pool in program.problem.pools)
+    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
 
 
 def _macs(program: Program) -> int:
-    return sum(prim.macs for prim in program.prim_funcs)
+    return sum(prim.macs for prim in program.steps.prim_funcs)
 
 
 def _quiet(stage: str, done: int = 0, total: int | None = None) -> None:
@@ -77,7 +76,7 @@ def test_blocks_are_taken_only_for_what_whole_values_do_not_reach(seed: int, opt
     choices = Choices(planner="optimal", optimize=optimize)
     taken = search(module, HOST, choices, name="model")
     whole = search(module, HOST, choices, name="model", blocks=())
-    has_blocks = any(prim.block is not None for prim in taken.prim_funcs)
+    has_blocks = any(prim.block is not None for prim in taken.steps.prim_funcs)
     assert _peak(taken) <= _peak(whole) * (100 + NEAR_PERCENT) / 100
     assert has_blocks == (_peak(taken) < _peak(whole) or _macs(taken) < _macs(whole))
 
@@ -125,10 +124,10 @@ def test_a_limit_takes_slow_kernels_that_the_goal_would_not() -> None:
     """kws in 8,192 bytes takes depthwise kernels that replace their argument, even for `speed`."""
     free = _plan(KWS, optimize="speed")
     assert _peak(free) > 8_192
-    assert all(prim.in_place is None for prim in free.prim_funcs)
+    assert all(prim.in_place is None for prim in free.steps.prim_funcs)
     tight = _plan(KWS, optimize="speed", pool_limits={"sram": 8_192})
     assert _peak(tight) <= 8_192
-    assert any(prim.in_place is not None for prim in tight.prim_funcs)
+    assert any(prim.in_place is not None for prim in tight.steps.prim_funcs)
 
 
 def _missed(key: str, board: Any, **options: Any) -> PoolsTooSmall:
@@ -146,9 +145,9 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
     # The same plan, made with that budget: these are the buffers alive in its peak step.
     program = _plan(RESNET, pool_limits={"sram": short.needed_bytes})
     assert _peak(program) == short.needed_bytes
-    assert short.alive == alive_at(program.problem, program.plan, "sram", short.time)
-    (step,) = [i for i, (start, stop) in enumerate(program.times) if start <= short.time < stop]
-    assert short.step == program.prim_funcs[step].let.where
+    assert short.alive == alive_at(program.memory.problem, program.memory.plan, "sram", short.time)
+    (step,) = [i for i, (start, stop) in enumerate(program.steps.times) if start <= short.time < stop]
+    assert short.step == program.steps.prim_funcs[step].let.where
     (message,) = error.messages
     assert str(message) == "\n".join(
         [
@@ -196,8 +195,8 @@ def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
     program = plan_model(
         model_path(KWS), STM32, Options(pool_limits={**limits, **{k: v or 0 for k, v in budgets.items()}})
     ).program
-    for pool in program.problem.pools:
-        assert peak_bytes(program.problem, program.plan, pool.name) <= pool.limit_bytes
+    for pool in program.memory.problem.pools:
+        assert program.memory.peak_bytes(pool.name) <= pool.limit_bytes
 
 
 @pytest.mark.parametrize("board", ["lm3s6965evb", "microbit", "mps2-an500"])
@@ -220,7 +219,7 @@ def test_blocks_of_lean_kernels_are_tried_where_a_limit_is_missed() -> None:
     choices = Choices(planner="optimal", pool_limits={"sram": 13_500})
     program = search(module, board, choices, name="model")
     assert _peak(program) <= 13_500
-    blocks = [prim.block for prim in program.prim_funcs if prim.block is not None]
+    blocks = [prim.block for prim in program.steps.prim_funcs if prim.block is not None]
     assert blocks
     assert not any(stage.kernel.workspace for block in blocks for stage in block.stages if stage.kernel)
 
@@ -335,8 +334,8 @@ def test_budgets_of_several_pools_are_offered_together_and_hold_together() -> No
         _missed(KWS, board, pool_limits={**limits, pool: budget}, places=places)
     made = Options(board=board.name, pool_limits=budgets, places=places)
     program = plan_model(model_path(KWS), board, made).program
-    for pool in program.problem.pools:
-        assert peak_bytes(program.problem, program.plan, pool.name) <= budgets[pool.name]
+    for pool in program.memory.problem.pools:
+        assert program.memory.peak_bytes(pool.name) <= budgets[pool.name]
 
 
 def test_one_byte_is_one_byte() -> None:

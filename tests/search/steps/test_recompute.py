@@ -14,7 +14,7 @@ from codegen.ir.evaluate import evaluate
 from codegen.plan.check import replay, validate
 from codegen.plan.place import planners
 from codegen.program.interface import Edge
-from codegen.program.problem import Pool, peak_bytes
+from codegen.program.problem import Pool
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices
@@ -104,9 +104,9 @@ def test_any_variant_computes_the_same(seed: int) -> None:
         check(module, planning(variant, module).attempt(tiling.segments))
         macs = sum(prim.macs for prim in variant.prim_funcs)
         assert macs - sum(prim.macs for prim in first.prim_funcs) == variant.extra_macs
-        again = [let.var.name for let in variant.function.body if let not in first.function.body]
+        again = [let for let in variant.function.body if let.repeats]
         assert len(variant.prim_funcs) > len(first.prim_funcs)
-        assert any("_again" in name for name in again)
+        assert again and all(let not in first.function.body for let in again)
         assert list(variant.function.results) == list(first.function.results)
 
 
@@ -116,9 +116,7 @@ def test_the_dice_find_variants() -> None:
         dice_variants(first_variant(random_chain(seed, 6 + seed % 7, joins=True)), seed) for seed in range(60)
     ]
     assert sum(map(len, made)) > 60
-    longest = [
-        max(sum("_again" in let.var.name for let in v.function.body) for v in each) for each in made if each
-    ]
+    longest = [max(sum(bool(let.repeats) for let in v.function.body) for v in each) for each in made if each]
     assert max(longest) > 4
 
 
@@ -235,8 +233,8 @@ def resnet(optimize: Optimize, *, limit: int | None = None, blocks: bool = False
 
 def facts(program: Program) -> tuple[int, int]:
     """Peak in bytes, multiply-accumulates executed."""
-    peak = peak_bytes(program.problem, program.plan, "sram")
-    return peak, sum(prim.macs for prim in program.prim_funcs)
+    peak = program.memory.peak_bytes("sram")
+    return peak, sum(prim.macs for prim in program.steps.prim_funcs)
 
 
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])
@@ -251,9 +249,9 @@ def test_a_missed_budget_is_met_by_running_a_step_twice(optimize: Optimize) -> N
     """Two images and the input of 32 x 32 x 3 bytes, from which the first image is computed again."""
     program = resnet(optimize, limit=40_000)
     assert facts(program) == (2 * 16_384 + 3_072, MACS + FIRST_CONV_MACS)
-    names = [prim.name for prim in program.prim_funcs]
+    names = [prim.name for prim in program.steps.prim_funcs]
     assert names[:5] == ["conv0", "conv1", "conv2", "conv0_again", "add3"]
-    assert program.prim_funcs[3].let.where.startswith("op 0 CONV_2D again")
+    assert program.steps.prim_funcs[3].let.where.startswith("op 0 CONV_2D again")
 
 
 def test_size_runs_a_step_twice() -> None:
@@ -264,7 +262,9 @@ def test_size_runs_a_step_twice() -> None:
 
 def test_constants_are_not_doubled() -> None:
     once, twice = resnet("balanced"), resnet("size")
-    assert [pool.size_bytes for pool in twice.constants] == [pool.size_bytes for pool in once.constants]
+    assert [pool.size_bytes for pool in twice.constants.pools] == [
+        pool.size_bytes for pool in once.constants.pools
+    ]
 
 
 def test_no_variant_fits() -> None:
@@ -294,5 +294,5 @@ def test_size_with_blocks_never_needs_more() -> None:
 
 def test_programs_are_the_same_every_time() -> None:
     one, other = resnet("size"), resnet("size")
-    assert one.function == other.function
-    assert replace(one.plan, seconds=0.0) == replace(other.plan, seconds=0.0)
+    assert one.steps.function == other.steps.function
+    assert replace(one.memory.plan, seconds=0.0) == replace(other.memory.plan, seconds=0.0)

@@ -238,7 +238,7 @@ def test_nobody_waits_for_a_compiler_where_the_first_run_answers(
 
     monkeypatch.setattr(squeeze, "loaded", lambda: False)
     monkeypatch.setattr(squeeze, "library", refuse)
-    plan = plan_only(model_path(key), Options(board="host")).program.plan
+    plan = plan_only(model_path(key), Options(board="host")).program.memory.plan
     assert plan.planner == "optimal"
     assert plan.proved_optimal
 
