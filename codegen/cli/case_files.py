@@ -12,7 +12,14 @@ from click.core import ParameterSource
 from codegen.cli.options.project_file import Settings
 from codegen.driver.build import Built
 from codegen.driver.example import example_cases, example_model
-from codegen.driver.inputs.cases import ArraySource, Case, pattern_case, sequence_cases
+from codegen.driver.inputs.cases import (
+    ArraySource,
+    Case,
+    array_inputs,
+    array_outputs,
+    pattern_case,
+    sequence_cases,
+)
 from codegen.driver.inputs.files import Named, check_outputs, dumped
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
@@ -83,15 +90,13 @@ def model_cases(
 def _cases(
     program: Program, given: ArraySource | None, expected: ArraySource | None, options: Options
 ) -> list[Case]:
-    types = [tensor.type for tensor in program.signature.inputs]
     if given is None:
-        case = pattern_case(types, options.seed)
+        case = pattern_case([tensor.type for tensor in program.signature.inputs], options.seed)
     else:
-        case = Case(name=given.prefix or given.path.name, inputs=given.read("x", types, "input"))
+        case = Case(name=given.prefix or given.path.name, inputs=array_inputs(program, given))
     if expected is None:
         return [case]
-    outputs = expected.read("y", [tensor.type for tensor in program.signature.outputs], "output")
-    return [Case(name=case.name, inputs=case.inputs, expected=outputs)]
+    return [Case(name=case.name, inputs=case.inputs, expected=array_outputs(program, expected))]
 
 
 def check_problem(path: Path, options: Options) -> None:

@@ -69,6 +69,7 @@ def pipeline(
         passes.FoldPad(),
         passes.FuseActivations(),
         passes.RemoveDead(),
+        passes.ShiftWindows(),
         passes.Legalise(),
         *last,
     )

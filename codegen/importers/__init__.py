@@ -15,6 +15,6 @@ Message codes of all importers:
 """
 
 from codegen.importers.dispatch import load
-from codegen.importers.tflite import imported_ops
+from codegen.importers.tflite import STATE_OPS, imported_ops
 
-__all__ = ["imported_ops", "load"]
+__all__ = ["STATE_OPS", "imported_ops", "load"]

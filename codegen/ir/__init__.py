@@ -1,6 +1,6 @@
 """Intermediate representation: typed values in A-normal form, with a virtual device on each."""
 
-from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, StateValue, Var
 from codegen.ir.hardware import (
     Board,
     Cache,
@@ -42,6 +42,7 @@ __all__ = [
     "Runner",
     "SecondCore",
     "Source",
+    "StateValue",
     "Target",
     "TensorType",
     "Uart",

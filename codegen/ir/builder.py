@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, StateValue, Var
 from codegen.ir.operator import Attrs, Op
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
 
@@ -59,9 +59,18 @@ class Builder:
         self._body.append(Let(var=var, call=Call(op=op, args=tuple(args), attrs=attrs), source=source))
         return var
 
-    def build(self, results: Sequence[Arg], metadata: Mapping[str, str] | None = None) -> Module:
+    def build(
+        self,
+        results: Sequence[Arg],
+        metadata: Mapping[str, str] | None = None,
+        states: Sequence[StateValue] = (),
+    ) -> Module:
         """The module; raises ValueError if it is not well formed."""
         function = Function(
-            name=self._name, params=tuple(self._params), body=tuple(self._body), results=tuple(results)
+            name=self._name,
+            params=tuple(self._params),
+            body=tuple(self._body),
+            results=tuple(results),
+            states=tuple(states),
         )
         return Module(functions={self._name: function}, constants=self._constants, metadata=metadata or {})

@@ -119,6 +119,19 @@ class Let:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StateValue:
+    """A value that lives from inference to inference: result `result` is parameter `param` of the next one.
+
+    Both by their positions, which no pass changes.
+    """
+
+    param: int
+    result: int
+    initial: bytes
+    """What the first inference finds there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Function:
     """`params` in, `body` step by step, `results` out. A step is an index into `body`."""
 
@@ -126,9 +139,11 @@ class Function:
     params: tuple[Var, ...]
     body: tuple[Let, ...]
     results: tuple[Arg, ...]
+    states: tuple[StateValue, ...] = ()
+    """What of `params` and `results` is the model's own: nobody outside writes or reads it."""
 
     def __post_init__(self) -> None:
-        """Every use is defined before, every name bound once."""
+        """Every use is defined before, every name bound once, what is kept is alike on both sides."""
         defined: dict[str, Var] = {}
         for param in self.params:
             self._define(defined, param)
@@ -138,6 +153,10 @@ class Function:
             self._define(defined, let.var)
         for result in self.results:
             self._check_use(defined, result)
+        for each in self.states:
+            old, new = self.params[each.param].type, self.results[each.result].type
+            if (old.shape, old.dtype, len(each.initial)) != (new.shape, new.dtype, old.size_bytes):
+                raise ValueError(f"{self.name}: {self.params[each.param].name} is {old}, becomes {new}")
 
     def _define(self, defined: dict[str, Var], var: Var) -> None:
         if var.name in defined:

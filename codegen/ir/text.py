@@ -8,8 +8,9 @@ The text form of a module: `print_module` writes it, `codegen.ir.text.parse_modu
       %conv0: int8[1,8,8,8] q(0.05; -128) = CONV_2D(%image, $c3: ..) stride=(1, 1) at (0, "CONV_2D", "")
     } -> (%conv0)
 
-A device is written `@(target, id, scope)`, `none` for a free part. Floats are written so that they
-read back to the same value.
+State follows the results: `state (1, 0, "AAA=")`, positions of parameter and result, first bytes. A device is
+written `@(target, id, scope)`, `none` for a free part. Floats are written so that they read back to the same
+value.
 
 Reads the text form of a module back (see `codegen.ir.text`).
 """
@@ -24,7 +25,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 
-from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, Var
+from codegen.ir.function import Arg, Call, Constant, ConstRef, Function, Let, Module, Source, StateValue, Var
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
 from codegen.ir.ops import UserKernel, find_op
 from codegen.ir.types import ANYWHERE, DType, Quantization, TensorType, VirtualDevice
@@ -57,6 +58,8 @@ def _function(function: Function) -> Iterator[str]:
     for let in function.body:
         yield f"  {_let(let)}"
     yield f"}} -> ({', '.join(_arg(result) for result in function.results)})"
+    for each in function.states:
+        yield f"state {_literal((each.param, each.result, base64.b64encode(each.initial).decode('ascii')))}"
 
 
 def _let(let: Let) -> str:
@@ -254,7 +257,17 @@ class _Parser:
         take("->")
         take("(")
         results = [arg for arg in self._tokens.several(self._arg, ")") if arg is not None]
-        return Function(name=name, params=tuple(params), body=tuple(body), results=tuple(results))
+        states: list[StateValue] = []
+        while self._tokens.accept("state"):
+            param, result, initial = cast(tuple[int, int, str], self._literal())
+            states.append(StateValue(param=param, result=result, initial=base64.b64decode(initial)))
+        return Function(
+            name=name,
+            params=tuple(params),
+            body=tuple(body),
+            results=tuple(results),
+            states=tuple(states),
+        )
 
     def _binding(self) -> Var:
         name = self._tokens.take().removeprefix("%")

@@ -2,7 +2,16 @@
 
 from codegen.kernels import dsp, fpu, mve, v6m, v7m
 from codegen.kernels.base.registry import Kernel, kernels_for, register, supported_ops
-from codegen.kernels.portable import convolution, device_copy, elementwise, layout, pointwise, pooling, user
+from codegen.kernels.portable import (
+    convolution,
+    device_copy,
+    elementwise,
+    layout,
+    pointwise,
+    pooling,
+    shift,
+    user,
+)
 from codegen.kernels.primfunc import PrimFunc
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "pointwise",
     "pooling",
     "register",
+    "shift",
     "supported_ops",
     "user",
     "v6m",

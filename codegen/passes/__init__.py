@@ -6,6 +6,7 @@ from codegen.passes.legalise import IoTypesInt8, Legalise
 from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.place import Placed, place_edges, place_values
 from codegen.passes.reduce import Reduce, Reduction, Removal
+from codegen.passes.windows import ShiftWindows
 
 __all__ = [
     "FoldConstants",
@@ -19,6 +20,7 @@ __all__ = [
     "Reduction",
     "Removal",
     "RemoveDead",
+    "ShiftWindows",
     "place_edges",
     "place_values",
     "run_passes",

@@ -103,8 +103,9 @@ class IoTypesInt8:
             values: dict[str, Arg] = {}
             params: list[Var] = []
             dropped: set[str] = set()
-            for param in function.params:
-                edge = _only_quantize(function.body, param, uses)
+            own = {each.param for each in function.states}
+            for position, param in enumerate(function.params):
+                edge = None if position in own else _only_quantize(function.body, param, uses)
                 params.append(param if edge is None else replace(param, type=edge.var.type))
                 if edge is not None:
                     values[edge.var.name] = params[-1]
@@ -113,12 +114,12 @@ class IoTypesInt8:
             body = tuple(substitute_let(let, values) for let in kept)
             results = rewrite_results(function, values)
             by_name = {let.var.name: let for let in body}
-            rewritten = replace(
-                function,
-                params=tuple(params),
-                body=body,
-                results=tuple(_before_dequantize(by_name, result) for result in results),
-            )
+            own = {each.result for each in function.states}
+            outer = [
+                result if position in own else _before_dequantize(by_name, result)
+                for position, result in enumerate(results)
+            ]
+            rewritten = replace(function, params=tuple(params), body=body, results=tuple(outer))
             module = with_function(module, rewritten)
         return module
 

@@ -90,9 +90,13 @@ def place_edges(
             help_ = "leave it out, or place what reads it"
             miss = Message(code="E243", text=text, where=place.who, help=help_, of_one_model=True)
             _miss(place, miss, among_others, missed, messages)
-    results = [result for result in function.results if isinstance(result, Var)]
-    edges = {place: function.params for place in places if place.inputs}
-    edges |= {place: tuple(results) for place in places if place.outputs}
+    own = [(each.param, each.result) for each in function.states]  # the application sees nothing of it
+    params = [param for index, param in enumerate(function.params) if index not in {old for old, _ in own}]
+    others = [result for index, result in enumerate(function.results) if index not in {new for _, new in own}]
+    edges = {place: tuple(params) for place in places if place.inputs}
+    edges |= {
+        place: tuple(each for each in others if isinstance(each, Var)) for place in places if place.outputs
+    }
     found = _given(replace(placed, module=module, missed=missed), function, edges, messages)
     messages.raise_if_any()
     return found

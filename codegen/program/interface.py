@@ -20,6 +20,8 @@ class Edge:
     io: IoMode = IoMode.POOL
     kept: bool | frozenset[str] = False
     """Inputs that are intact when the last step is done: all, none, or those of these names."""
+    shifted: frozenset[str] = frozenset()
+    """Inputs whose bytes a step of the model itself takes: state that is shifted where it is."""
     streamed: str | None = None
     """The input that the application delivers row by row; it has no bytes of its own."""
 
@@ -30,7 +32,7 @@ class Edge:
 
     def kept_inputs(self, function: Function) -> frozenset[str]:
         """Names of the inputs of `function` that must be intact when the last step is done."""
-        names = frozenset(param.name for param in function.params)
+        names = frozenset(param.name for param in function.params) - self.shifted
         return names & self.kept if isinstance(self.kept, frozenset) else names if self.kept else frozenset()
 
     def unwritten(self, function: Function) -> frozenset[str]:
@@ -113,6 +115,10 @@ class State:
 
     input: str
     output: str
+    initial: bytes
+    """What the first inference finds in the input."""
+    is_files: bool = False
+    """A variable of the model's file: nobody outside knows it by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,7 +128,8 @@ class Signature:
     inputs: tuple[IoTensor, ...]
     outputs: tuple[IoTensor, ...]
     states: tuple[State, ...] = ()
-    """What lasts from one inference to the next: the last step copies each output over its input."""
+    """What lasts from one inference to the next: where an output does not lie in its input's bytes, the last
+    step copies it there."""
 
     @property
     def state_tensors(self) -> tuple[tuple[IoTensor, IoTensor], ...]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from codegen.ir import Board, Function
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantLayout, ConstantPool
-from codegen.program.interface import Edge, Interface, Signature
+from codegen.program.interface import Edge, Interface, IoTensor, Signature
 from codegen.program.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
 
 
@@ -96,10 +96,17 @@ class Program:
         all there, unless copies of constants are begun in them or they are the last one, with new state."""
         prims = self.steps.prim_funcs
         begun = {0 if copy.copied_at is None else copy.copied_at for copy in self.constants.staged}
-        last = {len(prims) - 1} if self.signature.states else set[int]()
+        last = {len(prims) - 1} if self.copied_states else set[int]()
         return frozenset(
             step for step, prim in enumerate(prims) if not prim.is_call and step not in begun | last
         )
+
+    @property
+    def copied_states(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
+        """State whose new value lies elsewhere, so that the last step has to copy it."""
+        slices = self.memory.slices
+        pairs = self.signature.state_tensors
+        return tuple((old, new) for old, new in pairs if slices[old.value] != slices[new.value])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

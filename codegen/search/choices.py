@@ -103,7 +103,9 @@ class Choices(SearchOptions):
     among_others: bool = False
     """Other models are built too: a rule that applies to nothing here may be for one of them."""
     state_inputs: frozenset[str] = frozenset()
-    """Those inputs: `search` knows them when it has paired `states`."""
+    """Inputs that are state: `search` knows them when it has paired `states`."""
+    shifted_inputs: frozenset[str] = frozenset()
+    """Those of them that a step shifts where they are, so that nothing has to be copied."""
     alone: bool = False
     """No other model runs in the same pools, so that copies made at start-up last."""
     emulated: bool = True
@@ -117,4 +119,5 @@ class Choices(SearchOptions):
         """What of inputs and outputs is the application's; without a function no input is streamed."""
         params = function.params if function is not None and self.stream_input else ()
         kept = self.keep_inputs or self.state_inputs
-        return Edge(io=self.io, kept=kept, streamed=params[0].name if params else None)
+        streamed = params[0].name if params else None
+        return Edge(io=self.io, kept=kept, shifted=self.shifted_inputs, streamed=streamed)

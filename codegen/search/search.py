@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, Function, Module, Var
+from codegen.ir.ops import SHIFT
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.check import memories, replay, validate
 from codegen.plan.clock import Clock
@@ -28,7 +29,7 @@ from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
-from codegen.search.states import check_apart, io_tensors, paired
+from codegen.search.states import check_apart, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
 
@@ -248,18 +249,24 @@ def _binder(module: Module, board: Board) -> Binder:
 
 
 def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...]:
-    """The states of model `name`; raises CodegenError as `paired` does."""
+    """The states of model `name`; raises CodegenError as `of_file` and `paired` do."""
     rules = [rule for rule in choices.states if rule.model in (None, name)]
     inputs, outputs = io_tensors("input", function.params), io_tensors("output", _variables(function))
-    return paired(rules, inputs, outputs, io=choices.io)
+    own = of_file(function, inputs, outputs, io=choices.io, among_others=choices.among_others)
+    taken = {field for state in own for field in (("in", state.input), ("out", state.output))}
+    inputs = tuple(tensor for tensor in inputs if ("in", tensor.field) not in taken)
+    outputs = tuple(tensor for tensor in outputs if ("out", tensor.field) not in taken)
+    return (*own, *paired(rules, inputs, outputs, io=choices.io))
 
 
 def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) -> Choices:
-    """`choices` under which the inputs of `states` keep their bytes."""
+    """`choices` under which the inputs of `states` keep their bytes, or are shifted in them."""
     taken = {state.input for state in states}
     inputs = io_tensors("input", function.params)
     names = frozenset(tensor.value for tensor in inputs if tensor.field in taken)
-    return replace(choices, state_inputs=names)
+    shifts = (let.call.args[0] for let in function.body if let.call.op is SHIFT)
+    shifted = names & {window.name for window in shifts if isinstance(window, Var)}
+    return replace(choices, state_inputs=names, shifted_inputs=shifted)
 
 
 def _owners(function: Function, choices: Choices) -> Owners:

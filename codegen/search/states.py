@@ -1,13 +1,16 @@
 """State: which output of a function takes the place of which input, and what keeps that sound.
 
-The input keeps its bytes from the first step to the next inference, so nothing else ever lies in them. The
-output is a value like others; the last step copies it over the input.
+State are the variables of the file, and what `[[state]]` declares. The input keeps its bytes from the first
+step to the next inference, so nothing else ever lies in them. Where a step writes the output into these bytes
+(a window that is shifted) that is all; else the output is a value like others, which the last step copies.
 """
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from codegen.errors import Messages
-from codegen.ir import Function, Var
+from codegen.ir import Function, TensorType, Var
 from codegen.ir.c_names import identifier, unique
 from codegen.ir.rules import StateRule
 from codegen.kernels.primfunc import PrimFunc
@@ -23,6 +26,37 @@ def io_tensors(kind: str, variables: Sequence[Var]) -> tuple[IoTensor, ...]:
         IoTensor(field=field_, origin=var.origin, value=var.name, type=var.type)
         for field_, var in zip(unique(names), variables, strict=True)
     )
+
+
+def of_file(
+    function: Function,
+    inputs: Sequence[IoTensor],
+    outputs: Sequence[IoTensor],
+    *,
+    io: IoMode,
+    among_others: bool,
+) -> tuple[State, ...]:
+    """The variables of the file that `function` is, with these inputs and outputs. Raises CodegenError E268
+    where the caller owns inputs and outputs, E269 where `among_others` share its pools."""
+    found = tuple(
+        State(
+            input=inputs[each.param].field,
+            output=outputs[each.result].field,
+            initial=each.initial,
+            is_files=True,
+        )
+        for each in function.states
+    )
+    messages = Messages()
+    names = ", ".join(inputs[each.param].origin for each in function.states)
+    if found and io is IoMode.CALLER:
+        text = f"with --io caller no input or output is the model's own, state neither: {names}"
+        messages.add("E268", text, help="use --io pool")
+    if found and among_others:
+        text = f"models that are built together share pools, in which no state lasts: {names}"
+        messages.add("E269", text, help="build the model with state by itself")
+    messages.raise_if_any()
+    return found
 
 
 def paired(
@@ -56,7 +90,7 @@ def paired(
             if fault:
                 help_ = "train or convert the model so that both tensors are alike"
                 messages.add("E265", fault, where=rule.who, help=help_)
-            found.append(State(input=first.field, output=second.field))
+            found.append(State(input=first.field, output=second.field, initial=_zeros(first.type)))
     if rules:
         _check_callers(rules, found, inputs, outputs, io, messages)
     messages.raise_if_any()
@@ -89,6 +123,10 @@ def _misfit(first: IoTensor, second: IoTensor) -> str | None:
     if one.zero_point and one.dtype.size_bytes > 1:
         return f"input {first.field} is {one.dtype.value} with zero point {one.zero_point}, supported is 0"
     return None
+
+
+def _zeros(type_: TensorType) -> bytes:
+    return np.full(type_.shape, type_.zero_point, type_.dtype.numpy).tobytes()
 
 
 def _quantised(tensor: IoTensor) -> str:
@@ -142,9 +180,10 @@ def check_apart(program: Program) -> None:
     messages = Messages()
     fields = {tensor.field: tensor for tensor in program.signature.inputs}
     for state in program.signature.states:
-        held = program.memory.slices[fields[state.input].value].buffer
+        held = program.memory.slices[fields[state.input].value]
         for output in program.signature.outputs:
-            if program.memory.slices[output.value].buffer == held:
+            part = program.memory.slices[output.value]
+            if part.buffer == held.buffer and (output.field != state.output or part != held):
                 messages.add(
                     "E267",
                     f"it is state {state.input} itself, under another name or shape",

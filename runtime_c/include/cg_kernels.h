@@ -347,6 +347,10 @@ typedef struct {
  */
 void cg_concat(const cg_concat_params *params, const void *const *inputs, void *output);
 
+/* The first `added` bytes of the window leave it, the other `kept` ones take their place, and the
+ * frame's `added` bytes follow them. The frame lies apart from the window. */
+void cg_shift(const void *frame, int32_t added, void *window, int32_t kept);
+
 /* A walk that copies blocks: steps are in bytes and may be negative or 0. */
 typedef struct {
     cg_axes extent;
@@ -455,6 +459,8 @@ typedef struct {
 
 /* The result may start up to 3 bytes above the argument: it is a quarter as long. */
 void cg_requantize_s32_s8(const cg_requantize_params *params, const cg_s32 *input, int8_t *output);
+/* In place. */
+void cg_requantize_s8_u8(const cg_requantize_params *params, const int8_t *input, uint8_t *output);
 
 /* min(max(x, low), high): RELU, RELU6. In place. */
 void cg_clamp_f32(float low, float high, const cg_f32 *input, cg_f32 *output, int32_t count);

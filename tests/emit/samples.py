@@ -241,7 +241,8 @@ def lasting(name: str = "lasting", *, board: ir.Board = HOST) -> Program:
     found = assemble(
         name, function, prims, offsets, io=IoMode.POOL, fields=fields, board=board, keep_inputs=keep
     )
-    return changed(found, "signature", states=(State(input="past", output="next"),))
+    state = State(input="past", output="next", initial=bytes([0xFD] * 4))
+    return changed(found, "signature", states=(state,))
 
 
 def bare(name: str = "bare") -> Program:

@@ -11,10 +11,6 @@ from tests.importers.samples import Patch, chain, complaint, everything, importe
 
 OPS_HELP = "help: `codegen ops` lists the supported operators"
 KERNEL_HELP = f"{OPS_HELP}; a kernel of your own can be declared in codegen.toml (docs/user_kernels.md)"
-STATE_HELP = (
-    "export the model with its state as inputs and outputs; [[state]] in codegen.toml keeps it "
-    "(docs/configuration.md)"
-)
 CONV = ("CONV_2D", (1, 4, 4, 2), (1, 4, 4, 3), (np.zeros((3, 1, 1, 2), np.float32),))
 POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
 
@@ -24,7 +20,6 @@ POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
     [
         ("IF", "convert the model without the branch: one model for each way"),
         ("WHILE", "unroll the loop before converting (Keras: LSTM, GRU and RNN with unroll=True)"),
-        ("CALL_ONCE", STATE_HELP),
     ],
 )
 def test_control_flow(name: str, advice: str) -> None:

@@ -73,9 +73,6 @@ def test_every_place_is_there_for_programs() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "advice"),
     [
-        ("VAR_HANDLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
-        ("READ_VARIABLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
-        ("ASSIGN_VARIABLE", {}, "export the model with its state as inputs and outputs; [[state]] in"),
         ("CUSTOM", {"custom_code": "FlexErf"}, "a TensorFlow operator: convert without SELECT_TF_OPS"),
         ("CUSTOM", {"custom_code": "SignalRfft"}, "end the model behind it, and compute these features in"),
         ("CUSTOM", {"custom_code": "TFLite_Detection_PostProcess"}, "end the model in front of it, and"),
@@ -93,12 +90,12 @@ def test_no_kernel_is_advised_where_none_can_be_declared() -> None:
     assert complaint(data).split("\n")[1] == "help: `codegen ops` lists the supported operators"
 
 
-def test_a_handle_of_a_variable_is_no_reason_of_its_own() -> None:
+def test_a_handle_of_a_table_is_no_reason_of_its_own() -> None:
     model = ModelBuilder()
     x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (1, 4), "float32")
     handle = model.tensor("h", (), "resource")
-    model.op("VAR_HANDLE", [], [handle])
-    model.op("READ_VARIABLE", [handle], [y])
+    model.op("HASHTABLE", [], [handle])
+    model.op("HASHTABLE_FIND", [handle, x], [y])
     model.inputs(x)
     model.outputs(y)
     text = complaint(model.build())

@@ -276,16 +276,28 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
 
 
 def _changed(rng: Generator, same: Layer) -> Layer:
-    """A QUANTIZE from int8 to int16 or the other way."""
+    """A QUANTIZE from int8 to int16 or uint8, or from int16 to int8."""
     argument = same.let.call.args[0]
     assert argument is not None
     data = same.values[0]
     assert data is not None
-    if argument.type.dtype is DType.INT8:
+    if argument.type.dtype is DType.INT8 and rng.random() < 0.5:
+        result = _unsigned(int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-2, 2)))
+    elif argument.type.dtype is DType.INT8:
         result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
     else:
         result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
     return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
+
+
+def _unsigned(type_: TensorType) -> TensorType:
+    """The uint8 type that stands for the same numbers as an int8 type."""
+    zero_points = (type_.zero_point + 128,)
+    return replace(
+        type_,
+        dtype=DType.UINT8,
+        quantization=Quantization(scales=(type_.scale,), zero_points=zero_points),
+    )
 
 
 def _narrowed(rng: Generator) -> Layer:

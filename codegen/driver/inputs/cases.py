@@ -26,7 +26,7 @@ class Case:
     name: str
     inputs: tuple[np.ndarray, ...]
     expected: tuple[np.ndarray | None, ...] | None = None
-    """By output; of a sequence None where the file has no array of a state's output."""
+    """By output; None where the file has no array of a state's output."""
 
     @property
     def known_outputs(self) -> tuple[np.ndarray, ...] | None:
@@ -50,22 +50,28 @@ class ArraySource:
             return cls(path=Path(path), prefix=prefix)
         return cls(path=Path(text))
 
-    def read(self, letter: str, types: Sequence[TensorType], what: str) -> tuple[np.ndarray, ...]:
-        """Arrays `letter`0.. with the shapes and dtypes of `types`.
+    def read(
+        self, letter: str, types: Sequence[TensorType], what: str, optional: Collection[int] = ()
+    ) -> tuple[np.ndarray | None, ...]:
+        """Arrays `letter`0.. with the shapes and dtypes of `types`; those of `optional` indexes may be left
+        out (None).
 
         Raises CodegenError E220..E223 listing everything that is missing or does not fit.
         """
         messages = Messages()
         arrays = self._load()
-        found: list[np.ndarray] = []
+        found: list[np.ndarray | None] = []
         for index, type_ in enumerate(types):
             key = self._key(letter, index)
             data = arrays.get(key)
-            if data is None:
+            if data is not None:
+                found.append(
+                    _fitted(data, type_, f"array {key}", f"{what} {index}", str(self.path), messages)
+                )
+                continue
+            if index not in optional:
                 self._add_missing(arrays, key, f"{what} {index}", messages)
-            else:
-                fitted = _fitted(data, type_, f"array {key}", f"{what} {index}", str(self.path), messages)
-                found += [] if fitted is None else [fitted]
+            found.append(None)
         messages.raise_if_any()
         return tuple(found)
 
@@ -211,6 +217,38 @@ def state_inputs(program: Program) -> tuple[int, ...]:
     return tuple(fields.index(state.input) for state in program.signature.states)
 
 
+def array_inputs(program: Program, given: ArraySource) -> tuple[np.ndarray, ...]:
+    """Inputs of one inference. Variables of the model's file may be left out: they are as at the beginning.
+    Raises CodegenError E220 to E223, as `array_outputs` does."""
+    own = {
+        each
+        for each, state in zip(state_inputs(program), program.signature.states, strict=True)
+        if state.is_files
+    }
+    read = given.read("x", [tensor.type for tensor in program.signature.inputs], "input", own)
+    firsts = _firsts(program)
+    return tuple(firsts[index] if data is None else data for index, data in enumerate(read))
+
+
+def array_outputs(program: Program, expected: ArraySource) -> tuple[np.ndarray | None, ...]:
+    """Expected outputs of one inference; those of variables of the model's file may be left out."""
+    own = {
+        each
+        for each, state in zip(state_outputs(program), program.signature.states, strict=True)
+        if state.is_files
+    }
+    return expected.read("y", [tensor.type for tensor in program.signature.outputs], "output", own)
+
+
+def _firsts(program: Program) -> dict[int, np.ndarray]:
+    """What the first inference finds in each input that is state."""
+    found: dict[int, np.ndarray] = {}
+    for index, state in zip(state_inputs(program), program.signature.states, strict=True):
+        type_ = program.signature.inputs[index].type
+        found[index] = np.frombuffer(state.initial, type_.dtype.numpy).reshape(type_.shape)
+    return found
+
+
 def state_outputs(program: Program) -> tuple[int, ...]:
     """Indexes of the outputs that become them, in the same order."""
     fields = [tensor.field for tensor in program.signature.outputs]
@@ -234,8 +272,8 @@ def sequence_cases(
         name = given.prefix or given.path.name
         names = [f"{name}, row {number}" for number in range(len(read))]
         rows = [tuple(_zero(t) if d is None else d for t, d in zip(types, r, strict=True)) for r in read]
-    zeros = {index: _zero(types[index]) for index in state_inputs(program)}
-    inputs = [tuple(zeros.get(index, data) for index, data in enumerate(row)) for row in rows]
+    firsts = _firsts(program)
+    inputs = [tuple(firsts.get(index, data) for index, data in enumerate(row)) for row in rows]
     return [
         Case(name=name, inputs=own, expected=outputs)
         for name, own, outputs in zip(names, inputs, _outputs(program, expected, len(rows)), strict=True)

@@ -126,9 +126,7 @@ def _touched(program: Program) -> list[list[Buffer]]:
         used |= {copy.buffer for copy in program.constants.staged if step in (copy.copied_at, copy.used_at)}
         if step == len(program.steps.prim_funcs) - 1:
             used |= {
-                program.memory.slices[each.value].buffer
-                for pair in program.signature.state_tensors
-                for each in pair
+                program.memory.slices[each.value].buffer for pair in program.copied_states for each in pair
             }
         found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
     return found

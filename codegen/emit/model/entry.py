@@ -21,7 +21,7 @@ from codegen.emit.values.copies import (
     stagings,
     start_text,
     state_copies,
-    state_zeros,
+    state_resets,
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
 from codegen.emit.values.model_data import image_tag
@@ -94,8 +94,8 @@ class EntryView:
     """C functions that users wrote, by name."""
     start: str
     """The function that copies constants at start-up, and its state; empty if there are none."""
-    state_zeros: tuple[str, ...]
-    """Statements that set all state to zero."""
+    state_resets: tuple[str, ...]
+    """Statements that set all state to what the first inference finds."""
 
 
 def core1_functions(program: Program) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ class _Entry:
             core1_given=statement(_CORE1, "given", self.program.name, list(given)) if given else "",
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
             start=start_text(self.program, self.places, self.linked),
-            state_zeros=state_zeros(self.program, self.places),
+            state_resets=state_resets(self.program, self.places),
         )
 
     def _pointers(self) -> Iterator[str]:
@@ -262,7 +262,7 @@ class _Entry:
             any(isinstance(place, PoolBytes) for place in places)
             or any(WorkspaceArg(name=space.name) in prim.call_args for space in prim.workspaces)
             or (self.external and prim.constants)
-            or (self.program.signature.states and prim is self.program.steps.prim_funcs[-1])
+            or (self.program.copied_states and prim is self.program.steps.prim_funcs[-1])
         ):
             found.insert(0, "pools")
         return [*found, "context"] if _may_fail(prim) else found

@@ -9,6 +9,7 @@ import numpy as np
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
+from codegen.emit.values.model_data import byte_rows
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking
 from codegen.program.interface import IoTensor
@@ -128,12 +129,20 @@ def _stream(unpacking: Unpacking, source: str) -> str:
 # ---- state ------------------------------------------------------------------------------
 
 
-def state_zeros(program: Program, places: Places) -> tuple[str, ...]:
-    """The statements that set all state to zero."""
+def state_resets(program: Program, places: Places) -> tuple[str, ...]:
+    """The statements that set all state to its first bytes: zeros where nothing else is said."""
     return tuple(
-        statement(_MEMORY, "set_state", _address(places, first), _zero(first), first.type.size_bytes)
-        for first, _ in program.signature.state_tensors
+        _reset(_address(places, old), state.initial, f"initial{index}")
+        for index, (state, (old, _)) in enumerate(
+            zip(program.signature.states, program.signature.state_tensors, strict=True)
+        )
     )
+
+
+def _reset(address: str, initial: bytes, name: str) -> str:
+    if len(set(initial)) == 1:
+        return statement(_MEMORY, "set_state", address, f"0x{initial[0]:02x}", len(initial))
+    return statement(_MEMORY, "init_state", address, name, byte_rows(initial), len(initial))
 
 
 def state_copies(program: Program, places: Places) -> list[str]:
@@ -142,7 +151,7 @@ def state_copies(program: Program, places: Places) -> list[str]:
         statement(
             _MEMORY, "copy_state", _address(places, first), _address(places, second), first.type.size_bytes
         )
-        for first, second in program.signature.state_tensors
+        for first, second in program.copied_states
     ]
 
 
@@ -151,11 +160,3 @@ def _address(places: Places, tensor: IoTensor) -> str:
     if not isinstance(place, PoolBytes):
         raise ValueError(f"state {tensor.field} is the caller's")
     return places.byte_address(place)
-
-
-def _zero(tensor: IoTensor) -> str:
-    """The byte that all bytes of a zero are."""
-    stored = tensor.type.zero_point
-    if stored and tensor.type.dtype.size_bytes > 1:
-        raise ValueError(f"state {tensor.field}: zero point {stored} of {tensor.type.dtype.value}")
-    return f"0x{stored & 0xFF:02x}"

@@ -117,8 +117,7 @@ _VENDOR_ADVICE = (
     "codegen.toml (docs/user_kernels.md)"
 )
 
-_VARIABLES = ("ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE")
-_VARIABLES_ADVICE = (
+_HANDLE_ADVICE = (
     "export the model with its state as inputs and outputs; [[state]] in codegen.toml keeps it "
     "(docs/configuration.md)"
 )
@@ -126,7 +125,6 @@ _VARIABLES_ADVICE = (
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {
         "CALL": "convert the model as one function",
-        "CALL_ONCE": _VARIABLES_ADVICE,
         "IF": "convert the model without the branch: one model for each way",
         "WHILE": "unroll the loop before converting (Keras: LSTM, GRU and RNN with unroll=True)",
     }
@@ -154,8 +152,8 @@ _TYPES: Mapping[str, str] = MappingProxyType(
         "complex128": "leave the Fourier transform outside: give the model real numbers",
         "float64": "build the model with float32 (Keras: set_floatx), and convert it again",
         "int4": "convert it again with weights of 8 bits",
-        "resource": _VARIABLES_ADVICE,
-        "variant": _VARIABLES_ADVICE,
+        "resource": _HANDLE_ADVICE,
+        "variant": _HANDLE_ADVICE,
     }
 )
 _ANY_TYPE = "convert it again with int8 or float32 values"
@@ -172,8 +170,6 @@ def unsupported(name: str, custom_name: str, outputs: int) -> tuple[str, str]:
         return _unsupported_custom(custom_name, outputs)
     if name in CONTROL_FLOW:
         return f"control flow ({name} calls another subgraph) is not supported", CONTROL_FLOW[name]
-    if name in _VARIABLES:
-        return f"operator {name} is not supported: state in variables", _VARIABLES_ADVICE
     return f"operator {name} is not supported", _kernel(outputs)
 
 

@@ -81,11 +81,12 @@ class Tensors:
         """Whether the tensor is a constant: the file holds bytes for it, or they were folded."""
         return len(self._bytes(self.tensor(index))) > 0
 
-    def type(self, index: int) -> TensorType:
-        """Type of a tensor that values flow through: at least one element, of a supported type."""
+    def type(self, index: int, *, unsigned: bool = False) -> TensorType:
+        """Type of a tensor that values flow through: at least one element, of a supported type; `unsigned`:
+        uint8 is one of them."""
         found = self._types.get(index)
         if found is None:
-            found = self._types[index] = self._once(index, self._checked_type)
+            found = self._types[index] = self._once(index, lambda each: self._checked_type(each, unsigned))
         return found
 
     def constant(self, index: int) -> Constant:
@@ -128,7 +129,7 @@ class Tensors:
             )
         return self._model.buffers[tensor.buffer]
 
-    def _checked_type(self, tensor: FileTensor) -> TensorType:
+    def _checked_type(self, tensor: FileTensor, unsigned: bool) -> TensorType:
         if tensor.variable:
             raise _refused(
                 tensor,
@@ -139,7 +140,7 @@ class Tensors:
         if tensor.sparse:
             text = "is sparse, which is not supported"
             raise _refused(tensor, "E301", text, "convert it as a dense model")
-        dtype = _dtype(tensor)
+        dtype = DType.UINT8 if unsigned and tensor.type_code == TypeCode.UINT8 else _dtype(tensor)
         shape = _shape(tensor)
         if 0 in shape:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")

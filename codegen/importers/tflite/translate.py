@@ -1,7 +1,7 @@
 """Translates the records of a TFLite file to a module: one function in the file's order of operators."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,10 +10,20 @@ from codegen.importers.printable_names import identifiers
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, operator_codes, read
 from codegen.importers.tflite.operators import translators
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
-from codegen.importers.tflite.operators.translators import SPLITTERS, TRANSLATORS, imported_ops, is_imported
+from codegen.importers.tflite.operators.translators import (
+    ASSIGN,
+    ONCE,
+    READ,
+    SPLITTERS,
+    STATE_OPS,
+    TRANSLATORS,
+    imported_ops,
+    is_imported,
+)
 from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report, unsupported
 from codegen.importers.tflite.tensors import Budget, Tensors, unknown_extent
-from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, TensorType, Var
+from codegen.importers.tflite.variables import Variables
+from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, StateValue, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
 
@@ -32,7 +42,9 @@ def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = (
     Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
     that is wrong or unsupported together.
     """
-    translation = _Translation(_read(data, file_name, kernels), kernels)
+    translation = _Translation(
+        _read(data, file_name, kernels), kernels, lambda subgraph: read(data, file_name, subgraph)
+    )
     function = translation.run()
     return Module(
         functions={function.name: function},
@@ -77,8 +89,11 @@ def _known(constants: Mapping[str, Constant], arg: Arg | None) -> np.ndarray | N
 class _Translation:
     """State of one import: values defined so far, steps so far, problems so far."""
 
-    def __init__(self, model: FileModel, kernels: Sequence[UserKernel]) -> None:
-        self._model = model
+    def __init__(
+        self, model: FileModel, kernels: Sequence[UserKernel], subgraph: Callable[[int], FileModel]
+    ) -> None:
+        """`subgraph`: any one of the file, by its number."""
+        self._model, self._subgraph = model, subgraph
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = Report(model.file_name)
@@ -90,6 +105,9 @@ class _Translation:
         self._values = Values(self.tensors, producers)
         self._body: list[Let] = []
         self._budget = Budget()
+        self._variables = Variables(model.operators)
+        self._identifiers: Mapping[str, str] = {}
+        """C identifiers of variables."""
 
     def run(self) -> Function:
         """The file's function; raises CodegenError with every problem found."""
@@ -98,8 +116,24 @@ class _Translation:
         for operator in self._model.operators:
             self._step(operator)
         results = self._results()
+        further, states = self._states(len(params), len(results))
         self._report.raise_if_any()
-        return Function(name="main", params=params, body=tuple(self._body), results=results)
+        return Function(
+            name="main",
+            params=(*params, *self._variables.params),
+            body=tuple(self._body),
+            results=(*results, *further),
+            states=states,
+        )
+
+    def _states(self, params: int, results: int) -> tuple[tuple[Var, ...], tuple[StateValue, ...]]:
+        try:
+            return self._variables.states(params, results)
+        except Refused as refused:
+            self._report.add(refused.problem)
+        except AlreadyReported:
+            pass
+        return (), ()
 
     def _check_entry_points(self) -> None:
         others = sorted({index for index in self._model.entry_subgraphs if index != 0})
@@ -112,10 +146,11 @@ class _Translation:
         if not inputs:
             text = "the model has no inputs, so its outputs are constants"
             self._report.add(Problem(code="E301", text=text))
-        origins = [self._tensor_name(index) for index in inputs]
-        names = identifiers(origins, [op.short for op in (*OPS.values(), USER)])
+        origins, variables = [self._tensor_name(index) for index in inputs], self._variables.names
+        names = identifiers([*origins, *variables], [op.short for op in (*OPS.values(), USER)])
+        self._identifiers = dict(zip(variables, names[len(inputs) :], strict=True))
         params: list[Var] = []
-        for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=True)):
+        for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=False)):
             where = f"graph input {position}"
             kind = self._new_value(index, where)
             if kind is not None:
@@ -136,7 +171,7 @@ class _Translation:
         if -1 in tensor.signature[1:]:
             self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
 
-    def _new_value(self, index: int, where: str) -> TensorType | None:
+    def _new_value(self, index: int, where: str, *, unsigned: bool = False) -> TensorType | None:
         """Type of a tensor that gets its value here; None if that was reported as impossible."""
         try:
             tensor = self.tensors.tensor(index)
@@ -144,7 +179,7 @@ class _Translation:
                 raise Refused("E303", f"{tensor} gets a value twice")
             if self.tensors.has_data(index):
                 raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
-            kind = self.tensors.type(index)
+            kind = self.tensors.type(index, unsigned=unsigned)
             self._budget.value(kind)
             return kind
         except Refused as refused:
@@ -156,6 +191,9 @@ class _Translation:
     def _step(self, operator: FileOperator) -> None:
         """Translate one operator; whatever comes of it, its results are defined for those that follow."""
         origin = source(operator, self.tensors)
+        if operator.name in STATE_OPS:
+            self._on_variable(operator, str(origin))
+            return
         folded = self._is_folded(operator)
         known = folded or self._is_known(operator)
         if not known:
@@ -166,7 +204,9 @@ class _Translation:
             self._report.add(Problem(code="E303", text=text), where=str(origin))
             known = False
         kinds = [
-            None if not known and self._is_handle(index) else self._new_value(index, str(origin))
+            None
+            if not known and self._is_handle(index)
+            else self._new_value(index, str(origin), unsigned=operator.name == "QUANTIZE")
             for index in operator.outputs
         ]
         site = Site(operator, self._values, self._report, kinds)
@@ -174,6 +214,28 @@ class _Translation:
             return
         lets = self._translated(site) if known and not folded else None
         self._define(operator, kinds, lets)
+
+    def _on_variable(self, operator: FileOperator, where: str) -> None:
+        """Follow an operator on variables; what a READ_VARIABLE gives is defined whatever comes of it."""
+        kinds = [self._new_value(index, where) for index in operator.outputs] if operator.name == READ else []
+        held: Var | bytes | None = None
+        try:
+            if operator.name == ONCE:
+                self._variables.call_once(operator, self._subgraph)
+            elif operator.name == ASSIGN:
+                self._variables.assign(operator, self._values.read)
+            elif kinds and kinds[0] is not None:
+                held = self._variables.read(operator, kinds[0], self._identifiers)
+        except Refused as refused:
+            self._report.add(refused.problem, where=where)
+        except AlreadyReported:
+            pass
+        for index, kind in zip(operator.outputs, kinds, strict=False):
+            if isinstance(held, bytes) and kind is not None:
+                self.tensors.fold(index, np.frombuffer(held, kind.dtype.numpy).reshape(kind.shape))
+            elif not self._values.is_computed(index):
+                value = held if isinstance(held, Var) else None
+                self._values.define(index, value, from_inputs=True)
 
     def _is_folded(self, operator: FileOperator) -> bool:
         """Whether the operator's results are known before the model runs."""

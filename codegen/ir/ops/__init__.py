@@ -20,7 +20,7 @@ from codegen.ir.ops.base.attrs import (
     StridedSliceAttrs,
     TransposeAttrs,
 )
-from codegen.ir.ops.inserted import DEVICE_COPY
+from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
@@ -37,14 +37,15 @@ USER = User()
 
 
 def find_op(name: str) -> Op | None:
-    """The operator `name` of the IR's text form: one of `OPS`, USER or DEVICE_COPY."""
-    return next((op for op in (USER, DEVICE_COPY) if op.name == name), OPS.get(name))
+    """The operator `name` of the IR's text form: one of `OPS`, USER, SHIFT or DEVICE_COPY."""
+    return next((op for op in (USER, SHIFT, DEVICE_COPY) if op.name == name), OPS.get(name))
 
 
 __all__ = [
     "DEVICE_COPY",
     "OPS",
     "POINTWISE",
+    "SHIFT",
     "USER",
     "Activation",
     "Attrs",

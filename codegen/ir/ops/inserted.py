@@ -1,4 +1,6 @@
-"""Operators that no file has: only the search puts them in.
+"""Operators that no file has: passes and the search put them in.
+
+SHIFT: a window of frames moved on by one frame. A pass makes it of state.
 
 DEVICE_COPY: the same value in another memory. Only the search (and text) makes it.
 
@@ -12,8 +14,47 @@ import numpy as np
 
 from codegen.ir.function import Arg, ConstRef, Function, Let
 from codegen.ir.operator import Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.operands import narrow, operand
+from codegen.ir.ops.base.operands import narrow, need_count, operand, present
 from codegen.ir.types import TensorType
+
+
+class Shift(Op):
+    """SHIFT of a window: what is first in memory goes, a frame comes in behind the rest. It is no operator of
+    files: `OPS` does not list it.
+
+    The axis along which frames follow each other is outermost but for axes of extent 1, so bytes say it all.
+    """
+
+    name = "SHIFT"
+    short = "shift"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The window's."""
+        del attrs
+        need_count(args, 2, 2)
+        window, frame = operand(args, 0, "window"), operand(args, 1, "frame")
+        if frame.elements > window.elements:
+            raise ValueError(f"a frame of {frame.elements} elements for a window of {window.elements}")
+        return window.shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Window and result are of one type, the frame of its elements."""
+        self.result_shape(attrs, args)
+        window, frame = operand(args, 0, "window"), operand(args, 1, "frame")
+        if result != window:
+            raise ValueError(f"the result is {result}, a shifted window is of its own type, {window}")
+        if (frame.dtype, frame.quantization) != (window.dtype, window.quantization):
+            raise ValueError(f"the frame is {frame}, the window {window}, or quantised differently")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """The window without its first elements, then the frame."""
+        del attrs, args
+        window, frame = present(values, 0, "window"), present(values, 1, "frame")
+        rest = window.reshape(-1)[frame.size :]
+        return np.concatenate([rest, frame.reshape(-1)]).reshape(result.shape)
+
+
+SHIFT = Shift()
 
 
 class DeviceCopy(Op):

@@ -271,7 +271,8 @@ class LeakyRelu(Pointwise):
 
 
 class Quantize(Pointwise):
-    """QUANTIZE: float32 -> int8 or int16, or an integer -> int8 or int16 of another scale or zero point."""
+    """QUANTIZE: float32 -> int8 or int16, an integer -> int8 or int16 of another scale or zero point, int8 ->
+    uint8."""
 
     name = "QUANTIZE"
     short = "quantize"
@@ -279,12 +280,13 @@ class Quantize(Pointwise):
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """float32, int8, int16 or int32 in, int8 or int16 out."""
+        """float32, int8, int16 or int32 in, int8 or int16 out; of int8 uint8 too."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
         need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32)
-        need_dtype(result, "result", DType.INT8, DType.INT16)
+        unsigned = (DType.UINT8,) if argument.dtype is DType.INT8 else ()
+        need_dtype(result, "result", DType.INT8, DType.INT16, *unsigned)
         need_quantized(result, "result")
         if argument.dtype is not DType.FLOAT32:
             need_quantized(argument, "argument")

@@ -75,8 +75,9 @@ def replay(
     Of `problem` only pools and buffer sizes are used. The first step in which a value is found damaged is
     named, with the value that owns its bytes by then.
 
-    `states`: (input, result) whose bytes the last step copies over the input's. With such the steps run twice
-    in a row, and of the second inference the caller writes the other inputs only.
+    `states`: (input, result): the result is the input of the next inference, by a copy in the last step where
+    it does not lie in the input's bytes. With such the steps run twice in a row, and of the second inference
+    the caller writes the other inputs only.
     """
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         return ["the PrimFuncs are not the steps of the function, in its order"]
@@ -89,7 +90,9 @@ def replay(
     _copy(staged, None, memory)
     for first, _ in states:  # the application's call that sets them to zero
         memory.write(first, places.values.get(first))
+    there = {new for old, new in states if places.values.get(old) == places.values.get(new)}
     results = {result.name: None for result in function.results if isinstance(result, Var)}
+    results = {name: None for name in results if name not in there}
     kept = [*results, *sorted(edge.kept_inputs(function) - results.keys())]
     found = _inference(function, prim_funcs, places, memory, staged, states, kept)
     if states and not found:

@@ -82,14 +82,13 @@ class _Graph:
     def __init__(self, function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> None:
         self._prim_funcs = prim_funcs
         self._step = {prim.let.var.name: step for step, prim in enumerate(prim_funcs)}
-        roots = [*function.params, *(prim.let.var for prim in prim_funcs if prim.view is None)]
+        roots = [*function.params, *(prim.let.var for prim in prim_funcs if prim.tied is None)]
         self._value = {var.name: index for index, var in enumerate(roots)}
         self._anchors: dict[str, tuple[int, int]] = {var.name: (i, 0) for i, var in enumerate(roots)}
         for prim in prim_funcs:
-            if prim.view is not None:
-                source = _variable(prim, prim.view.argument)
-                value, offset = self._anchors[source.name]
-                self._anchors[prim.let.var.name] = (value, offset + prim.view.offset_bytes)
+            if prim.tied is not None:
+                value, offset = self._anchors[_variable(prim, prim.tied[0]).name]
+                self._anchors[prim.let.var.name] = (value, offset + prim.tied[1])
         inputs = {self._value[param.name] for param in function.params}
         outputs = {self._anchors[r.name][0] for r in function.results if isinstance(r, Var)}
         owned = inputs | outputs if edge.is_callers else set[int]()
@@ -117,6 +116,9 @@ class _Graph:
             value: max(prim.argument_stops[index] for index in indices)
             for value, indices in arguments.items()
         }
+        if prim.tied is not None:  # in place: it writes what is there already
+            phases = (Phase(writing=False, workspace_bytes=sum(w.size_bytes for w in prim.workspaces)),)
+            return OrderNode(reads=tuple(arguments), after=after, phases=phases)
         return OrderNode(
             reads=tuple(arguments),
             writes=(self._value[prim.let.var.name],),
@@ -204,7 +206,7 @@ class Lifetimes:
 
     def _bind(self, prim: PrimFunc, step: int) -> None:
         name = prim.let.var.name
-        source = prim.let.call.args[prim.view.argument] if prim.view else None
+        source = prim.let.call.args[prim.tied[0]] if prim.tied else None
         if isinstance(source, Var):
             self.roots[name] = self.roots[source.name]
             self.deaths[self.roots[name]] = step

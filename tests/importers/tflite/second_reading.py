@@ -44,6 +44,8 @@ StridedSliceOptions begin_mask:int end_mask:int ellipsis_mask:int new_axis_mask:
   offset:bool
 LeakyReluOptions alpha:float
 PackOptions values_count:int axis:int
+CallOnceOptions init_subgraph_index:int
+VarHandleOptions container:string shared_name:string
 """
 
 OPTION_TABLES: Mapping[int, str] = {
@@ -62,6 +64,8 @@ OPTION_TABLES: Mapping[int, str] = {
     32: "StridedSliceOptions",
     59: "PackOptions",
     75: "LeakyReluOptions",
+    103: "CallOnceOptions",
+    111: "VarHandleOptions",
 }
 """Those members of the union `BuiltinOptions` that the importer reads, by their number."""
 

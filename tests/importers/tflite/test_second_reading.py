@@ -100,7 +100,9 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
             found[option] = [int(getattr(options, word)(position)) for position in range(count)]
         else:
             value = getattr(options, word)()
-            found[option] = words[field.kind][value] if field.kind in words else value
+            value = value.decode() if isinstance(value, bytes) else value
+            if value is not None:
+                found[option] = words[field.kind][value] if field.kind in words else value
     return found
 
 

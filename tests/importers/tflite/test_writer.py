@@ -84,6 +84,7 @@ def test_every_option_of_every_operator_lands_in_its_schema_field(name: str) -> 
             Kind.PADDING: ("VALID", 1),
             Kind.ACTIVATION: ("relu6", 3),
             Kind.TYPE: ("int64", 4),
+            Kind.TEXT: (f"name{number}", f"name{number}".encode()),
         }
         given[option], expected[option] = values[field.kind]
     model = ModelBuilder()

@@ -115,6 +115,8 @@ OPTIONS: Mapping[int, Table] = {
     ),
     59: _numbers("PackOptions", ("values_count", _INT), ("axis", _INT)),
     75: _numbers("LeakyReluOptions", ("alpha", _INT)),
+    103: _numbers("CallOnceOptions", ("init_subgraph_index", _INT)),
+    111: _numbers("VarHandleOptions", ("container", Text()), ("shared_name", Text())),
 }
 """Option tables by their number in the union BuiltinOptions."""
 
@@ -183,17 +185,23 @@ _CODES = ("operator_codes", Children(layout=_OPERATOR_CODE, limit=limits.MAX_OPE
 OPERATOR_CODES = Table(name="Model", fields={1: _CODES})
 """Root table of a file of which nothing but the kinds of operators is read."""
 
-MODEL = Table(
-    name="Model",
-    fields={
-        0: ("version", _INT),
-        1: _CODES,
-        2: ("subgraphs", Children(layout=_SUBGRAPH, limit=limits.MAX_SUBGRAPHS, visited=1)),
-        4: ("buffers", Children(layout=_BUFFER, limit=limits.MAX_BUFFERS)),
-        7: ("signature_defs", Children(layout=_SIGNATURE, limit=limits.MAX_ENTRY_POINTS)),
-    },
-)
-"""Root table of a TFLite file."""
+
+def model_table(subgraphs: int) -> Table:
+    """Root table of a TFLite file of which so many subgraphs are read."""
+    return Table(
+        name="Model",
+        fields={
+            0: ("version", _INT),
+            1: _CODES,
+            2: ("subgraphs", Children(layout=_SUBGRAPH, limit=limits.MAX_SUBGRAPHS, visited=subgraphs)),
+            4: ("buffers", Children(layout=_BUFFER, limit=limits.MAX_BUFFERS)),
+            7: ("signature_defs", Children(layout=_SIGNATURE, limit=limits.MAX_ENTRY_POINTS)),
+        },
+    )
+
+
+MODEL = model_table(1)
+"""Root table of a TFLite file, of which the first subgraph is read."""
 
 
 _U16 = struct.Struct("<H")

@@ -17,7 +17,7 @@ from tflite.Model import Model
 from codegen.errors import CodegenError, Message
 from codegen.importers import limits
 from codegen.importers.printable_names import printable
-from codegen.importers.tflite.file.flatbuffer import MODEL, OPERATOR_CODES, OPTIONS, verify
+from codegen.importers.tflite.file.flatbuffer import OPERATOR_CODES, OPTIONS, model_table, verify
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ class FileOperator:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class FileModel:
-    """The first subgraph of a file and its buffers (views of the file's bytes)."""
+    """A subgraph of a file, the first one if nothing is said, and all buffers (views of the file's bytes)."""
 
     file_name: str
     tensors: tuple[FileTensor, ...]
@@ -89,13 +89,13 @@ _NO_SCALES: npt.NDArray[np.float32] = np.zeros(0, np.float32)
 _NO_ZERO_POINTS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
 
-def read(data: bytes, file_name: str) -> FileModel:
-    """Records of the file's first subgraph.
+def read(data: bytes, file_name: str, subgraph: int = 0) -> FileModel:
+    """Records of one subgraph of the file.
 
     Raises CodegenError: E302 for a damaged file, E305 beyond a limit, E303 for a number that points nowhere.
     """
-    verify(data, MODEL, file_name)
-    return _Reader(data, file_name).model()
+    verify(data, model_table(min(max(subgraph, 0), limits.MAX_SUBGRAPHS) + 1), file_name)
+    return _Reader(data, file_name).model(subgraph)
 
 
 def operator_codes(data: bytes, file_name: str) -> tuple[tuple[str, str], ...]:
@@ -127,14 +127,16 @@ class _Reader:
     def _error(self, code: str, text: str) -> CodegenError:
         return CodegenError(Message(code=code, where=self._file_name, text=text))
 
-    def model(self) -> FileModel:
+    def model(self, subgraph: int) -> FileModel:
         model = cast(Any, Model.GetRootAs(self._data, 0))
         version = int(model.Version())
         if version != _SCHEMA_VERSION:
             raise self._error("E302", f"schema version is {version}, supported is {_SCHEMA_VERSION}")
         if model.SubgraphsLength() == 0:
             raise self._error("E303", "the file holds no subgraph, so there is nothing to run")
-        graph = model.Subgraphs(0)
+        if not 0 <= subgraph < model.SubgraphsLength():
+            raise self._error("E303", f"there is no subgraph {subgraph}")
+        graph = model.Subgraphs(subgraph)
         codes = [self.code(model.OperatorCodes(index)) for index in range(model.OperatorCodesLength())]
         return FileModel(
             file_name=self._file_name,

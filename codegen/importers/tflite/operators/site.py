@@ -232,17 +232,7 @@ class Site:
 
     def options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
         """The operator's options as the schema's table `kind`; None if left out and not `required`."""
-        name = kind.__name__
-        found = _OPTION_NAMES.get(self.operator.options_kind, f"type {self.operator.options_kind}")
-        if self.operator.options_kind == 0 or (found == name and self.operator.options is None):
-            if required:
-                raise Refused("E303", f"has no options, needs {name}")
-            return None
-        if found != name or self.operator.options is None:
-            raise Refused("E303", f"has options of kind {found}, needs {name}")
-        options: Any = kind()
-        options.Init(self.operator.options.Bytes, self.operator.options.Pos)
-        return options
+        return options_of(self.operator, kind, required=required)
 
     def activation(self, code: int) -> Activation:
         """The fused activation numbered `code`; an unsupported one is reported and read as none."""
@@ -254,6 +244,21 @@ class Site:
         else:
             self.complain("E303", f"fused activation number {code} does not exist")
         return Activation.NONE
+
+
+def options_of(operator: FileOperator, kind: type[_Options], *, required: bool = True) -> _Options | None:
+    """See `Site.options`."""
+    name = kind.__name__
+    found = _OPTION_NAMES.get(operator.options_kind, f"type {operator.options_kind}")
+    if operator.options_kind == 0 or (found == name and operator.options is None):
+        if required:
+            raise Refused("E303", f"has no options, needs {name}")
+        return None
+    if found != name or operator.options is None:
+        raise Refused("E303", f"has options of kind {found}, needs {name}")
+    options: Any = kind()
+    options.Init(operator.options.Bytes, operator.options.Pos)
+    return options
 
 
 def where(operator: FileOperator, tensors: Tensors) -> str:

@@ -81,15 +81,21 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
 """Operators that become another one of the IR; the others keep their names."""
 
 
+STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE")
+"""Operators on variables: no steps, but say which values are state (`codegen.importers.tflite.variables`)."""
+
+
 def is_imported(name: str) -> bool:
     """Whether files may have operator `name` without a kernel of the user's."""
-    return name in TRANSLATORS or name in SPLITTERS or name == "SHAPE"
+    return name in TRANSLATORS or name in SPLITTERS or name in STATE_OPS or name == "SHAPE"
 
 
 def imported_ops() -> Mapping[str, str | None]:
     """Every operator that files may have, sorted, with the operator of the IR that it becomes.
 
-    None: it becomes none, for its result is known when the file is read.
+    None: it becomes none, for its result is known when the file is read, or it is about state.
     """
-    names = sorted((*TRANSLATORS, *SPLITTERS, *FOLDED))
-    return {name: None if name in FOLDED else _IMPORTED_AS.get(name, name) for name in names}
+    names = sorted((*TRANSLATORS, *SPLITTERS, *FOLDED, *STATE_OPS))
+    return {
+        name: None if name in FOLDED or name in STATE_OPS else _IMPORTED_AS.get(name, name) for name in names
+    }

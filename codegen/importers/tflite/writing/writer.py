@@ -42,7 +42,8 @@ _IDENTIFIER = b"TFL3"
 
 
 class ModelBuilder:
-    """Collects tensors and operators of one subgraph; `build` gives the file's bytes."""
+    """Collects tensors and operators of one subgraph; `build` gives the file's bytes, with those of further
+    subgraphs."""
 
     def __init__(self, *, description: str = "", metadata: Mapping[str, bytes] | None = None) -> None:
         self._description = description
@@ -52,6 +53,7 @@ class ModelBuilder:
         self._codes: list[tuple[int, str, int]] = []
         self._inputs: tuple[int, ...] = ()
         self._outputs: tuple[int, ...] = ()
+        self._others: list[ModelBuilder] = []
         self._metadata = {name: self._buffer(data) for name, data in sorted((metadata or {}).items())}
 
     @property
@@ -147,6 +149,13 @@ class ModelBuilder:
             )
         )
 
+    def subgraph(self) -> "ModelBuilder":
+        """A further subgraph of the file, in order: the first one is number 1."""
+        other = ModelBuilder()
+        other._buffers, other._codes = self._buffers, self._codes
+        self._others.append(other)
+        return other
+
     def inputs(self, *tensors: int) -> None:
         """Set the graph's inputs."""
         self._inputs = tuple(self._index("inputs", index) for index in tensors)
@@ -161,7 +170,7 @@ class ModelBuilder:
         buffers = write_offsets(fb, [write_buffer(fb, data) for data in self._buffers])
         metadata = write_offsets(fb, [write_metadata(fb, name, at) for name, at in self._metadata.items()])
         codes = write_offsets(fb, [write_code(fb, *code) for code in self._codes])
-        subgraphs = write_offsets(fb, [self._write_subgraph(fb)])
+        subgraphs = write_offsets(fb, [each._write_subgraph(fb) for each in (self, *self._others)])
         description = fb.CreateString(self._description)
         fb.StartObject(8)
         fb.PrependUint32Slot(0, 3, 0)

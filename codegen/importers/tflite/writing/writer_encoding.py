@@ -55,11 +55,13 @@ class OperatorSpec:
     custom_options: bytes = b""
 
 
-def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | float | tuple[int, ...]:
+def encoded(op: str, option: str, field: Field, value: OptionValue) -> int | float | str | tuple[int, ...]:
     """The value as stored; raises ValueError when it is not of the option's kind."""
     words = _WORDS.get(field.kind, {})
     if isinstance(value, str) and value in words:
         return words[value]
+    if field.kind is Kind.TEXT and isinstance(value, str):
+        return value
     if field.kind is Kind.INTS and isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(int(item) for item in value)
     if field.kind is Kind.FLOAT and isinstance(value, int | float):
@@ -161,6 +163,7 @@ def _write_options(fb: Any, operator: OperatorSpec) -> int:
         name: encoded(operator.name, name, fields[name], value) for name, value in operator.options.items()
     }
     vectors = {name: write_ints(fb, value) for name, value in values.items() if isinstance(value, tuple)}
+    vectors |= {name: fb.CreateString(value) for name, value in values.items() if isinstance(value, str)}
     fb.StartObject(max((field.number + 1 for field in fields.values()), default=0))
     for name, value in values.items():
         field = fields[name]

@@ -42,6 +42,7 @@ class Kind(enum.Enum):
     PADDING = "SAME or VALID"
     ACTIVATION = "activation"
     TYPE = "element type"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +148,8 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
         "QUANTIZE": _table("QuantizeOptions"),
         "DEQUANTIZE": _table("DequantizeOptions"),
+        "CALL_ONCE": _table("CallOnceOptions", init_subgraph_index=Kind.INT),
+        "VAR_HANDLE": _table("VarHandleOptions", container=Kind.TEXT, shared_name=Kind.TEXT),
     }
 )
 """Operators that have an options table. Every other operator of the schema is written without options."""
