@@ -30,7 +30,7 @@ RAM_BYTES = {
 """The most that state and values may take together."""
 ON_BOARDS = {
     "mps2-an386": ("okay_nabu", 106_000),
-    "mps2-an385": ("v2_hey_jarvis", 90_000),
+    "mps2-an385": ("v2_hey_jarvis", 102_000),
     "mps3-an547": ("v2_okay_nabu", 50_000),
     "mps2-an505": ("v2_vad", 30_000),
 }

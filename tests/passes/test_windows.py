@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from codegen.ir import DType, Module, Quantization, StateValue, TensorType, Var, VirtualDevice
+from codegen.ir import DType, Module, Quantization, StateValue, TensorType, Var
 from codegen.ir.builder import Builder
 from codegen.ir.evaluate import evaluate
 from codegen.ir.ops import OPS, SHIFT, Attrs, ConcatAttrs, StridedSliceAttrs
@@ -116,15 +116,13 @@ def _apart() -> Module:
 
 
 def _two_devices() -> Module:
-    made = Stream(3, 1)
-    state = replace(made.state, device=VirtualDevice(memory_scope="dtcm"))
-    made._params[1] = state
-    window = made.join(state, made.frame)
-    module = made.made(made.relu(window), made.cut(window, 1, 3))
-    text = print_module(module)
-    line = next(line for line in text.splitlines() if " = CONCATENATION" in line)
-    placed = line.replace(" = ", ' @(none, none, "sram") = ', 1)
-    return parse_module(text.replace(line, placed))
+    text = print_module(_joined(3, 1))
+    for before, after, scope in (("%state: ", "}", "dtcm"), ("%concat0: ", "=", "sram")):
+        head, rest = text.split(before, 1)
+        type_, rest = rest.split(")", 1)
+        text = f'{head}{before}{type_}) @(none, none, "{scope}"){rest}'
+        assert after in rest
+    return parse_module(text)
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,8 @@ def _option_values(operator: FileOperator) -> dict[str, Any]:
             count = getattr(options, f"{word}Length")()
             found[option] = [int(getattr(options, word)(position)) for position in range(count)]
         else:
-            value = getattr(options, word)()
-            value = value.decode() if isinstance(value, bytes) else value
+            value: Any = getattr(options, word)()
+            value = value.decode() if field.kind is writer_options.Kind.TEXT and value is not None else value
             if value is not None:
                 found[option] = words[field.kind][value] if field.kind in words else value
     return found
