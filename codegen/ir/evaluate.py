@@ -21,9 +21,8 @@ def evaluate_let(let: Let, values: Arrays) -> np.ndarray:
 
     Floats overflow to infinity and NaN without a word, as they do in C.
     """
-    types = tuple(None if arg is None else arg.type for arg in let.call.args)
     with np.errstate(all="ignore"):
-        return let.call.op.evaluate(let.call.attrs, values, types, let.var.type)
+        return let.call.op.evaluate(let.call.attrs, values, let.call.types, let.var.type)
 
 
 def steps(

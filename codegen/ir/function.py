@@ -97,6 +97,11 @@ class Call:
     args: tuple[Arg | None, ...]
     attrs: Attrs
 
+    @property
+    def types(self) -> tuple[TensorType | None, ...]:
+        """Types of the arguments, None for one left out."""
+        return tuple(None if arg is None else arg.type for arg in self.args)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Let:
@@ -116,6 +121,11 @@ class Let:
     def where(self) -> str:
         """How messages name this step."""
         return str(self.source) if self.source else f'{self.call.op.name} "{self.var.name}"'
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the call."""
+        return self.call.op.macs(self.call.attrs, self.call.types, self.var.type)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

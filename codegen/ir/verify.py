@@ -8,13 +8,12 @@ def problems(module: Module) -> list[str]:
     found: list[str] = []
     for function in module.functions.values():
         for step, let in enumerate(function.body):
-            args = tuple(None if arg is None else arg.type for arg in let.call.args)
             if not isinstance(let.call.attrs, let.call.op.attrs_type):
                 kind = type(let.call.attrs).__name__
                 found.append(f"{function.name} step {step} {let.where}: attributes are {kind}")
                 continue
             try:
-                let.call.op.check(let.call.attrs, args, let.var.type)
+                let.call.op.check(let.call.attrs, let.call.types, let.var.type)
             except ValueError as error:
                 found.append(f"{function.name} step {step} {let.where}: {error}")
     return found

@@ -50,7 +50,8 @@ class PrimFunc:
     """Run-time arguments born in the result's bytes, where they come side by side; `symbol` copies others."""
     structs: tuple[CStruct, ...] = ()
     call_args: tuple[CallArg, ...] = ()
-    macs: int = 0
+    macs: int = -1
+    """Multiply-accumulates; by default those of `let`."""
     pixels_at_once: int = 1
     """Results that are computed from one reading of the weights: pixels of a tile."""
     instructions: int | None = None
@@ -66,10 +67,7 @@ class PrimFunc:
 
     def __post_init__(self) -> None:
         arity = len(self.let.call.args)
-        if not self.argument_stops:
-            object.__setattr__(self, "argument_stops", (self.sub_steps,) * arity)
-        if not self.reads:
-            object.__setattr__(self, "reads", (1.0,) * arity)
+        self._fill_in(arity)
         if len(self.reads) != arity:
             raise ValueError(f"{self.name}: {len(self.reads)} numbers of reads for {arity} arguments")
         if len(self.argument_stops) != arity or not 0 <= self.result_start < self.sub_steps:
@@ -85,6 +83,14 @@ class PrimFunc:
             raise ValueError(f"{self.name}: a PrimFunc calls a symbol unless its result's bytes are there")
         if self.in_place is not None:
             self._check_in_place(self.in_place)
+
+    def _fill_in(self, arity: int) -> None:
+        if not self.argument_stops:
+            object.__setattr__(self, "argument_stops", (self.sub_steps,) * arity)
+        # What is not listed is read once.
+        object.__setattr__(self, "reads", (*self.reads, *(1.0,) * (arity - len(self.reads))))
+        if self.macs < 0:
+            object.__setattr__(self, "macs", self.let.macs)
 
     def _check_demand(self, demand: MemoryDemand) -> None:
         spaces = [space.name for space in self.workspaces]

@@ -12,7 +12,7 @@ from codegen.plan.clock import Clock
 from codegen.plan.place import planners
 from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, State
-from codegen.program.program import MemoryLayout, OrderCertificate, Program, Steps
+from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
 from codegen.search.choices import Choices
@@ -210,12 +210,7 @@ class _Ready:
             board=self._board,
             metadata=self._module.metadata,
             steps=Steps(function=best.function, prim_funcs=prim_funcs, times=best.live.times),
-            memory=MemoryLayout(
-                problem=best.problem,
-                plan=plan,
-                slices=best.live.slices,
-                workspaces=best.live.workspaces,
-            ),
+            memory=best.live.layout(best.problem, plan),
             constants=ConstantLayout(candidates=pools),
             edge=self.planning.edge,
             signature=Signature(

@@ -161,7 +161,7 @@ def test_fused_operator_evaluates_its_steps(seed: int) -> None:
             values[arg.name] if isinstance(arg, Var) else arg and module.constants[arg.id].data
             for arg in let.call.args
         ]
-        types = [None if arg is None else arg.type for arg in let.call.args]
+        types = let.call.types
         let.call.op.check(let.call.attrs, types, let.var.type)
         values[let.var.name] = evaluate_let(let, args)
     expected = evaluate(module, module.main, [image])[0]

@@ -38,7 +38,7 @@ from codegen.plan.live.liveness import liveness
 from codegen.program.constants import ConstantLayout
 from codegen.program.interface import Edge, IoMode, IoTensor, Signature, State
 from codegen.program.problem import BufferKind, MemoryPlan, Placement, Pool
-from codegen.program.program import MemoryLayout, Program, Steps
+from codegen.program.program import Program, Steps
 from tests.emit.variants import changed
 
 SHA256 = "00112233445566778899aabbccddeeff" * 2
@@ -118,25 +118,19 @@ def assemble(
     flash = Pool(name="flash", region="FLASH", limit_bytes=1 << 20, section=".rodata.cg.flash")
     tensors = {var.name: var for var in function.variables()}
     outputs = [result for result in function.results if isinstance(result, ir.Var)]
+    plan = MemoryPlan(
+        placements={b.id: Placement(pool=offsets[b.id][0], offset=offsets[b.id][1]) for b in live.buffers},
+        planner="by_hand",
+        solver="a person",
+        lower_bounds={"sram": 12, "ccm": 0},
+        proved_optimal=False,
+    )
     return Program(
         name=name,
         board=board,
         metadata={"file": f"{name}.tflite", "format": "tflite", "sha256": SHA256, "options": "--board host"},
         steps=Steps(function=function, prim_funcs=tuple(prims), times=live.times),
-        memory=MemoryLayout(
-            problem=live.problem(pools),
-            plan=MemoryPlan(
-                placements={
-                    b.id: Placement(pool=offsets[b.id][0], offset=offsets[b.id][1]) for b in live.buffers
-                },
-                planner="by_hand",
-                solver="a person",
-                lower_bounds={"sram": 12, "ccm": 0},
-                proved_optimal=False,
-            ),
-            slices=live.slices,
-            workspaces=live.workspaces,
-        ),
+        memory=live.layout(live.problem(pools), plan),
         constants=ConstantLayout(candidates=(flash,), pools=link(prims, (flash,))),
         edge=edge,
         signature=Signature(

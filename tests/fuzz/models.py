@@ -55,7 +55,7 @@ def _rule(layer: Layer) -> str:
     """Name of the operator in the table of ruling engines."""
     call, result = layer.let.call, layer.let.var.type
     op = call.op.name
-    types = [None if arg is None else arg.type for arg in call.args]
+    types = call.types
     first = types[0]
     assert first is not None
     if op == "QUANTIZE" and (first.dtype, result.dtype) == (DType.INT8, DType.INT16):

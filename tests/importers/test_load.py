@@ -129,10 +129,7 @@ NETWORKS = [
 
 
 def _macs(module: Module) -> int:
-    return sum(
-        let.call.op.macs(let.call.attrs, [arg.type if arg else None for arg in let.call.args], let.var.type)
-        for let in module.main.body
-    )
+    return sum(let.macs for let in module.main.body)
 
 
 def _distinct_bytes(module: Module) -> dict[int, int]:

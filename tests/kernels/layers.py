@@ -20,7 +20,7 @@ class Layer:
 
     @property
     def expected(self) -> np.ndarray:
-        types = tuple(None if arg is None else arg.type for arg in self.let.call.args)
+        types = self.let.call.types
         call = self.let.call
         return call.op.evaluate(call.attrs, self.values, types, self.let.var.type)
 

@@ -63,11 +63,7 @@ def block_report(step: int, prim: PrimFunc) -> dict[str, object]:
 
 def inner_macs(prim: PrimFunc) -> int:
     """Multiply-accumulates of a block's layers if each ran once over its whole result."""
-    total = 0
-    for let in _inner(prim):
-        types = tuple(None if arg is None else arg.type for arg in let.call.args)
-        total += let.call.op.macs(let.call.attrs, types, let.var.type)
-    return total
+    return sum(let.macs for let in _inner(prim))
 
 
 def proof_text(program: Program) -> str:

@@ -282,10 +282,9 @@ class Budget:
 
         Raises Refused E305 where it brings the file beyond `MAX_FOLDED_EFFORT`, AlreadyReported from then on.
         """
-        types = [None if arg is None else arg.type for arg in call.args]
         if self._folded_effort > MAX_FOLDED_EFFORT:
             raise AlreadyReported
-        self._folded_effort += effort(call.op, call.attrs, types, result)
+        self._folded_effort += effort(call.op, call.attrs, call.types, result)
         if self._folded_effort > MAX_FOLDED_EFFORT:
             raise Refused(
                 "E305",

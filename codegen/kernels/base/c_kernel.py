@@ -105,7 +105,7 @@ class PortableKernel(Kernel):
             argument_stops=parts.argument_stops,
             result_start=parts.result_start,
             argument_alignment=element_alignment(let),
-            reads=tuple(parts.image_reads if i == 0 else 1.0 for i in range(len(let.call.args))),
+            reads=(parts.image_reads,),
             workspaces=parts.workspaces,
             constants=parts.constants,
             sharing=parts.sharing,
@@ -113,7 +113,6 @@ class PortableKernel(Kernel):
             in_place=parts.in_place,
             structs=parts.structs,
             call_args=parts.call_args,
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             headers=(self.header,),
             rows=parts.rows,
         )
@@ -163,14 +162,9 @@ def element_alignment(let: Let) -> int:
     return min(4, max(type_.dtype.size_bytes for type_ in types))
 
 
-def arg_types(let: Let) -> tuple[TensorType | None, ...]:
-    """Types of all arguments, None for one left out."""
-    return tuple(None if arg is None else arg.type for arg in let.call.args)
-
-
 def arg_type(let: Let, index: int) -> TensorType:
     """Type of argument `index`; raises ValueError if it was left out."""
-    return operand(arg_types(let), index, f"argument {index}")
+    return operand(let.call.types, index, f"argument {index}")
 
 
 def constant_data(let: Let, index: int, constants: ConstantData) -> np.ndarray | None:

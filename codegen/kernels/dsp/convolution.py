@@ -8,7 +8,7 @@ import numpy as np
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.forms import Form, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
@@ -149,7 +149,7 @@ class DspTiled(TiledConv):
             sources=(*_TILE_SOURCES[self.most], _SOURCE),
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
-            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
+            reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
@@ -161,7 +161,6 @@ class DspTiled(TiledConv):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if rows is None else replace(rows, workspace=row_space),

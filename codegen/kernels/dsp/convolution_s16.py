@@ -16,7 +16,7 @@ from codegen.ir.fixed_point import reduced_multiplier
 from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
-from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, arg_types
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import Tiling, tiled_below
@@ -99,7 +99,7 @@ class _Int16(FastKernel):
 
     def other_reason(self, let: Let) -> str | None:
         """Sums that wrap at 32 bits, or what the layer's shape lacks."""
-        if not has_wide_accumulator(arg_types(let)):
+        if not has_wide_accumulator(let.call.types):
             return f"the kernel {self.name} is for sums of 64 bits, the bias is int32"
         return self.shape_reason(let)
 
@@ -156,7 +156,7 @@ class TiledConvS16(_Int16):
             sources=(TILE_SOURCE, "kernels/dsp/conv2d_s16_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4 if window.image[3] % 2 == 0 else 2,
-            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
+            reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=(
                 LinkedConstant(
@@ -175,7 +175,6 @@ class TiledConvS16(_Int16):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=conv_instructions(window, layer),
         )
 
@@ -269,7 +268,7 @@ class DspFullyConnectedS16(_Int16):
             sources=(TILE_SOURCE, "kernels/dsp/fully_connected_s16_dsp.c"),
             headers=(HEADER,),
             argument_alignment=4,
-            reads=(float((outputs + 1) // 2), *(1.0 for _ in let.call.args[1:])),
+            reads=(float((outputs + 1) // 2),),
             constants=(
                 LinkedConstant(
                     role="stream",
@@ -286,7 +285,6 @@ class DspFullyConnectedS16(_Int16):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=rows_instructions(rows, layer),
         )
 

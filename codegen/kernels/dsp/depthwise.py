@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
@@ -181,7 +181,6 @@ class Depthwise3x3(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
             call_args=(*_LEADING, ValueArg(index=0), ResultArg()),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=_instructions(window, tile, rows),
             rows=_row_kernel(let, window),
         )
@@ -213,7 +212,6 @@ class Depthwise3x3InPlace(Depthwise3x3):
             constants=(channels,),
             structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
             call_args=(*_LEADING, ResultArg()),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=_in_place_instructions(window, tile),
             in_place=0,
         )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -87,7 +87,6 @@ class DepthwiseTaps(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=instructions(window, self.group_instructions(window)),
             rows=row_kernel(let, f"cg_{self.name}_row", window),
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from codegen.ir import Let
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import arg_type, arg_types
+from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -75,7 +75,7 @@ class DspFullyConnected(OneRowKernel):
             argument_stops=(1,) * len(let.call.args),
             result_start=0 if self.is_narrow else 1,
             argument_alignment=4 if inputs % GROUP == 0 else 1,
-            reads=(pairs if self.is_narrow else 1.0, *(1.0 for _ in let.call.args[1:])),
+            reads=(pairs if self.is_narrow else 1.0,),
             workspaces=() if self.is_narrow else (space,),
             constants=(
                 LinkedConstant(
@@ -93,7 +93,6 @@ class DspFullyConnected(OneRowKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=row_instructions(channels, is_narrow=self.is_narrow),
             split=None if outputs % _PAIR else self._split(outputs),
         )

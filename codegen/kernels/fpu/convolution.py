@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_types, row_kernel
+from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import FULLY_CONNECTED
@@ -79,7 +79,7 @@ class FpuProduct(FloatKernel):
             sources=(*tile_sources(is_vector=self.is_vector), "kernels/fpu/conv2d_f32_fpu.c"),
             headers=(HEADER,),
             argument_alignment=4,
-            reads=(reads, *(1.0 for _ in let.call.args[1:])),
+            reads=(reads,),
             constants=(
                 LinkedConstant(
                     role="stream",
@@ -96,7 +96,6 @@ class FpuProduct(FloatKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             pixels_at_once=4,
             instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
             rows=by_rows(let, "cg_conv2d_f32_fpu_row", window),

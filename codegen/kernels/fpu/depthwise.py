@@ -8,7 +8,7 @@ import numpy as np
 from codegen.ir import DType, Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import arg_type, arg_types
+from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE
@@ -61,7 +61,7 @@ class FpuDepthwise(FloatKernel):
             sources=(*tile_sources(is_vector=self.is_vector), "kernels/fpu/depthwise_conv2d_f32_fpu.c"),
             headers=(HEADER,),
             argument_alignment=4,
-            reads=(reads, *(1.0 for _ in let.call.args[1:])),
+            reads=(reads,),
             constants=(
                 LinkedConstant(
                     role="stream",
@@ -78,7 +78,6 @@ class FpuDepthwise(FloatKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=depthwise_instructions(window, limits_of(activation), is_vector=self.is_vector),
             rows=by_rows(let, "cg_depthwise_conv2d_f32_fpu_row", window),
         )
@@ -129,7 +128,6 @@ class FpuDepthwiseInPlace(FloatKernel):
                 ResultArg(),
                 WorkspaceArg(name="ring"),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=in_place_instructions(window, limits_of(activation), is_vector=self.is_vector),
         )
 

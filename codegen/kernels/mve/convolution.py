@@ -8,7 +8,7 @@ import numpy as np
 
 from codegen.ir import Let
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import FastKernel, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED
@@ -106,7 +106,7 @@ class _Product(FastKernel):
             symbol=symbol,
             sources=tuple(f"kernels/mve/{source}" for source in sources),
             headers=(HEADER,),
-            reads=(image_reads, *(1.0 for _ in let.call.args[1:])),
+            reads=(image_reads,),
             constants=(product_weights(channels, self.group), product_scales(channels)),
             structs=(
                 conv_params(layer.window, layer.in_zero),
@@ -119,7 +119,6 @@ class _Product(FastKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
         )
 
 

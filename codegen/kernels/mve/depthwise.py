@@ -9,7 +9,7 @@ from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
@@ -77,7 +77,7 @@ class _Depthwise(FastKernel):
             symbol=f"cg_{stem}_s8_mve",
             sources=tuple(f"kernels/mve/{source}" for source in packed.sources),
             headers=(HEADER,),
-            reads=(packed.image_reads, *(1.0 for _ in let.call.args[1:])),
+            reads=(packed.image_reads,),
             workspaces=(space,),
             constants=(packed.stream,),
             structs=(conv_params(window, arg_type(let, 0).zero_point), packed.layer),
@@ -89,7 +89,6 @@ class _Depthwise(FastKernel):
                 ResultArg(),
             ),
             sharing=packed.sharing,
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=packed.instructions,
             pixels_at_once=packed.pixels_at_once,
         )

@@ -103,7 +103,6 @@ class Add(FastKernel):
             structs=(struct,),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),
             sharing=in_place(let, 0, 1),
-            macs=0,
             instructions=40 + -(-count // 4) * (18 if exact else 22),
             rows=row_kernel(let, "cg_add_s8_mve_run"),
         )

@@ -19,7 +19,6 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
-    arg_types,
     constant_data,
     float_limits,
     reverse_stem,
@@ -82,7 +81,7 @@ class _Weighted(PortableKernel):
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
             biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
-            if has_wide_accumulator(arg_types(let)):
+            if has_wide_accumulator(let.call.types):
                 multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
         else:
             biases = LinkedConstant(
@@ -118,7 +117,7 @@ class _Weighted(PortableKernel):
             fields = (*fields, ("scale_step", 0 if len(weight_scales(let)) == 1 else 1))
         if self.argument is DType.INT16:
             c_type = "cg_conv_weights_s16"
-            fields = (*fields, ("wide", int(has_wide_accumulator(arg_types(let)))))
+            fields = (*fields, ("wide", int(has_wide_accumulator(let.call.types))))
         weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
         return Parts(
             structs=(numbers, weights),

@@ -8,7 +8,7 @@ from codegen.ir import DType, Let, Target, TensorType, Var, VirtualDevice
 from codegen.ir.ops import UserAttrs, UserKernel
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.user import ARGUMENT
-from codegen.kernels.base.c_kernel import arg_types, element_alignment
+from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.call import (
     ArrayArg,
@@ -60,7 +60,7 @@ class User(Kernel):
         for index in _single(kernel):
             if index >= arity:
                 return f"kernel {kernel.symbol} wants a memory for argument {index}, there are {arity}"
-        ranks = [len(type_.shape) for type_ in (*arg_types(let), let.var.type) if type_ is not None]
+        ranks = [len(type_.shape) for type_ in (*let.call.types, let.var.type) if type_ is not None]
         return f"declared kernels take up to {MAX_RANK} dimensions" if max(ranks) > MAX_RANK else None
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
@@ -161,7 +161,7 @@ def _scales(let: Let) -> Iterator[LinkedConstant]:
 
 
 def _named(let: Let) -> Iterator[tuple[str, TensorType | None]]:
-    for index, type_ in enumerate(arg_types(let)):
+    for index, type_ in enumerate(let.call.types):
         yield _role(index), type_
     yield "result", let.var.type
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
@@ -81,7 +81,7 @@ class V6mTiled(TiledConv):
             symbol="cg_conv2d_s8_v6m",
             sources=(*TILE_SOURCES, "kernels/v6m/conv2d_s8_v6m.c"),
             headers=(HEADER,),
-            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
+            reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
@@ -93,7 +93,6 @@ class V6mTiled(TiledConv):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if by_row is None else replace(by_row, workspace=space),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -79,7 +79,7 @@ class V6mDepthwiseLines(FastKernel):
             symbol=self.symbol,
             sources=SOURCES,
             headers=(HEADER,),
-            reads=(_image_reads(window), *(1.0 for _ in let.call.args[1:])),
+            reads=(_image_reads(window),),
             workspaces=(space,),
             constants=(
                 LinkedConstant(
@@ -103,7 +103,6 @@ class V6mDepthwiseLines(FastKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=depthwise_instructions(window, channels),
             rows=by_row,
         )
@@ -167,10 +166,8 @@ def workspace(window: WindowShape, results: int, parts: int, let: Let) -> Worksp
     words = padded(taps) + columns(window, results) * height + taps % 2
     size = RUN_BYTES * parts * height + 4 * words
     turns = window.result[0] * -(-window.result[1] // BAND_ROWS) * window.image[3]
-    macs = let.call.op.macs(let.call.attrs, arg_types(let), let.var.type)
-    return Workspace(
-        name="lines", size_bytes=size, reads=max(1.0, 4.0 * macs / size), writes=max(1.0, float(turns))
-    )
+    reads = max(1.0, 4.0 * let.macs / size)
+    return Workspace(name="lines", size_bytes=size, reads=reads, writes=max(1.0, float(turns)))
 
 
 def _image_reads(window: WindowShape) -> float:

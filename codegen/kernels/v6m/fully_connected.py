@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_types
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -66,7 +65,7 @@ class V6mFullyConnected(OneRowKernel):
             symbol=_SYMBOL,
             sources=SOURCES,
             headers=(HEADER,),
-            reads=(float(-(-outputs // GROUP)), *(1.0 for _ in let.call.args[1:])),
+            reads=(float(-(-outputs // GROUP)),),
             constants=(
                 LinkedConstant(
                     role="stream",
@@ -78,7 +77,6 @@ class V6mFullyConnected(OneRowKernel):
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
             structs=(numbers, weights),
             call_args=call_args,
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=fully_connected_instructions(channels, inputs),
             split=None
             if outputs % GROUP

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
@@ -59,7 +59,7 @@ class V7mTiled(TiledConv):
             symbol="cg_conv2d_s8_v7m",
             sources=SOURCES,
             headers=(HEADER,),
-            reads=(window.reads(window.image[3]), *(1.0 for _ in let.call.args[1:])),
+            reads=(window.reads(window.image[3]),),
             workspaces=(space,),
             constants=linked(channels, runs),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
@@ -70,7 +70,6 @@ class V7mTiled(TiledConv):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, runs, self.most),
             rows=None if row is None else replace(row, workspace=space),

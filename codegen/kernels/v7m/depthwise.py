@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import FastKernel, arg_type, arg_types, row_kernel
+from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -69,7 +69,7 @@ class V7mDepthwise(FastKernel):
             symbol="cg_depthwise_s8_v7m",
             sources=SOURCES,
             headers=(HEADER,),
-            reads=(window.reads(count), *(1.0 for _ in let.call.args[1:])),
+            reads=(window.reads(count),),
             workspaces=(space,),
             constants=_linked(let, found, group=count),
             sharing=forward_sharing(let, 0, blocks_below(window, attrs.multiplier)),
@@ -80,7 +80,6 @@ class V7mDepthwise(FastKernel):
                 ValueArg(index=0),
                 ResultArg(),
             ),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=depthwise_instructions(window, found),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
         )
@@ -116,7 +115,6 @@ class V7mDepthwiseInPlace(FastKernel):
             constants=_linked(let, found, group=group),
             structs=(_numbers(let, window, group=group),),
             call_args=(StructArg(suffix="params"), WorkspaceArg(name=space.name), ResultArg()),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=in_place_instructions(window, found, group),
             in_place=0,
         )

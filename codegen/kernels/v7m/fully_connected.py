@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_types
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
@@ -55,7 +54,7 @@ class V7mFullyConnected(OneRowKernel):
             symbol="cg_fully_connected_s8_v7m",
             sources=SOURCES,
             headers=(HEADER,),
-            reads=(float(len(groups)), *(1.0 for _ in let.call.args[1:])),
+            reads=(float(len(groups)),),
             constants=(
                 LinkedConstant(
                     role="weights",
@@ -73,7 +72,6 @@ class V7mFullyConnected(OneRowKernel):
             sharing=forward_sharing(let, 0, below),
             structs=(numbers,),
             call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
-            macs=let.call.op.macs(let.call.attrs, arg_types(let), let.var.type),
             instructions=row_instructions(channels, [len(group) for group in groups]),
         )
 

@@ -45,8 +45,7 @@ def work(module: Module) -> Work:
     macs, weights = 0, dict[str, int]()
     for function in module.functions.values():
         for let in function.body:
-            types = tuple(None if arg is None else arg.type for arg in let.call.args)
-            macs += let.call.op.macs(let.call.attrs, types, let.var.type)
+            macs += let.macs
             if isinstance(let.call.attrs, ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs):
                 held = let.call.args[1]
                 if isinstance(held, ConstRef):

@@ -96,8 +96,8 @@ def _mixing(module: Module, let: Let, known: Mapping[str, Range]) -> Flow:
     folds = np.zeros(reads.shape, np.int64)
     given = known[image.name]
     constant = np.flatnonzero(given.constant)
-    types = [None if arg is None else arg.type for arg in let.call.args]
-    if len(constant) * effort(let.call.op, let.call.attrs, types, let.var.type) > MAX_EFFORT:
+    work = effort(let.call.op, let.call.attrs, let.call.types, let.var.type)
+    if len(constant) * work > MAX_EFFORT:
         constant = constant[:0]  # they count as read, which costs bytes, not minutes
     for channel in constant:
         only = _column(values, int(channel), extent)

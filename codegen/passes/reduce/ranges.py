@@ -98,7 +98,7 @@ def limits(type_: TensorType, activation: Activation = Activation.NONE) -> Range
 
 def _effort(let: Let) -> int | None:
     """What evaluating a step takes; None for one that is larger than any worth it."""
-    types = [None if arg is None else arg.type for arg in let.call.args]
+    types = let.call.types
     largest = max(type_.elements for type_ in (let.var.type, *types) if type_ is not None)
     return effort(let.call.op, let.call.attrs, types, let.var.type) if largest <= MAX_ELEMENTS else None
 
@@ -227,7 +227,7 @@ def _ends(let: Let, image: Range, others: Sequence[Range], zero_point: int) -> t
 
 
 def _requantized(let: Let, attrs: Weighted, least: Integers, most: Integers) -> Range:
-    types = [None if arg is None else arg.type for arg in let.call.args]
+    types = let.call.types
     connected = isinstance(attrs, FullyConnectedAttrs)
     rule = fully_connected_multipliers if connected else conv_multipliers
     image, weights = types[0], types[1]

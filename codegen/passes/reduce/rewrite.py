@@ -72,8 +72,8 @@ class _Rewriter:
             call = self._weighted(let, flow, kept)
         else:
             call = self._linked(let, flow, kept)
-        types = tuple(None if arg is None else arg.type for arg in call.args)
-        var = replace(let.var, type=replace(let.var.type, shape=call.op.result_shape(call.attrs, types)))
+        shape = call.op.result_shape(call.attrs, call.types)
+        var = replace(let.var, type=replace(let.var.type, shape=shape))
         self._variables[var.name] = var
         return replace(let, var=var, call=call)
 

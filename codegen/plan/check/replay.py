@@ -14,8 +14,8 @@ from codegen.ir import Function, Var
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import Staged
 from codegen.program.interface import Edge
-from codegen.program.problem import MemoryPlan, Pool, Problem
-from codegen.program.program import BufferSlice, Program
+from codegen.program.problem import Pool
+from codegen.program.program import BufferSlice, MemoryLayout, Program, Steps
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +46,8 @@ _Pieces = tuple[_Piece, ...]
 def replay_program(program: Program) -> list[str]:
     """`replay` of a whole program."""
     return replay(
-        program.steps.function,
-        program.steps.prim_funcs,
-        slices=program.memory.slices,
-        workspaces=program.memory.workspaces,
-        problem=program.memory.problem,
-        plan=program.memory.plan,
+        program.steps,
+        program.memory,
         edge=program.edge,
         staged=program.constants.staged,
         states=[(first.value, second.value) for first, second in program.signature.state_tensors],
@@ -59,34 +55,31 @@ def replay_program(program: Program) -> list[str]:
 
 
 def replay(
-    function: Function,
-    prim_funcs: Sequence[PrimFunc],
+    steps: Steps,
+    layout: MemoryLayout,
     *,
-    slices: Mapping[str, BufferSlice],
-    workspaces: Mapping[tuple[str, str], str],
-    problem: Problem,
-    plan: MemoryPlan,
     edge: Edge,
     staged: Sequence[Staged] = (),
     states: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """What goes wrong when the steps run with these placements, in sentences; empty if nothing does.
 
-    Of `problem` only pools and buffer sizes are used. The first step in which a value is found damaged is
+    Of the problem only pools and buffer sizes are used. The first step in which a value is found damaged is
     named, with the value that owns its bytes by then.
 
     `states`: (input, result): the result is the input of the next inference, by a copy in the last step where
     it does not lie in the input's bytes. With such the steps run twice in a row, and of the second inference
     the caller writes the other inputs only.
     """
+    function, prim_funcs = steps.function, steps.prim_funcs
     if [prim.let.var.name for prim in prim_funcs] != [let.var.name for let in function.body]:
         return ["the PrimFuncs are not the steps of the function, in its order"]
     callers = _callers(function, prim_funcs) if edge.is_callers else frozenset[str]()
     callers |= {param.name for param in function.params if param.name == edge.streamed}
-    places = _Places(function, prim_funcs, slices, workspaces, problem, plan, callers)
+    places = _Places(steps, layout, callers)
     if places.faults:
         return places.faults
-    memory = _Memory(places.extents(problem.pools, staged))
+    memory = _Memory(places.extents(layout.problem.pools, staged))
     _copy(staged, None, memory)
     for first, _ in states:  # the application's call that sets them to zero
         memory.write(first, places.values.get(first))
@@ -94,16 +87,15 @@ def replay(
     results = {result.name: None for result in function.results if isinstance(result, Var)}
     results = {name: None for name in results if name not in there}
     kept = [*results, *sorted(edge.kept_inputs(function) - results.keys())]
-    found = _inference(function, prim_funcs, places, memory, staged, states, kept)
+    found = _inference(steps, places, memory, staged, states, kept)
     if states and not found:
-        again = _inference(function, prim_funcs, places, memory, staged, states, kept)
+        again = _inference(steps, places, memory, staged, states, kept)
         found = [f"in the second inference: {text}" for text in again]
     return found
 
 
 def _inference(
-    function: Function,
-    prim_funcs: Sequence[PrimFunc],
+    steps: Steps,
     places: "_Places",
     memory: "_Memory",
     staged: Sequence[Staged],
@@ -113,14 +105,15 @@ def _inference(
     """What goes wrong in one inference; states are there already, and `kept` must be there at its end."""
     found: list[str] = []
     lasting = {first for first, _ in states}
-    pieces = {param.name: _own(param) for param in function.params}
+    params = steps.function.params
+    pieces = {param.name: _own(param) for param in params}
     # The caller writes every other input before the first step; all must be whole when it begins.
-    for param in function.params:
+    for param in params:
         if param.name not in lasting:
             memory.write(param.name, places.values.get(param.name))
-    for param in function.params:
+    for param in params:
         found.extend(memory.damage(f"input {param.name}", _own(param), places.values.get(param.name)))
-    for step, prim in enumerate(prim_funcs):
+    for step, prim in enumerate(steps.prim_funcs):
         _copy(staged, step, memory)
         faults = [*_step(prim, places, memory, pieces), *_lost_copies(step, prim, staged, memory)]
         found.extend(f"step {step} {prim.let.where}: {text}" for text in faults)
@@ -165,25 +158,16 @@ def _own(var: Var) -> _Pieces:
 class _Places:
     """Bytes of every value and workspace, and what is wrong with them before anything runs."""
 
-    def __init__(
-        self,
-        function: Function,
-        prim_funcs: Sequence[PrimFunc],
-        slices: Mapping[str, BufferSlice],
-        workspaces: Mapping[tuple[str, str], str],
-        problem: Problem,
-        plan: MemoryPlan,
-        callers: frozenset[str],
-    ) -> None:
+    def __init__(self, steps: Steps, layout: MemoryLayout, callers: frozenset[str]) -> None:
         """`callers`: values whose bytes the caller owns."""
         self.faults: list[str] = []
-        self._sizes = {buffer.id: buffer.size_bytes for buffer in problem.buffers}
-        self._limits = {pool.name: pool.limit_bytes for pool in problem.pools}
-        self._plan = plan
+        self._sizes = {buffer.id: buffer.size_bytes for buffer in layout.problem.buffers}
+        self._limits = {pool.name: pool.limit_bytes for pool in layout.problem.pools}
+        self._plan = layout.plan
         self.values: dict[str, _Bytes] = {}
         self.workspaces: dict[tuple[str, str], _Bytes] = {}
-        for var in function.variables():
-            part = slices.get(var.name)
+        for var in steps.function.variables():
+            part = layout.slices.get(var.name)
             if (part is None) != (var.name in callers):
                 fault = "has no bytes" if part is None else "belongs to the caller"
                 self.faults.append(f"{var.name}: {fault}")
@@ -191,14 +175,14 @@ class _Places:
                 found = self._bytes(var.name, part, var.type.size_bytes)
                 if found is not None:
                     self.values[var.name] = found
-        for prim in prim_funcs:
+        for prim in steps.prim_funcs:
             for space in prim.workspaces:
                 key = (prim.name, space.name)
                 name = f"workspace {'.'.join(key)}"
-                if key not in workspaces:
+                if key not in layout.workspaces:
                     self.faults.append(f"{name}: has no bytes")
                     continue
-                part = BufferSlice(buffer=workspaces[key], offset_bytes=0, size_bytes=space.size_bytes)
+                part = BufferSlice(buffer=layout.workspaces[key], offset_bytes=0, size_bytes=space.size_bytes)
                 found = self._bytes(name, part, space.size_bytes)
                 if found is not None:
                     self.workspaces[key] = found

@@ -25,8 +25,8 @@ from codegen.plan.live.ties import (
     ties,
 )
 from codegen.program.interface import Edge
-from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, Pool, Problem
-from codegen.program.program import BufferSlice
+from codegen.program.problem import Buffer, BufferKind, Conflict, Limits, MemoryPlan, Pool, Problem
+from codegen.program.program import BufferSlice, MemoryLayout
 
 PoolCandidates = Callable[[str, BufferKind], Sequence[str]] | Mapping[BufferKind, Sequence[str]]
 """Pools a buffer may lie in, best first: by (buffer id, kind), or by kind alone."""
@@ -56,6 +56,10 @@ class Liveness:
         return Problem(
             buffers=self.buffers, conflicts=self.conflicts, pools=tuple(pools), limits=limits or Limits()
         )
+
+    def layout(self, problem: Problem, plan: MemoryPlan) -> MemoryLayout:
+        """Where `plan` puts it; `problem` is this one."""
+        return MemoryLayout(problem=problem, plan=plan, slices=self.slices, workspaces=self.workspaces)
 
 
 def step_times(prim_funcs: Sequence[PrimFunc]) -> tuple[tuple[int, int], ...]:

@@ -18,7 +18,7 @@ from codegen.plan.check.replay import replay
 from codegen.plan.check.validate import violations
 from codegen.program.interface import Edge
 from codegen.program.problem import MemoryPlan, Problem
-from codegen.program.program import BufferSlice, Program
+from codegen.program.program import BufferSlice, MemoryLayout, Program, Steps
 
 Cells = np.ndarray
 """int64[bytes]: one cell stands for one byte."""
@@ -50,15 +50,11 @@ class Case:
 
     def replayed(self) -> list[str]:
         """What the program checker says."""
-        return replay(
-            self.function,
-            self.prim_funcs,
-            slices=self.slices,
-            workspaces=self.workspaces,
-            problem=self.problem,
-            plan=self.plan,
-            edge=self.edge,
+        layout = MemoryLayout(
+            problem=self.problem, plan=self.plan, slices=self.slices, workspaces=self.workspaces
         )
+        steps = Steps(function=self.function, prim_funcs=self.prim_funcs, times=())
+        return replay(steps, layout, edge=self.edge)
 
     def checked(self) -> list[str]:
         """What both checkers say."""

@@ -16,7 +16,7 @@ from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import greedy_by_size
 from codegen.program.interface import Edge, IoMode
 from codegen.program.problem import Conflict, MemoryPlan, Placement, Pool, Problem
-from codegen.program.program import BufferSlice
+from codegen.program.program import BufferSlice, Steps
 from tests.plan.build import POOL, buffer, function, live, placed, prim, problem, var
 
 
@@ -39,15 +39,13 @@ class Case:
         )
 
     def replay(self, plan: MemoryPlan, slices: dict[str, BufferSlice] | None = None) -> list[str]:
-        return replay(
-            function(self.params, self.prims, self.results),
-            self.prims,
-            slices=self.found.slices if slices is None else slices,
-            workspaces=self.found.workspaces,
-            problem=self.problem,
-            plan=plan,
-            edge=Edge(io=self.io, kept=self.keep_inputs),
-        )
+        layout = self.found.layout(self.problem, plan)
+        layout = layout if slices is None else replace(layout, slices=slices)
+        return replay(self.steps(), layout, edge=Edge(io=self.io, kept=self.keep_inputs))
+
+    def steps(self) -> Steps:
+        of_prims = function(self.params, self.prims, self.results)
+        return Steps(function=of_prims, prim_funcs=self.prims, times=self.found.times)
 
 
 def case(
@@ -261,16 +259,9 @@ def test_replay_checks_who_owns_what() -> None:
 
 def test_replay_refuses_another_order() -> None:
     found = chain()
-    swapped = replay(
-        function(found.params, found.prims, found.results),
-        found.prims[::-1],
-        slices=found.found.slices,
-        workspaces=found.found.workspaces,
-        problem=found.problem,
-        plan=plan_of(),
-        edge=Edge(),
-    )
-    assert swapped == ["the PrimFuncs are not the steps of the function, in its order"]
+    swapped = replace(found.steps(), prim_funcs=found.prims[::-1])
+    told = replay(swapped, found.found.layout(found.problem, plan_of()), edge=Edge())
+    assert told == ["the PrimFuncs are not the steps of the function, in its order"]
 
 
 @st.composite

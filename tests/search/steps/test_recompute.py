@@ -15,7 +15,7 @@ from codegen.plan.check import replay, validate
 from codegen.plan.place import planners
 from codegen.program.interface import Edge
 from codegen.program.problem import Pool
-from codegen.program.program import Program
+from codegen.program.program import Program, Steps
 from codegen.program.shortage import DoesNotFit
 from codegen.search import Choices
 from codegen.search.blocks.row_blocks import row_steps
@@ -66,16 +66,8 @@ def planning(variant: Variant, module: Module, **choices: object) -> Planning:
 def check(module: Module, attempt: Attempt) -> None:
     """Both checkers accept the plan, and the function computes what the module's does."""
     assert validate.violations(attempt.problem, attempt.plan) == []
-    found = replay.replay(
-        attempt.function,
-        attempt.prim_funcs,
-        slices=attempt.live.slices,
-        workspaces=attempt.live.workspaces,
-        problem=attempt.problem,
-        plan=attempt.plan,
-        edge=Edge(),
-    )
-    assert found == []
+    steps = Steps(function=attempt.function, prim_funcs=attempt.prim_funcs, times=attempt.live.times)
+    assert replay.replay(steps, attempt.live.layout(attempt.problem, attempt.plan), edge=Edge()) == []
     image = np.random.default_rng(1).integers(-128, 128, module.main.params[0].type.shape, np.int8)
     [expected] = evaluate(module, module.main, [image])
     [actual] = evaluate(module, attempt.function, [image])
