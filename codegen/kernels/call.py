@@ -103,6 +103,10 @@ class ArrayArg:
     items: tuple[ValueArg | ConstantArg | NullArg, ...]
 
 
+PARAMS = StructArg(suffix="params")
+ARGUMENT = ValueArg(index=0)
+RESULT = ResultArg()
+
 CallArg = StructArg | ValueArg | ResultArg | WorkspaceArg | ConstantArg | LiteralArg | NullArg | ArrayArg
 
 

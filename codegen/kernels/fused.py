@@ -12,6 +12,7 @@ from codegen.kernels.base.code_bytes import constant_reads
 from codegen.kernels.base.window import nhwc
 from codegen.kernels.block import Block, BlockStage, Lines
 from codegen.kernels.call import (
+    RESULT,
     CallArg,
     ConstantArg,
     ConstantPointer,
@@ -286,7 +287,7 @@ def _lines(
     found: list[Lines] = []
     for value, width, kept in zip(values[:-1], planned.widths, planned.run.kept, strict=False):
         found.append(_image_lines(value, WorkspaceArg(name=value.name), width, kept))
-    whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], ResultArg())]
+    whole: list[tuple[Var, ValueArg | ResultArg]] = [(values[-1], RESULT)]
     whole += [(p, ValueArg(index=index)) for index, p in enumerate(params) if p.name != streamed]
     for var, place in whole:
         _, height, columns, _ = nhwc(var.type.shape)

@@ -15,7 +15,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
-from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import channels_of, stream
 from codegen.kernels.dsp.price import conv_instructions
@@ -154,13 +154,7 @@ class DspTiled(TiledConv):
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers, weights),
-            call_args=(
-                StructArg(suffix="params"),
-                StructArg(suffix="weights"),
-                WorkspaceArg(name="pixels"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if rows is None else replace(rows, workspace=row_space),

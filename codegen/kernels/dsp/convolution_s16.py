@@ -23,7 +23,7 @@ from codegen.kernels.base.tiles import Tiling, tiled_below
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import CONVOLUTION, bias_data, one_row, weight_data
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.price_s16 import Layer, conv_instructions, rows_instructions, tiles
 from codegen.kernels.portable.convolution import CONV_2D_S16, FULLY_CONNECTED_S16, Conv2D, FullyConnected
@@ -168,13 +168,7 @@ class TiledConvS16(_Int16):
             ),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers,),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                WorkspaceArg(name="pixels"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, ConstantArg(role="stream"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             instructions=conv_instructions(window, layer),
         )
 
@@ -279,12 +273,7 @@ class DspFullyConnectedS16(_Int16):
             ),
             sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),
             structs=(numbers,),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             instructions=rows_instructions(rows, layer),
         )
 

@@ -19,7 +19,7 @@ from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.weighted import DEPTHWISE, bias_data, weight_data
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
-from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
@@ -180,7 +180,7 @@ class Depthwise3x3(DspDepthwise):
             constants=(channels,),
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
-            call_args=(*_LEADING, ValueArg(index=0), ResultArg()),
+            call_args=(*_LEADING, ARGUMENT, RESULT),
             instructions=_instructions(window, tile, rows),
             rows=_row_kernel(let, window),
         )
@@ -211,13 +211,13 @@ class Depthwise3x3InPlace(Depthwise3x3):
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
             structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
-            call_args=(*_LEADING, ResultArg()),
+            call_args=(*_LEADING, RESULT),
             instructions=_in_place_instructions(window, tile),
             in_place=0,
         )
 
 
-_LEADING = (StructArg(suffix="params"), WorkspaceArg(name="lines"))
+_LEADING = (PARAMS, WorkspaceArg(name="lines"))
 
 
 def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:

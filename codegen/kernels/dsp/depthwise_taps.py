@@ -13,7 +13,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.dsp.depthwise import (
     GROUP,
@@ -86,7 +86,7 @@ class DepthwiseTaps(DspDepthwise):
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),
-            call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+            call_args=(PARAMS, ARGUMENT, RESULT),
             instructions=instructions(window, self.group_instructions(window)),
             rows=row_kernel(let, f"cg_{self.name}_row", window),
         )

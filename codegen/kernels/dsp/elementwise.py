@@ -12,7 +12,7 @@ from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.call import ResultArg, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.portable.elementwise import AddInteger
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
@@ -74,7 +74,7 @@ class Add(FastKernel):
             sources=("kernels/dsp/add_s8_dsp.S",),
             headers=("cg_add_dsp.h",),
             structs=(struct,),
-            call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),
+            call_args=(PARAMS, ARGUMENT, ValueArg(index=1), RESULT),
             sharing=in_place(let, 0, 1),
             instructions=_instructions(count, is_equal=shift == 0),
             rows=row_kernel(let, "cg_add_s8_dsp_run"),

@@ -11,7 +11,7 @@ from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
-from codegen.kernels.call import ConstantArg, ResultArg, Split, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import HEADER, PIXEL_SOURCES, DspTiled
 from codegen.kernels.dsp.packing import GROUP, channels_of, groups, stream
@@ -22,7 +22,7 @@ from codegen.targets.arm import DSP
 
 _NARROW_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_narrow_s8_dsp.S")
 _SPACE = "inputs"
-_FIRST = (StructArg(suffix="params"), ConstantArg(role="stream"))
+_FIRST = (PARAMS, ConstantArg(role="stream"))
 _PAIR = 2
 """Outputs that lie side by side in the stream."""
 
@@ -87,19 +87,14 @@ class DspFullyConnected(OneRowKernel):
             ),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
             structs=(numbers,),
-            call_args=(
-                *_FIRST,
-                *(() if self.is_narrow else (WorkspaceArg(name=_SPACE),)),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(*_FIRST, *(() if self.is_narrow else (WorkspaceArg(name=_SPACE),)), ARGUMENT, RESULT),
             instructions=row_instructions(channels, is_narrow=self.is_narrow),
             split=None if outputs % _PAIR else self._split(outputs),
         )
 
     def _split(self, outputs: int) -> Split:
         """Pairs of outputs one after the other, as the stream has them; the input is widened once."""
-        source = ValueArg(index=0) if self.is_narrow else WorkspaceArg(name=_SPACE)
+        source = ARGUMENT if self.is_narrow else WorkspaceArg(name=_SPACE)
         return Split(
             role="stream",
             outputs=outputs,
@@ -107,7 +102,7 @@ class DspFullyConnected(OneRowKernel):
             struct="params",
             field="out_len",
             next_symbol=f"cg_{self.name}" if self.is_narrow else "cg_fully_connected_widened_s8_dsp",
-            next_args=(*_FIRST, source, ResultArg()),
+            next_args=(*_FIRST, source, RESULT),
             instructions=FURTHER_CALL,
         )
 

@@ -12,7 +12,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import FULLY_CONNECTED
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
-from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.fpu.price import conv_instructions
 from codegen.kernels.fpu.tiles import (
@@ -90,12 +90,7 @@ class FpuProduct(FloatKernel):
             ),
             sharing=forward_sharing(let, 0, product_below(window)),
             structs=(conv_params(window, activation),),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             pixels_at_once=4,
             instructions=conv_instructions(window, limits_of(activation), is_vector=self.is_vector),
             rows=by_rows(let, "cg_conv2d_f32_fpu_row", window),

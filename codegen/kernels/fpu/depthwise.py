@@ -12,7 +12,7 @@ from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE
-from codegen.kernels.call import ConstantArg, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.fpu.convolution import HEADER, by_rows, tile_sources
 from codegen.kernels.fpu.price import depthwise_instructions, in_place_instructions
@@ -72,12 +72,7 @@ class FpuDepthwise(FloatKernel):
             ),
             sharing=forward_sharing(let, 0, depthwise_below(window)),
             structs=(conv_params(window, activation),),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             instructions=depthwise_instructions(window, limits_of(activation), is_vector=self.is_vector),
             rows=by_rows(let, "cg_depthwise_conv2d_f32_fpu_row", window),
         )
@@ -122,12 +117,7 @@ class FpuDepthwiseInPlace(FloatKernel):
             constants=(LinkedConstant(role="stream", data=stream, alignment=4),),
             in_place=0,
             structs=(conv_params(window, activation),),
-            call_args=(
-                StructArg(suffix="params"),
-                ConstantArg(role="stream"),
-                ResultArg(),
-                WorkspaceArg(name="ring"),
-            ),
+            call_args=(PARAMS, ConstantArg(role="stream"), RESULT, WorkspaceArg(name="ring")),
             instructions=in_place_instructions(window, limits_of(activation), is_vector=self.is_vector),
         )
 

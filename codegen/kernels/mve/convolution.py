@@ -14,7 +14,7 @@ from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
-from codegen.kernels.call import CallArg, CStruct, ResultArg, Reverse, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CallArg, CStruct, Reverse, StructArg, WorkspaceArg
 from codegen.kernels.contract import Sharing, Workspace
 from codegen.kernels.mve.groups import CHUNK, grouped_sharing
 from codegen.kernels.mve.packing import (
@@ -112,13 +112,7 @@ class _Product(FastKernel):
                 conv_params(layer.window, layer.in_zero),
                 product_struct(channels, let.var.type.zero_point, limits),
             ),
-            call_args=(
-                StructArg(suffix="params"),
-                StructArg(suffix="product"),
-                *leading,
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, StructArg(suffix="product"), *leading, ARGUMENT, RESULT),
         )
 
 

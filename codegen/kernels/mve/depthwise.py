@@ -13,7 +13,7 @@ from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, 
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 from codegen.kernels.mve.convolution import HEADER, conv_params, reverse_of
 from codegen.kernels.mve.groups import CHUNK, striped_sharing
@@ -81,13 +81,7 @@ class _Depthwise(FastKernel):
             workspaces=(space,),
             constants=(packed.stream,),
             structs=(conv_params(window, arg_type(let, 0).zero_point), packed.layer),
-            call_args=(
-                StructArg(suffix="params"),
-                StructArg(suffix="layer"),
-                WorkspaceArg(name=space.name),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, StructArg(suffix="layer"), WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             sharing=packed.sharing,
             instructions=packed.instructions,
             pixels_at_once=packed.pixels_at_once,
@@ -215,7 +209,7 @@ class DepthwiseInPlaceMve(_Depthwise):
             writes=blocks * (1 + taken),
         )
         prim = self.call(let, name, "depthwise_in_place", packed, space)
-        call_args = (*prim.call_args[:3], ResultArg())
+        call_args = (*prim.call_args[:3], RESULT)
         return replace(prim, call_args=call_args, rows=None, in_place=0)
 
 

@@ -13,7 +13,7 @@ from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.call import ResultArg, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ValueArg
 from codegen.kernels.mve.convolution import HEADER, reverse_of
 from codegen.kernels.mve.groups import striped_sharing
 from codegen.kernels.portable.elementwise import AddInteger
@@ -101,7 +101,7 @@ class Add(FastKernel):
             sources=("kernels/mve/add_s8_mve.S",),
             headers=(HEADER,),
             structs=(struct,),
-            call_args=(StructArg(suffix="params"), ValueArg(index=0), ValueArg(index=1), ResultArg()),
+            call_args=(PARAMS, ARGUMENT, ValueArg(index=1), RESULT),
             sharing=in_place(let, 0, 1),
             instructions=40 + -(-count // 4) * (18 if exact else 22),
             rows=row_kernel(let, "cg_add_s8_mve_run"),

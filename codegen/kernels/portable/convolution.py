@@ -39,7 +39,7 @@ from codegen.kernels.base.weighted import (
     window_of,
 )
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, WorkspaceArg
+from codegen.kernels.call import PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
 
 
@@ -121,7 +121,7 @@ class _Weighted(PortableKernel):
         weights = CStruct(suffix="weights", c_type=c_type, fields=fields)
         return Parts(
             structs=(numbers, weights),
-            call_args=(StructArg(suffix="params"), StructArg(suffix="weights"), image, ResultArg()),
+            call_args=(PARAMS, StructArg(suffix="weights"), image, RESULT),
             constants=(*linked, *extra),
             sharing=sharing,
             rows=None if window is None else row_kernel(let, f"{self.symbol}_row", window),
@@ -222,9 +222,9 @@ class DepthwiseInPlace(_Weighted):
         parts = self.assemble(let, constants, _conv_params(let, attrs, window, 1), (), fold=False)
         ring = _float_ring(window) if self.argument is DType.FLOAT32 else _padded_ring(window)
         call = (
-            StructArg(suffix="params"),
+            PARAMS,
             StructArg(suffix="weights"),
-            ResultArg(),
+            RESULT,
             WorkspaceArg(name="ring"),
         )
         return replace(parts, call_args=call, workspaces=(ring,), in_place=0)

@@ -7,7 +7,7 @@ import numpy as np
 from codegen.ir import Let, Target, Var
 from codegen.kernels.base.c_kernel import element_alignment
 from codegen.kernels.base.registry import Kernel, register
-from codegen.kernels.call import LiteralArg, ResultArg, ValueArg
+from codegen.kernels.call import ARGUMENT, RESULT, LiteralArg
 from codegen.kernels.primfunc import PrimFunc
 
 
@@ -33,7 +33,7 @@ class DeviceCopy(Kernel):
             symbol="cg_device_copy",
             sources=("kernels/portable/device_copy.c",),
             argument_alignment=element_alignment(let),
-            call_args=(ValueArg(index=0), ResultArg(), LiteralArg(value=let.var.type.size_bytes)),
+            call_args=(ARGUMENT, RESULT, LiteralArg(value=let.var.type.size_bytes)),
             headers=("cg_device_copy.h",),
         )
 

@@ -16,7 +16,7 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
-from codegen.kernels.call import CStruct, ResultArg, StructArg
+from codegen.kernels.call import PARAMS, RESULT, CStruct
 
 
 def _broadcast(let: Let) -> Fields:
@@ -58,7 +58,7 @@ class _Binary(PortableKernel):
         rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
         return Parts(
             structs=(self.numbers(let),),
-            call_args=(StructArg(suffix="params"), lhs, rhs, ResultArg()),
+            call_args=(PARAMS, lhs, rhs, RESULT),
             constants=(*lhs_linked, *rhs_linked),
             sharing=in_place(let, 0, 1),
             rows=row_kernel(let, self.run_symbol) if self.run_symbol else None,

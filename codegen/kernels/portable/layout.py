@@ -10,7 +10,7 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import ConstantData, Parts, PortableKernel, arg_type, value_argument
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import Fields, block_walk, dense_strides, params
-from codegen.kernels.call import ArrayArg, ConstantArg, ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.call import PARAMS, RESULT, ArrayArg, ConstantArg, ConstantPointer, ValueArg
 from codegen.kernels.contract import LinkedConstant, View
 from codegen.kernels.primfunc import PrimFunc
 
@@ -48,7 +48,7 @@ class Concatenation(PortableKernel):
         )
         return Parts(
             structs=(numbers,),
-            call_args=(StructArg(suffix="params"), ArrayArg(items=tuple(inputs)), ResultArg()),
+            call_args=(PARAMS, ArrayArg(items=tuple(inputs)), RESULT),
             constants=tuple(linked),
         )
 
@@ -82,7 +82,7 @@ class Pad(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_pad_params", *self._fields(let)),),
-            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            call_args=(PARAMS, value, RESULT),
             constants=linked,
         )
 
@@ -117,7 +117,7 @@ class _Gather(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_block_walk", *self.walk(let)),),
-            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            call_args=(PARAMS, value, RESULT),
             constants=linked,
         )
 

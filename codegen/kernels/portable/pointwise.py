@@ -26,7 +26,7 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.call import ConstantArg, CScalar, CStruct, LiteralArg, ResultArg, StructArg
+from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CScalar, CStruct, LiteralArg
 from codegen.kernels.contract import LinkedConstant, Sharing
 
 TABLE_LEN = 256
@@ -68,7 +68,7 @@ class Table(PortableKernel):
         )
         count = LiteralArg(value=let.var.type.elements)
         return Parts(
-            call_args=(ConstantArg(role="table"), value, ResultArg(), count),
+            call_args=(ConstantArg(role="table"), value, RESULT, count),
             constants=(table, *linked),
             sharing=in_place(let, 0),
             rows=row_kernel(let, self.symbol),
@@ -94,7 +94,7 @@ class ElementwiseF32(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         numbers = (LiteralArg(value=number) for number in self.numbers(let))
         return Parts(
-            call_args=(*numbers, value, ResultArg(), LiteralArg(value=let.var.type.elements)),
+            call_args=(*numbers, value, RESULT, LiteralArg(value=let.var.type.elements)),
             constants=linked,
             sharing=in_place(let, 0),
             rows=row_kernel(let, self.symbol),
@@ -129,7 +129,7 @@ class _ParamsCall(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(self.numbers(let),),
-            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            call_args=(PARAMS, value, RESULT),
             constants=linked,
             sharing=self.sharing(let),
         )

@@ -20,7 +20,7 @@ from codegen.kernels.base.overlap import window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.base.window import WindowShape, nhwc
-from codegen.kernels.call import ResultArg, StructArg, WorkspaceArg
+from codegen.kernels.call import PARAMS, RESULT, WorkspaceArg
 from codegen.kernels.contract import Workspace
 
 SUM_BYTES = 4
@@ -71,7 +71,7 @@ class Pool(PortableKernel):
         image, linked = value_argument(let, 0, "image", constants)
         return Parts(
             structs=(params(c_type, ("window", window.fields), ("act_min", low), ("act_max", high)),),
-            call_args=(StructArg(suffix="params"), image, ResultArg()),
+            call_args=(PARAMS, image, RESULT),
             constants=linked,
             sharing=window_sharing(let, window, outputs=1, inputs=1, either_way=bool(self.reverse_stem)),
             rows=row_kernel(let, f"{self.symbol}_row", window),
@@ -145,7 +145,7 @@ class MeanInteger(PortableKernel):
         )
         return Parts(
             structs=(numbers,),
-            call_args=(StructArg(suffix="params"), value, ResultArg(), WorkspaceArg(name="sums")),
+            call_args=(PARAMS, value, RESULT, WorkspaceArg(name="sums")),
             constants=linked,
             workspaces=(sums,),
             sub_steps=2,
@@ -169,7 +169,7 @@ class MeanF32(PortableKernel):
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
             structs=(params("cg_reduction", *_reduction(let)),),
-            call_args=(StructArg(suffix="params"), value, ResultArg()),
+            call_args=(PARAMS, value, RESULT),
             constants=linked,
         )
 

@@ -11,7 +11,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
-from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -86,13 +86,7 @@ class V6mTiled(TiledConv):
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers, weights),
-            call_args=(
-                StructArg(suffix="params"),
-                StructArg(suffix="weights"),
-                WorkspaceArg(name="pixels"),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),
             rows=None if by_row is None else replace(by_row, workspace=space),

@@ -13,7 +13,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -97,12 +97,7 @@ class V6mDepthwiseLines(FastKernel):
             ),
             sharing=forward_sharing(let, 0, banded_below(window, BAND_ROWS)),
             structs=(numbers,),
-            call_args=(
-                StructArg(suffix="params"),
-                WorkspaceArg(name=space.name),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             instructions=depthwise_instructions(window, channels),
             rows=by_row,
         )
@@ -136,7 +131,7 @@ class V6mDepthwiseInPlace(V6mDepthwiseLines):
             sharing=(),
             rows=None,
             in_place=0,
-            call_args=(StructArg(suffix="params"), WorkspaceArg(name="lines"), ResultArg()),
+            call_args=(PARAMS, WorkspaceArg(name="lines"), RESULT),
             instructions=depthwise_in_place_instructions(conv.window, channels),
         )
 

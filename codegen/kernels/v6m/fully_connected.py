@@ -9,7 +9,7 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
-from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, Split, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, Split, StructArg
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -53,10 +53,10 @@ class V6mFullyConnected(OneRowKernel):
             fields=(("stream", ConstantPointer(role="stream")), ("middle", described.scale.middle)),
         )
         call_args = (
-            StructArg(suffix="params"),
+            PARAMS,
             StructArg(suffix="weights"),
-            ValueArg(index=0),
-            ResultArg(),
+            ARGUMENT,
+            RESULT,
         )
         return PrimFunc(
             name=name,

@@ -9,7 +9,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
-from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -64,12 +64,7 @@ class V7mTiled(TiledConv):
             constants=linked(channels, runs),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
             structs=(numbers,),
-            call_args=(
-                StructArg(suffix="params"),
-                WorkspaceArg(name=space.name),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, runs, self.most),
             rows=None if row is None else replace(row, workspace=space),

@@ -16,7 +16,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.call import ConstantPointer, CStruct, ResultArg, StructArg, ValueArg, WorkspaceArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -74,12 +74,7 @@ class V7mDepthwise(FastKernel):
             constants=_linked(let, found, group=count),
             sharing=forward_sharing(let, 0, blocks_below(window, attrs.multiplier)),
             structs=(_numbers(let, window, group=count),),
-            call_args=(
-                StructArg(suffix="params"),
-                WorkspaceArg(name=space.name),
-                ValueArg(index=0),
-                ResultArg(),
-            ),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), ARGUMENT, RESULT),
             instructions=depthwise_instructions(window, found),
             rows=None if row is None else replace(row, workspace=space, reads_row_last=True),
         )
@@ -114,7 +109,7 @@ class V7mDepthwiseInPlace(FastKernel):
             workspaces=(space,),
             constants=_linked(let, found, group=group),
             structs=(_numbers(let, window, group=group),),
-            call_args=(StructArg(suffix="params"), WorkspaceArg(name=space.name), ResultArg()),
+            call_args=(PARAMS, WorkspaceArg(name=space.name), RESULT),
             instructions=in_place_instructions(window, found, group),
             in_place=0,
         )

@@ -10,7 +10,7 @@ from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
-from codegen.kernels.call import ConstantPointer, ResultArg, StructArg, ValueArg
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -71,7 +71,7 @@ class V7mFullyConnected(OneRowKernel):
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(numbers,),
-            call_args=(StructArg(suffix="params"), ValueArg(index=0), ResultArg()),
+            call_args=(PARAMS, ARGUMENT, RESULT),
             instructions=row_instructions(channels, [len(group) for group in groups]),
         )
 
