@@ -233,8 +233,8 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
  * output, n)`; this macro defines the function that walks the four outer axes around it. A macro,
  * because element and parameter types differ and a call per element would cost too much.
  */
-#define CG_DEFINE_BROADCAST(name, row, params_type, element)                                       \
-    void name(const params_type *params, const element *lhs, const element *rhs, element *output)  \
+#define CG_DEFINE_PAIRS(name, row, params_type, left, right, result)                               \
+    void name(const params_type *params, const left *lhs, const right *rhs, result *output)        \
     {                                                                                              \
         const cg_axes *const n = &params->shape.extent;                                            \
         const cg_axes *const l = &params->shape.lhs_step;                                          \
@@ -254,6 +254,9 @@ static inline float cg_clamp_one_f32(float x, float low, float high)
             }                                                                                      \
         }                                                                                          \
     }
+
+#define CG_DEFINE_BROADCAST(name, row, params_type, element)                                       \
+    CG_DEFINE_PAIRS(name, row, params_type, element, element, element)
 
 /* `count` elements of two arguments of one shape, by the same `row`. */
 #define CG_DEFINE_RUN(name, row, params_type, element)                                             \

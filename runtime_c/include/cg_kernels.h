@@ -372,6 +372,28 @@ typedef struct {
 /* Fills the output with the value, then scatters the dense input's blocks into it. */
 void cg_pad(const cg_pad_params *params, const void *input, void *output);
 
+/*
+ * A place in the values is `depth` indices, one for each of the last `depth` axes of `extent`. Each
+ * of `batches` has indices of its own, `count` places, which serve its `groups` of the values.
+ */
+typedef struct {
+    cg_axes extent;
+    cg_axes step_bytes;
+    int32_t depth;
+    int32_t batches;
+    int32_t groups;
+    int32_t count;
+    int32_t index_words; /* 1 for int32, 2 for int64, of which the low word counts */
+    int32_t group_bytes;
+    int32_t block_bytes;
+} cg_take_params;
+
+/*
+ * output (dense) = the block of the values at each place: GATHER and GATHER_ND. An index beyond its
+ * axis is clamped to it.
+ */
+void cg_take(const cg_take_params *params, const void *values, const cg_s32 *indices, void *output);
+
 /* ---- blocks: several layers at once, row by row ----------------------------------------- */
 
 /*

@@ -217,7 +217,7 @@ BATCH = 60
 
 @functools.cache
 def _batches() -> list[tuple[OpCase, ...]]:
-    every = tuple(cases())
+    every = tuple(case for case in cases() if case.on_targets)
     return [every[start : start + BATCH] for start in range(0, len(every), BATCH)]
 
 

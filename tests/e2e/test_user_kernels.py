@@ -200,17 +200,17 @@ def _documented(folder: Path) -> None:
     blocks = re.findall(r"^```(?:toml|c)\n(.*?)^```", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
     (folder / "kernels").mkdir()
     (folder / "codegen.toml").write_text(blocks[0])
-    (folder / "kernels" / "maximum.c").write_text(blocks[1])
+    (folder / "kernels" / "xor.c").write_text(blocks[1])
     model = ModelBuilder()
     x, y, z = (model.tensor(name, (1, 40), scale=0.5, zero_point=4) for name in "xyz")
-    model.op("MAXIMUM", [x, y], [z])
+    model.op("BITWISE_XOR", [x, y], [z])
     model.inputs(x, y)
     model.outputs(z)
     (folder / "model.tflite").write_bytes(model.build())
     a, b = np.random.default_rng(0).integers(-128, 128, (2, 1, 40)).astype(np.int8)
     np.savez(folder / "x.npz", x0=a, x1=b)
-    np.savez(folder / "y.npz", y0=np.maximum(a, b))
-    np.savez(folder / "wrong.npz", y0=np.minimum(a, b))
+    np.savez(folder / "y.npz", y0=np.bitwise_xor(a, b))
+    np.savez(folder / "wrong.npz", y0=np.bitwise_or(a, b))
 
 
 def _call(*words: str) -> int:
@@ -240,17 +240,17 @@ def test_nothing_is_compared_without_a_reference(
 ) -> None:
     assert _call(words[0], "model.tflite", "--board", "host", *words[1:]) == 2
     assert capsys.readouterr().err == (
-        'error[E226] op 0 MAXIMUM "z": only the kernel maximum_s8 of codegen.toml computes this operator: '
+        'error[E226] op 0 BITWISE_XOR "z": only the kernel xor_s8 of codegen.toml computes this operator: '
         "there is no reference to compare with\n"
         "help: compare with outputs from elsewhere: codegen run MODEL --input X.npz --expect Y.npz\n"
     )
 
 
 def test_a_source_that_does_not_compile(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (example / "kernels" / "maximum.c").write_text("int maximum_s8(void) { return }\n")
+    (example / "kernels" / "xor.c").write_text("int xor_s8(void) { return }\n")
     assert _call("build", "model.tflite", "--board", "host") == 5
     error = capsys.readouterr().err
-    assert "error[E502] user/maximum.c:1: does not compile: expected expression before" in error
+    assert "error[E502] user/xor.c:1: does not compile: expected expression before" in error
     assert "help: correct the file that codegen.toml names for this kernel (docs/user_kernels.md)" in error
     assert not (example / "out" / "model").exists()
 
@@ -258,10 +258,10 @@ def test_a_source_that_does_not_compile(example: Path, capsys: pytest.CaptureFix
 ASSEMBLY = """
     .syntax unified
     .thumb
-    .section .text.maximum_s8, "ax", %progbits
-    .global maximum_s8
-    .type maximum_s8, %function
-maximum_s8:
+    .section .text.xor_s8, "ax", %progbits
+    .global xor_s8
+    .type xor_s8, %function
+xor_s8:
     push    {r4, r5}
     ldr     r0, [r1]
     ldr     r1, [r1, #4]
@@ -269,40 +269,38 @@ maximum_s8:
 1:
     ldrsb   r4, [r0], #1
     ldrsb   r5, [r1], #1
-    cmp     r4, r5
-    it      lt
-    movlt   r4, r5
+    eors    r4, r5
     strb    r4, [r2], #1
     subs    r3, #1
     bne     1b
     pop     {r4, r5}
     bx      lr
-    .size maximum_s8, . - maximum_s8
+    .size xor_s8, . - xor_s8
 """
 
 
 @pytest.mark.qemu
 def test_assembly(example: Path) -> None:
-    (example / "kernels" / "maximum.S").write_text(ASSEMBLY)
+    (example / "kernels" / "xor.S").write_text(ASSEMBLY)
     declared = (example / "codegen.toml").read_text()
-    (example / "codegen.toml").write_text(declared.replace("maximum.c", "maximum.S"))
+    (example / "codegen.toml").write_text(declared.replace("xor.c", "xor.S"))
     run = ("run", "model.tflite", "--board", "mps2-an386", "--input", "x.npz", "--expect", "y.npz", "-o", "o")
     assert _call(*run) == 0
     cmake = (example / "o" / "CMakeLists.txt").read_text()
-    assert "  user/maximum.S\n" in cmake and re.search(r"^project\(\w+ C ASM\)$", cmake, re.MULTILINE)
+    assert "  user/xor.S\n" in cmake and re.search(r"^project\(\w+ C ASM\)$", cmake, re.MULTILINE)
 
 
 def test_a_source_without_its_symbol(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = example / "kernels" / "maximum.c"
-    source.write_text(source.read_text().replace("maximum_s8", "another"))
+    source = example / "kernels" / "xor.c"
+    source.write_text(source.read_text().replace("xor_s8", "another"))
     assert _call("build", "model.tflite", "--board", "mps2-an386") == 5
     error = capsys.readouterr().err
-    assert "error[E503] does not link: `maximum_s8` is used and nowhere defined" in error
+    assert "error[E503] does not link: `xor_s8` is used and nowhere defined" in error
     assert "and its source has to define its symbol" in error
 
 
 def test_recursion_has_no_bound(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = example / "kernels" / "maximum.c"
+    source = example / "kernels" / "xor.c"
     deep = "__attribute__((noinline)) static int deep(int n)\n{\n    return n ? n ^ deep(n - 1) : 3;\n}\n"
     text = source.read_text().replace("CG_USER_KERNEL(", f"{deep}CG_USER_KERNEL(")
     source.write_text(
@@ -319,7 +317,7 @@ def test_an_argument_given_twice_is_not_overlapped(tmp_path: Path) -> None:
     model = ModelBuilder()
     x, y, z = (model.tensor(name, (1, 40), scale=0.5, zero_point=4) for name in "xyz")
     model.op("RELU", [x], [y])
-    model.op("MAXIMUM", [y, y], [z])
+    model.op("BITWISE_XOR", [y, y], [z])
     model.inputs(x)
     model.outputs(z)
     (tmp_path / "model.tflite").write_bytes(model.build())
@@ -343,7 +341,7 @@ def test_the_model_as_text(example: Path) -> None:
 def test_a_custom_name_stays_in_its_comment_and_two_models_share_a_source(tmp_path: Path) -> None:
     _documented(tmp_path)
     declared = (tmp_path / "codegen.toml").read_text()
-    (tmp_path / "codegen.toml").write_text(declared.replace("MAXIMUM", "a*/b\\\\"))
+    (tmp_path / "codegen.toml").write_text(declared.replace("BITWISE_XOR", "a*/b\\\\"))
     paths: list[Path] = []
     for name in ("one", "two"):
         model = ModelBuilder()
@@ -356,10 +354,10 @@ def test_a_custom_name_stays_in_its_comment_and_two_models_share_a_source(tmp_pa
     options = Options(board="host", kernels=settings(tmp_path).kernels)
     built = build(paths, options, tmp_path / "out", emulated=True)
     a, b = np.random.default_rng(1).integers(-128, 128, (2, 1, 40)).astype(np.int8)
-    case = Case(name="two", inputs=(a, b), expected=(np.maximum(a, b),))
+    case = Case(name="two", inputs=(a, b), expected=(np.bitwise_xor(a, b),))
     for index, planned in enumerate(built.models):
         assert complaints(planned, [case], execute(built, [case], model=index), None) == []
     assert "a* /b/" in (tmp_path / "out" / "two.c").read_text()
     listed = (tmp_path / "out" / "CMakeLists.txt").read_text()
     libraries = listed[listed.index("add_library(") :]
-    assert libraries.count("user/maximum.c") == 1
+    assert libraries.count("user/xor.c") == 1

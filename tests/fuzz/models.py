@@ -22,6 +22,14 @@ _MOST_BROADCAST_AXES = 4
 """Of more axes tflite-runtime spreads no argument of a MUL (it aborts): arguments are spread beforehand."""
 
 
+_OTHER_RULES = (("DIV", DType.INT8), ("PRELU", DType.INT16), ("SQUARED_DIFFERENCE", DType.INT16))
+"""Operators of which another engine has this type."""
+
+
+_OF_BOOL = {"MAXIMUM": "LOGICAL_OR", "MINIMUM": "LOGICAL_AND"}
+"""What files call operators on bool."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """What to ask which engine, and how its answer becomes the layer's result."""
@@ -60,6 +68,8 @@ def _rule(layer: Layer) -> str:
     assert first is not None
     if op == "QUANTIZE" and (first.dtype, result.dtype) == (DType.INT8, DType.INT16):
         return "QUANTIZE int8 to int16"
+    if (op, first.dtype) in _OTHER_RULES:
+        return f"{op} {first.dtype.value}"
     if op == "CONV_2D" and types[2] is None:
         return "CONV_2D without bias"
     if op == "FULLY_CONNECTED":
@@ -79,6 +89,7 @@ class _File:
         self.model = ModelBuilder()
         self.operands: list[int | None] = []
         self._inputs: list[int] = []
+        self._dtype = layer.let.call.args[0].type.dtype if layer.let.call.args[0] else None
         values: list[np.ndarray] = []
         shape = layer.let.var.type.shape
         spread = isinstance(layer.let.call.attrs, ops.BinaryAttrs) and len(shape) > _MOST_BROADCAST_AXES
@@ -94,6 +105,11 @@ class _File:
                 self._inputs.append(index)
                 values.append(data)
         self.inputs: Arrays = tuple(values)
+
+    @property
+    def is_int16(self) -> bool:
+        """Whether the first argument is int16."""
+        return self._dtype is DType.INT16
 
     def tensor(self, type_: TensorType, data: np.ndarray | None = None) -> int:
         quantization = type_.quantization
@@ -125,12 +141,30 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
         image = call.args[0]
         assert first is not None and image is not None
         file.operands[0] = _padded(file, first, image.type, call.attrs.padding)
+    if call.op.name in ("NOT_EQUAL", "LESS_EQUAL") and file.is_int16:
+        yield from _compared(file, layer)
+        return
     name, more, options = _options(file, layer)
+    if name in _OF_BOOL and layer.let.var.type.dtype is DType.BOOL:
+        name = _OF_BOOL[name]
     while file.operands and file.operands[-1] is None:
         file.operands.pop()
     result = file.tensor(layer.let.var.type)
     file.model.op(name, [*file.operands, *more], [result], **options)
     yield result
+
+
+def _compared(file: _File, layer: Layer) -> Iterator[int]:
+    """Comparisons that no engine has on int16, by those that are there."""
+    result = file.tensor(layer.let.var.type)
+    if layer.let.call.op.name == "LESS_EQUAL":
+        file.model.op("GREATER_EQUAL", file.operands[::-1], [result])
+        yield result
+        return
+    file.model.op("EQUAL", file.operands, [result])
+    other = file.tensor(layer.let.var.type)
+    file.model.op("LOGICAL_NOT", [result], [other])
+    yield other
 
 
 def _padded(file: _File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:
@@ -184,6 +218,8 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
         case ops.ReshapeAttrs():
             return op, [file.constant(list(attrs.shape))], {}
+        case ops.BroadcastToAttrs():
+            return op, [file.constant(list(attrs.shape))], {}
         case ops.TransposeAttrs():
             return op, [file.constant(list(attrs.permutation))], {}
         case ops.PadAttrs():
@@ -208,10 +244,12 @@ def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
         case ops.FullyConnectedAttrs():
             return {"activation": attrs.activation.value}
         case ops.BinaryAttrs():  # scales of int16 need not be powers of two
-            free = {} if op == "MUL" else {"pot_scale_int16": False}
+            free = {"pot_scale_int16": False} if op in ("ADD", "SUB") else {}
             return {"activation": attrs.activation.value, **free}
         case ops.ConcatAttrs():
             return {"axis": attrs.axis}
+        case ops.GatherAttrs():
+            return {"axis": attrs.axis, "batch_dims": attrs.batch_axes}
         case ops.SoftmaxAttrs():
             return {"beta": attrs.beta}
         case ops.LeakyReluAttrs():

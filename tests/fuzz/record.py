@@ -1,15 +1,19 @@
-"""Writes `engines.npz`: asks the engines for every layer of the suite. `python -m tests.fuzz.record`."""
+"""Writes `engines.npz`: asks the engines for every layer of the suite. `python -m tests.fuzz.record`.
+
+With names of operators: for theirs alone, the others stay as they are recorded.
+"""
 
 import sys
 from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 
 from codegen.board import load_board
 from codegen.ir import DType
 from tests.fuzz.layers import drawn
-from tests.fuzz.reference import RECORD, Name, ask, difference, digest, write
-from tests.fuzz.sweep import boards_of, every_kernel
+from tests.fuzz.reference import RECORD, Name, ask, difference, digest, read, write
+from tests.fuzz.sweep import boards_of, every_kernel, share_of
 from tests.fuzz.trials import trials
 
 LAYERS = 300
@@ -18,23 +22,30 @@ SPARE = 20
 """More of them, for layers that a board has no room for."""
 
 
-def names() -> list[Name]:
-    """The layers that some kernel takes on some board."""
+def names(ops: Collection[str] = ()) -> list[Name]:
+    """The layers that some kernel (of `ops`, if there are any) takes on some board."""
     found: set[Name] = set()
     for kernel in every_kernel():
+        if ops and kernel.op not in ops:
+            continue
         boards = [load_board(board) for board in boards_of(kernel.name)]
         counts: Counter[str] = Counter()
-        for trial in trials(kernel, boards, layers=LAYERS + SPARE, counts=counts) if boards else ():
+        for trial in (
+            trials(kernel, boards, layers=share_of(kernel, LAYERS) + SPARE, counts=counts) if boards else ()
+        ):
             counts[trial.board] += 1
             found.add(Name(op=kernel.op, dtype=trial.dtype.value, seed=trial.seed))
     return sorted(found)
 
 
-def main() -> int:
-    """Record all layers; those that NumPy or an engine sees otherwise are named, and nothing is written."""
-    all_ = names()
+def main(ops: Collection[str] = ()) -> int:
+    """Record all layers (of `ops`, if there are any).
+
+    Those that NumPy or an engine sees otherwise are named, and nothing is written.
+    """
+    all_ = names(ops)
     layers = [drawn(name.op, DType(name.dtype), name.seed) for name in all_]
-    digests: dict[Name, int] = {}
+    digests = {name: found for name, found in read().items() if ops and name.op not in ops}
     wrong: list[str] = []
     for name, layer, answer in zip(all_, layers, ask(layers), strict=True):
         text = difference(name, layer, answer, layer.expected)
@@ -53,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

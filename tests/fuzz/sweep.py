@@ -13,6 +13,7 @@ from pathlib import Path
 from codegen.board import load_board
 from codegen.kernels import kernels_for, supported_ops
 from codegen.kernels.base.registry import Kernel
+from codegen.kernels.portable.pairwise import FamilyKernel
 from codegen.toolchain import LEVELS
 from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.running import Runner
@@ -52,6 +53,15 @@ def every_kernel() -> list[Kernel]:
     return [kernel for op in supported_ops() for kernel in kernels_for(op)]
 
 
+def share_of(kernel: Kernel, layers: int) -> int:
+    """How many of `layers` a kernel gets: kernels of one family and type call one C function, which has had
+    its number when all of them are done."""
+    if not isinstance(kernel, FamilyKernel):
+        return layers
+    same = [each for each in every_kernel() if isinstance(each, FamilyKernel) and each.stem == kernel.stem]
+    return -(-layers // len(same))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
     """`layers` layers from number `seed` on of each kernel and board; C compiled at these levels in turn.
@@ -82,11 +92,12 @@ class Outcome:
 
     def lacking(self, layers: int, boards: Sequence[str] = BOARDS) -> list[str]:
         """Pairs of these kernels and boards that had fewer than `layers` layers, as lines."""
+        shares = {kernel.name: share_of(kernel, layers) for kernel in every_kernel()}
         return [
-            f"{kernel} on {board}: {self.counts.get((kernel, board), 0)} of {layers} layers"
+            f"{kernel} on {board}: {self.counts.get((kernel, board), 0)} of {shares[kernel]} layers"
             for kernel in sorted({kernel for kernel, _ in self.counts})
             for board in boards_of(kernel)
-            if board in boards and self.counts.get((kernel, board), 0) < layers
+            if board in boards and self.counts.get((kernel, board), 0) < shares[kernel]
         ]
 
     def lines(self, boards: Sequence[str] = BOARDS) -> Iterator[str]:
@@ -155,9 +166,10 @@ def fuzz_kernel(op: str, name: str, boards: Sequence[str], task: Task, objects: 
     loaded = {board: load_board(board) for board in boards_of(name) if board in boards}
     counts: Counter[str] = Counter()
     reference = Reference(read(), live=task.live)
-    share = -(-task.layers // len(task.levels))
+    layers = share_of(kernel, task.layers)
+    share = -(-layers // len(task.levels))
     with Runner(levels=task.levels, layers=min(share, 400), objects=objects) as runner:
-        drawn = trials(kernel, list(loaded.values()), layers=task.layers, seed=task.seed, counts=counts)
+        drawn = trials(kernel, list(loaded.values()), layers=layers, seed=task.seed, counts=counts)
         for trial in drawn:
             counts[trial.board] += runner.add(trial, loaded[trial.board])
             reference.check(

@@ -21,7 +21,18 @@ from tests.kernels.layers import (
     layer,
     random_operand,
 )
-from tests.kernels.layouts import LAYOUT_TYPES, concat, pad, reshape, strided_slice, transpose
+from tests.kernels.layouts import (
+    LAYOUT_TYPES,
+    broadcast_to,
+    concat,
+    gather,
+    gather_nd,
+    pad,
+    reshape,
+    strided_slice,
+    transpose,
+)
+from tests.kernels.pairs import PAIRS, filled, plain_type
 
 
 def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> Operand:
@@ -212,11 +223,13 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
             shapes[cut] = shapes[cut][integer(rng, 0, len(shape) - 1) :]
         constant = integer(rng, 0, 3)  # 0: the first is a constant, 1: the second, else neither
         operands = [
-            random_operand(rng, dtype, which, constant=index == constant)
+            filled(rng, plain_type(dtype), which, constant=index == constant)
+            if dtype is DType.INT32
+            else random_operand(rng, dtype, which, constant=index == constant)
             for index, which in enumerate(shapes)
         ]
-        result = float_type(())
-        if dtype is not DType.FLOAT32:
+        result = plain_type(dtype)
+        if dtype in (DType.INT8, DType.INT16):
             scales = [operand.type.scale for operand in operands]
             wide = scales[0] * scales[1] * dtype.limits[1] if op == "MUL" else max(scales)
             result = integer_type(rng, dtype, (), wide * 2.0 ** rng.uniform(-2, 1.5))
@@ -325,14 +338,16 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
     "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
     "MEAN": (mean, _THREE),
-    "ADD": (binary("ADD"), _THREE),
-    "SUB": (binary("SUB"), _THREE),
-    "MUL": (binary("MUL"), _THREE),
+    **{name: (binary(name), (*_THREE, DType.INT32)) for name in ("ADD", "SUB", "MUL")},
+    **PAIRS,
     "CONCATENATION": (concat, LAYOUT_TYPES),
     "PAD": (pad, LAYOUT_TYPES),
     "RESHAPE": (reshape, LAYOUT_TYPES),
     "TRANSPOSE": (transpose, LAYOUT_TYPES),
     "STRIDED_SLICE": (strided_slice, LAYOUT_TYPES),
+    "BROADCAST_TO": (broadcast_to, LAYOUT_TYPES),
+    "GATHER": (gather, LAYOUT_TYPES),
+    "GATHER_ND": (gather_nd, LAYOUT_TYPES),
     "SOFTMAX": (softmax, _BOTH),
     **{
         op.name: (unary(op.name), (*op.integers, DType.FLOAT32))

@@ -48,13 +48,15 @@ def compile_library(target: Path, *flags: str) -> Path:
 
 def declarations() -> str:
     """Types and prototypes of the portable kernels' headers, as cffi reads them."""
-    headers = ("cg_kernels.h", "cg_kernels_s16.h")
+    headers = ("cg_kernels.h", "cg_kernels_s16.h", "cg_kernels_families.h")
     text = "".join((RUNTIME / "include" / name).read_text() for name in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
     text = re.sub(r"^#.*$", "", text, flags=re.M)
-    return "typedef float cg_f32; typedef int16_t cg_s16; typedef int32_t cg_s32;\n" + text
+    text = re.sub(r"^typedef int64_t .*cg_s64.*;$", "", text, flags=re.M)
+    plain = ("float cg_f32", "int16_t cg_s16", "int32_t cg_s32", "int64_t cg_s64")
+    return "".join(f"typedef {each};\n" for each in plain) + text
 
 
 @dataclass(kw_only=True, slots=True)

@@ -3,10 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, TensorType
-from codegen.ir.ops import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir.ops import (
+    Attrs,
+    BroadcastToAttrs,
+    ConcatAttrs,
+    GatherAttrs,
+    PadAttrs,
+    ReshapeAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
 from tests.kernels.layers import Layer, Operand, fill, int8_type, integer, layer
 
 LAYOUT_TYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
@@ -72,3 +82,38 @@ def strided_slice(rng: Generator, dtype: DType) -> Layer:
 def reshape(rng: Generator, dtype: DType) -> Layer:
     argument = _layout_operand(rng, dtype, (integer(rng, 1, 4), integer(rng, 1, 4)))
     return layer("RESHAPE", ReshapeAttrs(shape=(argument.type.elements,)), (argument,), argument.type)
+
+
+def broadcast_to(rng: Generator, dtype: DType) -> Layer:
+    wanted = tuple(integer(rng, 1, 5) for _ in range(integer(rng, 1, 5)))
+    given = [1 if rng.random() < 0.4 else extent for extent in wanted][integer(rng, 0, len(wanted) - 1) :]
+    argument = _layout_operand(rng, dtype, given)
+    return layer("BROADCAST_TO", BroadcastToAttrs(shape=wanted), (argument,), argument.type)
+
+
+def gather(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 4))]
+    axis = integer(rng, 0, len(shape) - 1)
+    batch_axes = integer(rng, 0, axis) if rng.random() < 0.4 else 0
+    own = [integer(rng, 1, 4) for _ in range(integer(rng, 0 if batch_axes else 1, 2))]
+    values = _layout_operand(rng, dtype, shape)
+    indices = _indices(rng, (*shape[:batch_axes], *own), shape[axis])
+    attrs = GatherAttrs(axis=axis, batch_axes=batch_axes)
+    return layer("GATHER", attrs, (values, indices), values.type)
+
+
+def gather_nd(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 4))]
+    depth = integer(rng, 1, len(shape))
+    places = [integer(rng, 1, 4) for _ in range(integer(rng, 1, 2))]
+    values = _layout_operand(rng, dtype, shape)
+    indices = _indices(rng, (*places, depth), np.array(shape[:depth]))
+    return layer("GATHER_ND", Attrs(), (values, indices), values.type)
+
+
+def _indices(rng: Generator, shape: Sequence[int], extents: int | np.ndarray) -> Operand:
+    """int32 or int64, constant or not."""
+    dtype = DType.INT64 if rng.random() < 0.3 else DType.INT32
+    data = rng.integers(0, extents, shape).astype(dtype.numpy)
+    type_ = TensorType(shape=tuple(shape), dtype=dtype)
+    return Operand(type=type_, data=data, constant=bool(rng.random() < 0.3))

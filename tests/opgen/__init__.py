@@ -22,6 +22,9 @@ class OpCase:
     name: str
     """A C identifier, unique."""
     operator: str
+    kind: str
+    on_targets: bool
+    """As in `catalogue.Entry`."""
     engine: str
     """Name of the engine that gave `expected`."""
     model: bytes
@@ -48,6 +51,8 @@ def cases() -> Sequence[OpCase]:
         OpCase(
             name=entry.name,
             operator=entry.operator,
+            kind=entry.kind,
+            on_targets=entry.on_targets,
             engine=stored[entry.name].engine,
             model=entry.drawn.model,
             inputs=entry.drawn.inputs,

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from tests.opgen import convolutions, elementwise, pooling, shapes
 from tests.opgen.dice import Dice
+from tests.opgen.families import EACH, FAMILIES
 from tests.opgen.int16 import INT16
 from tests.opgen.pairs import PAIRS
 from tests.opgen.sketch import Drawn
@@ -55,6 +56,8 @@ _FLOAT32: Mapping[str, int] = MappingProxyType(
 
 _DEQUANTIZES = 10
 _PAIRS_EACH = 5
+_ON_TARGETS = 1
+"""Of each operator and type of the families, whose kernels the fuzz runs on every core."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +68,10 @@ class Entry:
     operator: str
     """What is under test, a key of the table of ruling engines; of pairs all operators, joined by `+`."""
     drawn: Drawn
+    kind: str
+    """What it has in common with models of the same operator and type."""
+    on_targets: bool
+    """Whether the suite runs it on boards; others only with `--long`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,27 +80,42 @@ class _Kind:
     label: str
     draw: Callable[[Dice], Drawn]
     count: int
+    on_targets: int
+    """So many of them, the first ones."""
 
     def entries(self) -> Iterator[Entry]:
         stem = re.sub(r"\W+", "_", f"{self.operator} {self.label}".strip().lower())
         stream = zlib.crc32(stem.encode())
         for number in range(self.count):
             drawn = self.draw(Dice(stream, number))
-            yield Entry(name=f"{stem}_{number:03}", operator=self.operator, drawn=drawn)
+            yield Entry(
+                name=f"{stem}_{number:03}",
+                operator=self.operator,
+                drawn=drawn,
+                kind=stem,
+                on_targets=number < self.on_targets,
+            )
 
 
 def _kinds() -> Iterator[_Kind]:
+    for operator, label, draw, count in _singles():
+        yield _Kind(operator=operator, label=label, draw=draw, count=count, on_targets=count)
+    for operator, by_label in FAMILIES.items():
+        for label, draw in by_label.items():
+            yield _Kind(operator=operator, label=label, draw=draw, count=EACH, on_targets=_ON_TARGETS)
+
+
+def _singles() -> Iterator[tuple[str, str, Callable[[Dice], Drawn], int]]:
     for operator, (draw, count) in _INT8.items():
-        yield _Kind(operator=operator, label="int8", draw=partial(draw, quantised=True), count=count)
+        yield operator, "int8", partial(draw, quantised=True), count
     for operator, count in _FLOAT32.items():
-        draw = partial(_INT8[operator][0], quantised=False)
-        yield _Kind(operator=operator, label="float32", draw=draw, count=count)
-    yield _Kind(operator="DEQUANTIZE", label="int8", draw=elementwise.dequantize, count=_DEQUANTIZES)
+        yield operator, "float32", partial(_INT8[operator][0], quantised=False), count
+    yield "DEQUANTIZE", "int8", elementwise.dequantize, _DEQUANTIZES
     for operator, kinds in INT16.items():
         for label, draw, count in kinds:
-            yield _Kind(operator=operator, label=label, draw=draw, count=count)
+            yield operator, label, draw, count
     for operators, pair in PAIRS.items():
-        yield _Kind(operator=operators, label="int8", draw=pair, count=_PAIRS_EACH)
+        yield operators, "int8", pair, _PAIRS_EACH
 
 
 @cache

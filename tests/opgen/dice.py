@@ -65,6 +65,11 @@ class Dice:
         steps = (words % np.uint64(high - low + 1)).astype(np.int64) + low
         return steps.astype(dtype).reshape(shape)
 
+    def within(self, shape: Sequence[int], low: int, high: int) -> np.ndarray:
+        """Random int64 elements of [low, high], at most 2^63 of them apart."""
+        words = np.asarray(self._words.random_raw(math.prod(shape)), np.uint64)
+        return ((words % np.uint64(high - low + 1)).astype(np.int64) + low).reshape(shape)
+
     def sixteenths(self, shape: Sequence[int], low: int, high: int) -> np.ndarray:
         """Random float32 multiples of 1/16 from low/16 to high/16: exact, with ties when quantised."""
         words = np.asarray(self._words.random_raw(math.prod(shape)), np.uint64)

@@ -22,8 +22,21 @@ class Affine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Plain:
+    """An element type without quantisation, and what an input of it is drawn from."""
+
+    dtype: str
+    low: int
+    high: int
+
+
+Kind = Affine | Plain | None
+"""Type of a tensor's elements; None: float32."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Value:
-    """A tensor of the model; float32 where `affine` is None."""
+    """A tensor of the model; without quantisation where `affine` is None."""
 
     index: int
     shape: tuple[int, ...]
@@ -62,16 +75,17 @@ class Sketch:
         scale = float(np.float32(affine.scale * self.dice.float32(-2, 0)))
         return Affine(scale=scale, zero_point=self.dice.zero_point())
 
-    def tensor(self, shape: Sequence[int], affine: Affine | None, *, data: np.ndarray | None = None) -> Value:
-        """A quantised tensor, or a float32 one where there is no quantisation; with `data` a constant."""
-        if affine is None:
-            index = self.model.tensor(self.name, shape, "float32", data=data)
+    def tensor(self, shape: Sequence[int], affine: Kind, *, data: np.ndarray | None = None) -> Value:
+        """A quantised tensor, or one without quantisation; with `data` a constant."""
+        if not isinstance(affine, Affine):
+            dtype = "float32" if affine is None else affine.dtype
+            index = self.model.tensor(self.name, shape, dtype, data=data)
         else:
             scale, zero_point = affine.scale, affine.zero_point
             index = self.model.tensor(
                 self.name, shape, affine.dtype, scale=scale, zero_point=zero_point, data=data
             )
-        return Value(index=index, shape=tuple(shape), affine=affine)
+        return Value(index=index, shape=tuple(shape), affine=affine if isinstance(affine, Affine) else None)
 
     def op(self, name: str, inputs: Sequence[Value | int | None], result: Value, **options: Any) -> Value:
         """Append an operator and return its result."""
@@ -79,10 +93,14 @@ class Sketch:
         self.model.op(name, indices, [result.index], **options)
         return result
 
-    def input(self, shape: Sequence[int], affine: Affine | None, *, sixteenths: int | None = None) -> Value:
+    def input(self, shape: Sequence[int], affine: Kind, *, sixteenths: int | None = None) -> Value:
         """A graph input. `sixteenths` draws floats as multiples of 1/16 within +-that many."""
         dice = self.dice
-        if affine is not None:
+        if isinstance(affine, Plain):
+            drawn = self.values(shape, affine)
+            middle = (affine.low + affine.high) // 2
+            ends = np.array([affine.low, affine.high, middle], affine.dtype)
+        elif affine is not None:
             drawn = dice.integers_of(shape, affine.dtype)
             low, high = np.iinfo(affine.dtype).min, np.iinfo(affine.dtype).max
             ends = np.array([low, high, affine.zero_point, low, high], affine.dtype)
@@ -103,8 +121,10 @@ class Sketch:
         array = np.array(values, np.int32)
         return self.model.constant(self.name, array if shape is None else array.reshape(shape))
 
-    def values(self, shape: Sequence[int], affine: Affine | None) -> np.ndarray:
+    def values(self, shape: Sequence[int], affine: Kind) -> np.ndarray:
         """Random elements for a constant operand."""
+        if isinstance(affine, Plain):
+            return self.dice.within(shape, affine.low, affine.high).astype(affine.dtype)
         return self.dice.reals(shape) if affine is None else self.dice.integers_of(shape, affine.dtype)
 
     def finish(self, *outputs: Value) -> Drawn:

@@ -146,7 +146,6 @@ _TYPES: Mapping[str, str] = MappingProxyType(
         "uint8": "convert it again as int8: target_spec.supported_ops = [TFLITE_BUILTINS_INT8], "
         "inference_input_type = inference_output_type = tf.int8",
         "float16": "convert it again without float16 in target_spec.supported_types: as int8 or float32",
-        "bool": "end the model in front of the comparison, and decide in your own code",
         "string": "leave text outside: give the model the numbers that it stands for",
         "complex64": "leave the Fourier transform outside: give the model real numbers",
         "complex128": "leave the Fourier transform outside: give the model real numbers",

@@ -31,6 +31,7 @@ _DTYPES = {
     TypeCode.INT32: DType.INT32,
     TypeCode.INT64: DType.INT64,
     TypeCode.FLOAT32: DType.FLOAT32,
+    TypeCode.BOOL: DType.BOOL,
 }
 _TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if isinstance(code, int)}
 

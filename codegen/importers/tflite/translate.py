@@ -10,6 +10,7 @@ from codegen.importers.printable_names import identifiers
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, operator_codes, read
 from codegen.importers.tflite.operators import translators
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
+from codegen.importers.tflite.operators.steps import Chain, chain, evaluated
 from codegen.importers.tflite.operators.translators import (
     ASSIGN,
     ONCE,
@@ -23,15 +24,8 @@ from codegen.importers.tflite.operators.translators import (
 from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report, unsupported
 from codegen.importers.tflite.tensors import Budget, Tensors, unknown_extent
 from codegen.importers.tflite.variables import Variables
-from codegen.ir import Arg, Call, Constant, ConstRef, Function, Let, Module, StateValue, TensorType, Var
-from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS, USER, Op, UserKernel, find_op
-
-
-def _op(found: Translated) -> Op:
-    op = find_op(found.op)
-    assert op is not None, found.op
-    return op
+from codegen.ir import Function, Let, Module, StateValue, TensorType, Var
+from codegen.ir.ops import OPS, USER, UserKernel
 
 
 def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = ()) -> Module:
@@ -80,10 +74,6 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
 def _missing(name: str, custom_name: str, *, outputs: int) -> Problem:
     text, advice = unsupported(name, custom_name, outputs)
     return Problem(code="E301", text=text, advice=advice)
-
-
-def _known(constants: Mapping[str, Constant], arg: Arg | None) -> np.ndarray | None:
-    return constants[arg.id].data.reshape(arg.type.shape) if isinstance(arg, ConstRef) else None
 
 
 class _Translation:
@@ -212,8 +202,8 @@ class _Translation:
         site = Site(operator, self._values, self._report, kinds)
         if known and folded and self._fold(site):
             return
-        lets = self._translated(site) if known and not folded else None
-        self._define(operator, kinds, lets)
+        chains = self._translated(site) if known and not folded else None
+        self._define(operator, kinds, chains)
 
     def _on_variable(self, operator: FileOperator, where: str) -> None:
         """Follow an operator on variables; what a READ_VARIABLE gives is defined whatever comes of it."""
@@ -268,11 +258,11 @@ class _Translation:
         """The results of an operator whose arguments are known."""
         if site.operator.name in FOLDED:
             return [FOLDED[site.operator.name](site)]
-        lets = self._translated(site)
-        if lets is None:
+        chains = self._translated(site)
+        if chains is None:
             raise AlreadyReported
         constants = self.tensors.used_constants
-        return [evaluate_let(let, [_known(constants, arg) for arg in let.call.args]) for let in lets]
+        return [evaluated(constants, made) for made in chains]
 
     def _is_handle(self, index: int) -> bool:
         return 0 <= index < len(self._model.tensors) and self.tensors.is_handle(index)
@@ -283,47 +273,50 @@ class _Translation:
     def _declared(self, operator: FileOperator) -> UserKernel | None:
         return self._kernels.get(operator.custom_name or operator.name)
 
-    def _define(self, operator: FileOperator, kinds: list[TensorType | None], lets: list[Let] | None) -> None:
+    def _define(
+        self, operator: FileOperator, kinds: list[TensorType | None], chains: list[Chain] | None
+    ) -> None:
         from_inputs = any(self._values.depends_on_inputs(index) for index in operator.inputs)
-        self._body.extend(lets or ())
+        self._body.extend(let for made in chains or () for let in made)
         for position, (index, kind) in enumerate(zip(operator.outputs, kinds, strict=True)):
             if self._values.is_computed(index):
                 continue
             value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
-            self._values.define(index, lets[position].var if lets else value, from_inputs=from_inputs)
+            self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
 
-    def _translated(self, site: Site) -> list[Let] | None:
-        """The operator's steps, one an output; None if it was refused (and that reported)."""
+    def _translated(self, site: Site) -> list[Chain] | None:
+        """The operator's steps for each output; None if it was refused (and that reported)."""
         try:
             found = self._parts(site)
             results = site.results
+            chains = [self._chain(site, i, part, results[i]) for i, part in enumerate(found)]
         except Refused as refused:
             site.refuse(refused.problem)
             return None
         except AlreadyReported:
             return None
-        for part, result in zip(found, results, strict=True):
-            types = [None if arg is None else arg.type for arg in part.args]
-            try:
-                _op(part).check(part.attrs, types, result)
-            except ValueError as error:
-                site.complain("E306", str(error))
+        for made in chains:
+            for let in made:
+                try:
+                    let.call.op.check(let.call.attrs, let.call.types, let.var.type)
+                except ValueError as error:
+                    site.complain("E306", str(error))
+                    break
         if site.complained:
             return None
-        lets = [self._let(site, i, part, results[i]) for i, part in enumerate(found)]
-        return lets if site.depends_on_inputs else self._foldable(site, lets)
+        return chains if site.depends_on_inputs else self._foldable(site, chains)
 
-    def _foldable(self, site: Site, lets: list[Let]) -> list[Let] | None:
+    def _foldable(self, site: Site, chains: list[Chain]) -> list[Chain] | None:
         """Steps on constants alone; None, and that reported, where folding them is beyond the budget."""
         try:
-            for let in lets:
+            for let in (let for made in chains for let in made):
                 self._budget.folded(let.call, let.var.type)
         except Refused as refused:
             site.refuse(refused.problem)
             return None
         except AlreadyReported:
             return None
-        return lets
+        return chains
 
     def _parts(self, site: Site) -> tuple[Translated, ...]:
         name = site.operator.name
@@ -335,12 +328,13 @@ class _Translation:
         assert kernel is not None, "asked for known operators only"
         return (translators.call(site, kernel),)
 
-    def _let(self, site: Site, position: int, found: Translated, result: TensorType) -> Let:
+    def _chain(self, site: Site, position: int, found: Translated, result: TensorType) -> Chain:
+        """The steps of output `position`; values between them count for the budget too."""
         origin = source(site.operator, self.tensors, position)
-        op, operator = _op(found), site.operator
-        name = f"{op.short}{operator.index}" + (f"_{position}" if operator.name in SPLITTERS else "")
-        var = Var(name=name, type=result, origin=origin.tensor_name)
-        return Let(var=var, call=Call(op=op, args=found.args, attrs=found.attrs), source=origin)
+        made = chain(found, result, origin, f"_{position}" if site.operator.name in SPLITTERS else "")
+        for let in made[:-1]:
+            self._budget.value(let.var.type)
+        return made
 
     def _results(self) -> tuple[Var, ...]:
         """Graph outputs: computed from the inputs, each its own tensor."""

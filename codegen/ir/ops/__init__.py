@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
-from codegen.ir.ops import convolution, elementwise, layout, nonlinear, pooling
+from codegen.ir.ops import convolution, elementwise, layout, nonlinear, pairwise, pooling
 from codegen.ir.ops.base.attrs import (
     BinaryAttrs,
+    BroadcastToAttrs,
     ConcatAttrs,
     ConvAttrs,
     DepthwiseConvAttrs,
     FullyConnectedAttrs,
+    GatherAttrs,
     LeakyReluAttrs,
     MeanAttrs,
     PadAttrs,
@@ -24,7 +26,7 @@ from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_FAMILIES = (convolution, pooling, elementwise, layout, nonlinear)
+_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear)
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""
@@ -50,10 +52,12 @@ __all__ = [
     "Activation",
     "Attrs",
     "BinaryAttrs",
+    "BroadcastToAttrs",
     "ConcatAttrs",
     "ConvAttrs",
     "DepthwiseConvAttrs",
     "FullyConnectedAttrs",
+    "GatherAttrs",
     "LeakyReluAttrs",
     "MeanAttrs",
     "Op",

@@ -20,6 +20,7 @@ from codegen.ir.ops.base.parameters import (
     AddParams,
     activation_range,
     add_params,
+    clip_int32,
     float_activation_range,
     mul_multiplier,
     sub_params,
@@ -32,6 +33,8 @@ def add(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> 
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
         return _clip_float(first + second, attrs.activation)
+    if result.dtype is DType.INT32:
+        return clip_int32(first.astype(np.int64) + second, attrs.activation)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
     return _rescaled_sum(add_params(*types, result), (first, second), types, attrs.activation, result)
 
@@ -41,6 +44,8 @@ def sub(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> 
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
         return _clip_float(first - second, attrs.activation)
+    if result.dtype is DType.INT32:
+        return clip_int32(first.astype(np.int64) - second, attrs.activation)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
     return _rescaled_sum(sub_params(*types, result), (first, second), types, attrs.activation, result)
 
@@ -50,6 +55,8 @@ def mul(attrs: BinaryAttrs, values: Arrays, args: Types, result: TensorType) -> 
     first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
     if result.dtype is DType.FLOAT32:
         return _clip_float(first * second, attrs.activation)
+    if result.dtype is DType.INT32:
+        return clip_int32(first.astype(np.int64) * second, attrs.activation)
     types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
     product = _centred(first, types[0]) * _centred(second, types[1])
     return _clip_integer(
@@ -104,10 +111,12 @@ class _Binary(Op):
         return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float32 throughout."""
+        """int8, int16, float32, or int32 without a scale throughout."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        if first.dtype is second.dtype is result.dtype is DType.INT32:
+            return
         need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
         if result.dtype is not DType.FLOAT32:
             self._check_scales(first, second, result)

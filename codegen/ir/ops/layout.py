@@ -1,13 +1,29 @@
-"""Operators that move elements and compute nothing: CONCATENATION, PAD, RESHAPE, TRANSPOSE, STRIDED_SLICE."""
+"""Operators that move elements and compute nothing: CONCATENATION, PAD, TRANSPOSE, GATHER and such."""
 
 import math
 
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import ConcatAttrs, PadAttrs, ReshapeAttrs, StridedSliceAttrs, TransposeAttrs
-from codegen.ir.ops.base.operands import narrow, need_count, need_elements, operand, present
-from codegen.ir.types import TensorType
+from codegen.ir.ops.base.attrs import (
+    BroadcastToAttrs,
+    ConcatAttrs,
+    GatherAttrs,
+    PadAttrs,
+    ReshapeAttrs,
+    StridedSliceAttrs,
+    TransposeAttrs,
+)
+from codegen.ir.ops.base.operands import (
+    broadcast,
+    narrow,
+    need_count,
+    need_dtype,
+    need_elements,
+    operand,
+    present,
+)
+from codegen.ir.types import DType, TensorType
 
 
 class _Layout(Op):
@@ -180,5 +196,110 @@ class StridedSlice(_Layout):
         return np.ascontiguousarray(value).reshape(result.shape)
 
 
-OPERATORS: tuple[Op, ...] = (Concatenation(), Pad(), Reshape(), Transpose(), StridedSlice())
+class BroadcastTo(_Layout):
+    """BROADCAST_TO: axes of extent 1 repeated, axes added in front."""
+
+    name = "BROADCAST_TO"
+    short = "broadcast"
+    attrs_type = BroadcastToAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The attribute's shape, if the argument broadcasts to it."""
+        shape = narrow(attrs, BroadcastToAttrs).shape
+        need_count(args, 1, 1)
+        given = operand(args, 0, "argument").shape
+        if len(given) > len(shape) or broadcast(given, shape) != shape:
+            raise ValueError(f"shape {list(given)} does not broadcast to {list(shape)}")
+        return shape
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """The argument's elements, repeated."""
+        del attrs, args
+        return np.ascontiguousarray(np.broadcast_to(present(values, 0, "argument"), result.shape))
+
+
+class _Gather(_Layout):
+    """Values chosen by indices, which may be known only while the model runs.
+
+    TFLite refuses to run with an index beyond its axis; here it is clamped. Of an int64 the low word counts.
+    """
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Any element type, the same in values and result; indices of int32 or int64."""
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        values = operand(args, 0, "values")
+        need_dtype(operand(args, 1, "indices"), "indices", DType.INT32, DType.INT64)
+        if values.dtype is not result.dtype:
+            raise ValueError(f"the values are {values.dtype.value}, the result {result.dtype.value}")
+
+
+class Gather(_Gather):
+    """GATHER(values, indices) along an axis."""
+
+    name = "GATHER"
+    short = "gather"
+    attrs_type = GatherAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """Extents of the values, the indices' in place of the axis (their batch axes are there already)."""
+        gather = narrow(attrs, GatherAttrs)
+        need_count(args, 2, 2)
+        values, indices = operand(args, 0, "values").shape, operand(args, 1, "indices").shape
+        axis, shared = gather.axis, gather.batch_axes
+        fits = 0 <= shared <= min(axis, len(indices)) and axis < len(values)
+        if not fits or values[:shared] != indices[:shared]:
+            raise ValueError(
+                f"axis {axis} with {shared} batch axes does not fit values {list(values)}, "
+                f"indices {list(indices)}"
+            )
+        return (*values[:axis], *indices[shared:], *values[axis + 1 :])
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::Gather."""
+        del args
+        gather = narrow(attrs, GatherAttrs)
+        data, indices = present(values, 0, "values"), present(values, 1, "indices")
+        shape, axis, shared = data.shape, gather.axis, gather.batch_axes
+        batches = int(np.prod(shape[:shared], dtype=np.int64))
+        rows = data.reshape(batches, -1, shape[axis], int(np.prod(shape[axis + 1 :], dtype=np.int64)))
+        chosen = np.clip(indices.astype(np.int32), 0, shape[axis] - 1).reshape(batches, -1)
+        taken = [rows[batch].take(chosen[batch], axis=1) for batch in range(batches)]
+        return np.ascontiguousarray(np.stack(taken)).reshape(result.shape)
+
+
+class GatherNd(_Gather):
+    """GATHER_ND(values, indices): the last axis of the indices holds one index for each leading axis."""
+
+    name = "GATHER_ND"
+    short = "gathernd"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """Extents of the indices but the last, then those of the values that no index is for."""
+        narrow(attrs, Attrs)
+        need_count(args, 2, 2)
+        values, indices = operand(args, 0, "values").shape, operand(args, 1, "indices").shape
+        if not indices or not 1 <= indices[-1] <= len(values):
+            raise ValueError(f"indices {list(indices)} do not fit values {list(values)}")
+        return (*indices[:-1], *values[indices[-1] :])
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::GatherNd."""
+        del attrs, args
+        data, indices = present(values, 0, "values"), present(values, 1, "indices")
+        depth = indices.shape[-1]
+        places = np.clip(indices.astype(np.int32), 0, np.array(data.shape[:depth]) - 1).reshape(-1, depth)
+        return np.ascontiguousarray(data[tuple(places.T)]).reshape(result.shape)
+
+
+OPERATORS: tuple[Op, ...] = (
+    Concatenation(),
+    Pad(),
+    Reshape(),
+    Transpose(),
+    StridedSlice(),
+    BroadcastTo(),
+    Gather(),
+    GatherNd(),
+)
 """All of this family."""

@@ -19,7 +19,7 @@ from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.call import PARAMS, RESULT, CStruct
 
 
-def _broadcast(let: Let) -> Fields:
+def broadcast_fields(let: Let) -> Fields:
     """Fields of a `cg_broadcast`; without broadcasting it is one loop over all elements."""
     shape = let.var.type.shape
     steps: list[tuple[int, ...]] = []
@@ -46,7 +46,9 @@ class _Binary(PortableKernel):
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
         low, high = float_limits(narrow(let.call.attrs, BinaryAttrs).activation)
-        return params("cg_binary_params_f32", ("shape", _broadcast(let)), ("act_min", low), ("act_max", high))
+        return params(
+            "cg_binary_params_f32", ("shape", broadcast_fields(let)), ("act_min", low), ("act_max", high)
+        )
 
     def check(self, let: Let) -> None:
         """Five nested loops at most, multipliers in range."""
@@ -77,7 +79,7 @@ class BinaryF32(_Binary):
 
 def _integer_head(let: Let) -> Fields:
     return (
-        ("shape", _broadcast(let)),
+        ("shape", broadcast_fields(let)),
         ("lhs_zero", arg_type(let, 0).zero_point),
         ("rhs_zero", arg_type(let, 1).zero_point),
         ("out_zero", let.var.type.zero_point),

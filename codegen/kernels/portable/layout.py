@@ -1,15 +1,22 @@
-"""Portable kernels that move bytes of any type: CONCATENATION, PAD, RESHAPE, TRANSPOSE, STRIDED_SLICE."""
+"""Portable kernels that move bytes of any type: CONCATENATION, PAD, RESHAPE, TRANSPOSE, GATHER and such."""
 
 import math
 
 import numpy as np
 
-from codegen.ir import DType, Let, Target, TensorType, Var
-from codegen.ir.ops import ConcatAttrs, PadAttrs, StridedSliceAttrs, TransposeAttrs
+from codegen.ir import ConstRef, DType, Let, Target, TensorType, Var
+from codegen.ir.ops import ConcatAttrs, GatherAttrs, PadAttrs, StridedSliceAttrs, TransposeAttrs
 from codegen.ir.ops.base.operands import narrow
-from codegen.kernels.base.c_kernel import ConstantData, Parts, PortableKernel, arg_type, value_argument
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    constant_data,
+    value_argument,
+)
 from codegen.kernels.base.registry import Kernel, register
-from codegen.kernels.base.walk import Fields, block_walk, dense_strides, params
+from codegen.kernels.base.walk import Fields, axes, block_walk, dense_strides, params
 from codegen.kernels.call import PARAMS, RESULT, ArrayArg, ConstantArg, ConstantPointer, ValueArg
 from codegen.kernels.contract import LinkedConstant, View
 from codegen.kernels.primfunc import PrimFunc
@@ -147,6 +154,73 @@ class StridedSlice(_Gather):
         return block_walk(attrs.counts, moves, first, let.var.type.dtype.size_bytes)
 
 
+class BroadcastTo(_Gather):
+    """BROADCAST_TO any shape: steps of 0 along the axes that repeat."""
+
+    op, name = "BROADCAST_TO", "broadcast_to_portable"
+
+    def walk(self, let: Let) -> Fields:
+        """Result axes in order."""
+        shape, given = let.var.type.shape, arg_type(let, 0).shape
+        full = (1,) * (len(shape) - len(given)) + given
+        strides = [0 if own == 1 else stride for own, stride in zip(full, dense_strides(full), strict=True)]
+        return block_walk(shape, strides, 0, let.var.type.dtype.size_bytes)
+
+
+class Take(PortableKernel):
+    """GATHER and GATHER_ND: blocks of the values at places that indices say, of int32 or int64."""
+
+    stem = "take"
+
+    def __init__(self, op: str) -> None:
+        self.op, self.name = op, f"{op.lower()}_portable"
+
+    def check(self, let: Let) -> None:
+        """Five indices a place at most."""
+        self._fields(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "values", constants)
+        places = constant_data(let, 1, constants) if isinstance(let.call.args[1], ConstRef) else None
+        indices = ValueArg(index=1) if places is None else ConstantArg(role="indices")
+        if places is not None:
+            flat = places.reshape(-1).astype(np.int32)
+            linked = (
+                *linked,
+                LinkedConstant(role="indices", data=flat, alignment=4, layout="as in the file"),
+            )
+        return Parts(
+            structs=(params("cg_take_params", *self._fields(let)),),
+            call_args=(PARAMS, value, indices, RESULT),
+            constants=linked,
+        )
+
+    def _fields(self, let: Let) -> Fields:
+        """Places are found along `depth` axes; GATHER's one axis is one of a group of values."""
+        shape, indices = arg_type(let, 0).shape, arg_type(let, 1)
+        attrs, element = let.call.attrs, let.var.type.dtype.size_bytes
+        if isinstance(attrs, GatherAttrs):
+            axis, shared = attrs.axis, attrs.batch_axes
+            extents, block = shape[axis : axis + 1], math.prod(shape[axis + 1 :])
+            batches, groups = math.prod(shape[:shared]), math.prod(shape[shared:axis])
+        else:
+            depth = indices.shape[-1]
+            extents, block, batches, groups = shape[:depth], math.prod(shape[depth:]), 1, 1
+        steps = [stride * block * element for stride in dense_strides(extents)]
+        return (
+            ("extent", axes(extents, 1)),
+            ("step_bytes", axes(steps, 0)),
+            ("depth", len(extents)),
+            ("batches", batches),
+            ("groups", groups),
+            ("count", indices.elements // (batches * len(extents))),
+            ("index_words", 1 if isinstance(let.call.args[1], ConstRef) else indices.dtype.size_bytes // 4),
+            ("group_bytes", math.prod(extents) * block * element),
+            ("block_bytes", block * element),
+        )
+
+
 class Reshape(Kernel):
     """RESHAPE: the result is the argument's bytes, no code runs."""
 
@@ -169,4 +243,7 @@ register(Concatenation())
 register(Pad())
 register(Transpose())
 register(StridedSlice())
+register(BroadcastTo())
+register(Take("GATHER"))
+register(Take("GATHER_ND"))
 register(Reshape())

@@ -209,7 +209,7 @@ def _concatenation(let: Let) -> tuple[Link, ...] | None:
 
 _LINKED: Mapping[str, Callable[[Let], tuple[Link, ...] | None]] = {
     **dict.fromkeys((op.name for op in POINTWISE), _same),
-    **dict.fromkeys(("ADD", "SUB", "MUL"), _same),
+    **dict.fromkeys(("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM"), _same),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _same),
     "DEPTHWISE_CONV_2D": _depthwise,
     "RESHAPE": _reshape,

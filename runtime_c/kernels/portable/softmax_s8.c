@@ -7,22 +7,10 @@
  * of Newton's method. Source of the algorithm: gemmlowp fixedpoint.h, reference_ops::Softmax.
  */
 #include "cg_kernel_parts.h"
+#include "cg_reciprocal.h"
 
 #define INPUT_FRACTION_BITS 26 /* differences are Q5.26 */
 #define SUM_INTEGER_BITS    12 /* sums of exponentials are Q12.19 */
-
-/* x * 2^exponent, saturating. */
-static int32_t shift_left_saturating(int32_t x, int32_t exponent)
-{
-    const int32_t limit = CG_S32_MAX >> exponent;
-    if (x > limit) {
-        return CG_S32_MAX;
-    }
-    if (x < -limit - 1) {
-        return CG_S32_MIN;
-    }
-    return (int32_t)((uint32_t)x << exponent);
-}
 
 /* exp(a) for a in [-1/4, 0), Q0.31: Taylor's series around -1/8. */
 static int32_t exp_quarter(int32_t a)
@@ -59,20 +47,6 @@ static int32_t exp_negative(int32_t a)
     return result;
 }
 
-/* 1 / (1 + a) for a in [0, 1), Q0.31. */
-static int32_t reciprocal_of_one_plus(int32_t a)
-{
-    const int32_t two_to_29 = 1 << 29; /* 1 in Q2.29 */
-    /* (a + 1) / 2, halves up: a >= 0 and one less than 2^31 stands for 1 */
-    const int32_t half = (int32_t)(((uint32_t)a + (uint32_t)CG_S32_MAX + 1u) >> 1);
-    int32_t x = 1515870810 + cg_high_mul(half, -1010580540); /* 48/17 - 32/17 half, Q2.29 */
-    for (int32_t i = 0; i < 3; i++) {
-        const int32_t error = two_to_29 - cg_high_mul(half, x);
-        x += shift_left_saturating(cg_high_mul(x, error), 2);
-    }
-    return shift_left_saturating(x, 1);
-}
-
 static int32_t exp_of_difference(const cg_softmax_params *params, int32_t difference)
 {
     const int32_t scaled = (int32_t)((uint32_t)difference << params->shift);
@@ -95,7 +69,7 @@ static void softmax_row(const cg_softmax_params *params, const int8_t *input, in
     /* The largest element adds 2^19 and there are fewer than 4096: 2^19 <= sum < 2^31. */
     const int32_t headroom = cg_leading_zeros((uint32_t)sum); /* 1 to 12 */
     const int32_t mantissa = (int32_t)(((uint32_t)sum << headroom) - 0x80000000u);
-    const int32_t scale = reciprocal_of_one_plus(mantissa);
+    const int32_t scale = cg_reciprocal_of_one_plus(mantissa);
     const int32_t exponent = SUM_INTEGER_BITS - headroom + 31 - 8;
     for (int32_t i = 0; i < params->depth; i++) {
         const int32_t difference = input[i] - largest;

@@ -46,6 +46,19 @@ LeakyReluOptions alpha:float
 PackOptions values_count:int axis:int
 CallOnceOptions init_subgraph_index:int
 VarHandleOptions container:string shared_name:string
+L2NormOptions fused_activation_function:byte
+ResizeBilinearOptions new_height:int new_width:int align_corners:bool half_pixel_centers:bool
+SpaceToDepthOptions block_size:int
+GatherOptions axis:int batch_dims:int
+DivOptions fused_activation_function:byte
+TransposeConvOptions padding:byte stride_w:int stride_h:int fused_activation_function:byte
+  quantized_bias_type:byte
+UnpackOptions num:int axis:int
+ResizeNearestNeighborOptions align_corners:bool half_pixel_centers:bool
+MirrorPadOptions mode:byte
+DepthToSpaceOptions block_size:int
+BatchMatMulOptions adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool
+CumsumOptions exclusive:bool reverse:bool
 """
 
 OPTION_TABLES: Mapping[int, str] = {
@@ -66,6 +79,18 @@ OPTION_TABLES: Mapping[int, str] = {
     75: "LeakyReluOptions",
     103: "CallOnceOptions",
     111: "VarHandleOptions",
+    12: "L2NormOptions",
+    15: "ResizeBilinearOptions",
+    19: "SpaceToDepthOptions",
+    23: "GatherOptions",
+    29: "DivOptions",
+    49: "TransposeConvOptions",
+    64: "UnpackOptions",
+    74: "ResizeNearestNeighborOptions",
+    77: "MirrorPadOptions",
+    94: "DepthToSpaceOptions",
+    101: "BatchMatMulOptions",
+    102: "CumsumOptions",
 }
 """Those members of the union `BuiltinOptions` that the importer reads, by their number."""
 

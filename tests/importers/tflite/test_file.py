@@ -84,7 +84,7 @@ def test_numbers_of_the_options() -> None:
     }
 
 
-KERNEL = UserKernel(op="MAXIMUM", symbol="maximum", source="maximum.c", text="")
+KERNEL = UserKernel(op="POW", symbol="power", source="power.c", text="")
 
 
 def _refusal(model: ModelBuilder) -> str:
@@ -117,11 +117,11 @@ def test_a_call_is_as_the_file_says() -> None:
 def test_several_results_are_refused() -> None:
     model = ModelBuilder()
     x, y, z = (model.tensor(name, (1, 4), scale=0.5) for name in "xyz")
-    model.op("MAXIMUM", [x, x], [y, z])
+    model.op("POW", [x, x], [y, z])
     model.inputs(x)
     model.outputs(y, z)
     assert _refusal(model) == (
-        'error[E301] op 0 MAXIMUM "y": has 2 outputs; a kernel declared in codegen.toml computes one result\n'
+        'error[E301] op 0 POW "y": has 2 outputs; a kernel declared in codegen.toml computes one result\n'
         "help: convert the model so that this operator has one output"
     )
 
@@ -130,12 +130,12 @@ def test_a_constant_result_is_refused() -> None:
     model = ModelBuilder()
     x, y, z = (model.tensor(name, (1, 4), scale=0.5) for name in "xyz")
     k = model.tensor("k", (1, 4), scale=0.5, data=np.ones((1, 4), np.int8))
-    model.op("MAXIMUM", [k, k], [y])
-    model.op("MAXIMUM", [x, y], [z])
+    model.op("POW", [k, k], [y])
+    model.op("POW", [x, y], [z])
     model.inputs(x)
     model.outputs(z)
     assert _refusal(model) == (
-        'error[E301] op 0 MAXIMUM "y": depends on no input of the model: its result is a constant that only '
+        'error[E301] op 0 POW "y": depends on no input of the model: its result is a constant that only '
         "its kernel could compute\nhelp: convert the model with the result as a constant"
     )
 

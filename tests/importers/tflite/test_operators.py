@@ -324,15 +324,6 @@ def test_a_pack_of_unlike_numbers_is_refused() -> None:
     )
 
 
-def test_a_pack_of_values_is_refused_as_an_operator_without_a_kernel() -> None:
-    model = ModelBuilder()
-    x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (2, 1, 4), "float32")
-    model.op("PACK", [x, x], [y], values_count=2, axis=0)
-    model.inputs(x)
-    model.outputs(y)
-    assert 'error[E301] op 0 PACK "y": operator PACK is not supported' in complaint(model.build())
-
-
 def test_a_shape_as_an_output_is_a_constant() -> None:
     network = Network((1, 4))
     network.model.inputs(network.x)

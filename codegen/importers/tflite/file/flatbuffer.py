@@ -83,6 +83,7 @@ _ACTIVATION = ("fused_activation_function", _BYTE)
 _WINDOW = (("padding", _BYTE), ("stride_w", _INT), ("stride_h", _INT))
 _BIAS_TYPE = ("quantized_bias_type", _BYTE)
 _DILATION = (("dilation_w_factor", _INT), ("dilation_h_factor", _INT))
+_CENTRES = (("align_corners", _BYTE), ("half_pixel_centers", _BYTE))
 
 OPTIONS: Mapping[int, Table] = {
     1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION, _BIAS_TYPE),
@@ -99,10 +100,15 @@ OPTIONS: Mapping[int, Table] = {
     9: _numbers("SoftmaxOptions", ("beta", _INT)),
     10: _numbers("ConcatenationOptions", ("axis", _INT), _ACTIVATION),
     11: _numbers("AddOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
+    12: _numbers("L2NormOptions", _ACTIVATION),
+    15: Table(name="ResizeBilinearOptions", fields=dict(enumerate(_CENTRES, 2))),  # 0 and 1: older files
     17: _numbers("ReshapeOptions", ("new_shape", _INTS)),
+    19: _numbers("SpaceToDepthOptions", ("block_size", _INT)),
     21: _numbers("MulOptions", _ACTIVATION),
+    23: _numbers("GatherOptions", ("axis", _INT), ("batch_dims", _INT)),
     27: _numbers("ReducerOptions", ("keep_dims", _BYTE)),
     28: _numbers("SubOptions", _ACTIVATION, ("pot_scale_int16", _BYTE)),
+    29: _numbers("DivOptions", _ACTIVATION),
     30: _numbers("SqueezeOptions", ("squeeze_dims", _INTS)),
     32: _numbers(
         "StridedSliceOptions",
@@ -113,8 +119,17 @@ OPTIONS: Mapping[int, Table] = {
         ("shrink_axis_mask", _INT),
         ("offset", _BYTE),
     ),
+    49: _numbers("TransposeConvOptions", *_WINDOW, _ACTIVATION, _BIAS_TYPE),
     59: _numbers("PackOptions", ("values_count", _INT), ("axis", _INT)),
+    64: _numbers("UnpackOptions", ("num", _INT), ("axis", _INT)),
+    74: _numbers("ResizeNearestNeighborOptions", *_CENTRES),
     75: _numbers("LeakyReluOptions", ("alpha", _INT)),
+    77: _numbers("MirrorPadOptions", ("mode", _BYTE)),
+    94: _numbers("DepthToSpaceOptions", ("block_size", _INT)),
+    101: _numbers(
+        "BatchMatMulOptions", ("adj_x", _BYTE), ("adj_y", _BYTE), ("asymmetric_quantize_inputs", _BYTE)
+    ),
+    102: _numbers("CumsumOptions", ("exclusive", _BYTE), ("reverse", _BYTE)),
     103: _numbers("CallOnceOptions", ("init_subgraph_index", _INT)),
     111: _numbers("VarHandleOptions", ("container", Text()), ("shared_name", Text())),
 }

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tflite.AddOptions import AddOptions
+from tflite.DivOptions import DivOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.MulOptions import MulOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
@@ -16,8 +17,8 @@ from codegen.ir import DType, TensorType
 from codegen.ir.ops import Activation, Attrs, BinaryAttrs, LeakyReluAttrs, SoftmaxAttrs
 
 
-def binary(kind: type[AddOptions | SubOptions | MulOptions]) -> Callable[[Site], Translated]:
-    """ADD, SUB, MUL: translator for the one whose options are `kind`."""
+def binary(kind: type[AddOptions | SubOptions | MulOptions | DivOptions]) -> Callable[[Site], Translated]:
+    """ADD, SUB, MUL, DIV: translator for the one whose options are `kind`."""
 
     def translate(site: Site) -> Translated:
         site.need_inputs(2, 2)
@@ -27,7 +28,7 @@ def binary(kind: type[AddOptions | SubOptions | MulOptions]) -> Callable[[Site],
         )
         attrs = BinaryAttrs(activation=activation)
         args = site.args(2)
-        if kind is not MulOptions and (options is None or options.PotScaleInt16()):
+        if kind in (AddOptions, SubOptions) and (options is None or options.PotScaleInt16()):
             _need_general_scales(site, [args[0].type, args[1].type, site.result])
         return Translated(op=site.operator.name, args=args, attrs=attrs)
 
@@ -47,6 +48,49 @@ def _need_general_scales(site: Site, types: Sequence[TensorType]) -> None:
             "int16 scales that are all powers of two are not supported with the option pot_scale_int16",
             "convert with a TensorFlow that leaves pot_scale_int16 off (2.4 and later, 16x8 quantisation)",
         )
+
+
+def plain(name: str, count: int = 2, *, swapped: bool = False) -> Callable[[Site], Translated]:
+    """Operators of `count` operands whose options, if any, say nothing: `name` of the IR, the operands
+    `swapped` for those that are another one the other way round."""
+
+    def translate(site: Site) -> Translated:
+        site.need_inputs(count, count)
+        args = site.args(count)
+        return Translated(op=name, args=args[::-1] if swapped else args, attrs=Attrs())
+
+    return translate
+
+
+def square(site: Site) -> Translated:
+    """SQUARE: a MUL by itself."""
+    site.need_inputs(1, 1)
+    value = site.arg(0)
+    return Translated(op="MUL", args=(value, value), attrs=BinaryAttrs())
+
+
+def add_n(site: Site) -> Translated:
+    """ADD_N of numbers without scales: ADDs from the first operand to the last."""
+    count = len(site.operator.inputs)
+    if count < 2:
+        raise Refused("E303", f"adds {count} tensors, needs two or more")
+    total, *others = site.args(count)
+    if total.type.quantization is not None:
+        raise Refused("E301", f"adds {count} quantised tensors, supported are float32 and int32")
+    for other in others[:-1]:
+        step = Translated(op="ADD", args=(total, other), attrs=BinaryAttrs())
+        total = step.giving(site.result)
+    return Translated(op="ADD", args=(total, others[-1]), attrs=BinaryAttrs())
+
+
+def select(site: Site) -> Translated:
+    """SELECT of tensors of one shape, which is a SELECT_V2."""
+    site.need_inputs(3, 3)
+    args = site.args(3)
+    if len({arg.type.shape for arg in args}) != 1:
+        shapes = ", ".join(str(list(arg.type.shape)) for arg in args)
+        raise Refused("E301", f"selects by rows ({shapes}), supported are three tensors of one shape")
+    return Translated(op="SELECT_V2", args=args, attrs=Attrs())
 
 
 def unary(site: Site) -> Translated:

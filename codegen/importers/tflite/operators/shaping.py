@@ -37,7 +37,7 @@ def concatenation(site: Site) -> Translated:
     args = site.args(len(site.operator.inputs))
     if not args:
         raise Refused("E303", "has no inputs")
-    axis = _axis(int(options.Axis()), len(args[0].type.shape))
+    axis = axis_of(int(options.Axis()), len(args[0].type.shape))
     return Translated(op="CONCATENATION", args=args, attrs=ConcatAttrs(axis=axis))
 
 
@@ -47,7 +47,7 @@ def mean(site: Site) -> Translated:
     value = site.arg(0)
     options: Any = site.options(ReducerOptions, required=False)
     rank = len(value.type.shape)
-    axes = tuple(sorted({_axis(axis, rank) for axis in site.numbers(1, "the list of axes")}))
+    axes = tuple(sorted({axis_of(axis, rank) for axis in site.numbers(1, "the list of axes")}))
     keep_dims = options is not None and bool(options.KeepDims())
     return Translated(op="MEAN", args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
 
@@ -128,7 +128,7 @@ def squeeze(site: Site) -> Translated:
     site.need_inputs(1, 1)
     value = site.arg(0)
     shape = value.type.shape
-    listed = {_axis(axis, len(shape)) for axis in _listed_axes(site, len(shape))}
+    listed = {axis_of(axis, len(shape)) for axis in _listed_axes(site, len(shape))}
     dropped = listed or {axis for axis, extent in enumerate(shape) if extent == 1}
     if any(shape[axis] != 1 for axis in dropped):
         raise Refused("E303", f"axes {sorted(dropped)} of shape {list(shape)} are not all of extent 1")
@@ -154,7 +154,7 @@ def expand_dims(site: Site) -> Translated:
     listed = site.numbers(1, "the axis")
     if len(listed) != 1:
         raise Refused("E303", f"has {len(listed)} axes, needs one")
-    axis = _axis(listed[0], len(shape) + 1)
+    axis = axis_of(listed[0], len(shape) + 1)
     expanded = (*shape[:axis], 1, *shape[axis:])
     return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=expanded))
 
@@ -164,11 +164,12 @@ def transpose(site: Site) -> Translated:
     site.need_inputs(2, 2)
     value = site.arg(0)
     rank = len(value.type.shape)
-    permutation = tuple(_axis(axis, rank) for axis in site.numbers(1, "the permutation"))
+    permutation = tuple(axis_of(axis, rank) for axis in site.numbers(1, "the permutation"))
     return Translated(op="TRANSPOSE", args=(value,), attrs=TransposeAttrs(permutation=permutation))
 
 
-def _axis(axis: int, rank: int) -> int:
+def axis_of(axis: int, rank: int) -> int:
+    """The axis numbered `axis`, which counts from the end if it is negative."""
     if not -rank <= axis < rank:
         raise Refused("E303", f"axis {axis} is outside {rank} dimensions")
     return axis % rank

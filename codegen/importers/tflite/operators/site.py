@@ -24,6 +24,7 @@ from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused,
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Source, TensorType, Var
 from codegen.ir.ops import Activation, Attrs
+from codegen.ir.ops.base.operands import broadcast
 
 _OPTION_NAMES = {code: name for name, code in vars(BuiltinOptions).items() if isinstance(code, int)}
 _ACTIVATIONS = {
@@ -41,11 +42,25 @@ _Options = TypeVar("_Options")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Translated:
-    """What an operator of the file becomes: an operator of the IR, its arguments, its attributes."""
+    """What an operator of the file becomes: an operator of the IR, its arguments, its attributes.
+
+    An argument may be what another step computes: then several steps make up the operator.
+    """
 
     op: str
-    args: tuple[Arg | None, ...]
+    args: "tuple[Arg | Step | None, ...]"
     attrs: Attrs
+
+    def giving(self, type_: TensorType) -> "Step":
+        """This as an argument of another step, of a type that the file does not state."""
+        return Step(op=self.op, args=self.args, attrs=self.attrs, type=type_)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step(Translated):
+    """A step whose result is only an argument of another one of the same operator of the file."""
+
+    type: TensorType
 
 
 class Values:
@@ -302,17 +317,37 @@ def _pack(site: Site) -> np.ndarray:
     return np.stack(values, axis)
 
 
-FOLDED: Mapping[str, Callable[[Site], np.ndarray]] = MappingProxyType({"PACK": _pack, "SHAPE": _shape})
+def _zeros_like(site: Site) -> np.ndarray:
+    """ZEROS_LIKE: stored zeros, whatever its argument is."""
+    site.need_inputs(1, 1)
+    return np.zeros(site.arg(0).type.shape, site.result.dtype.numpy)
+
+
+def _broadcast_args(site: Site) -> np.ndarray:
+    """BROADCAST_ARGS: the shape that two known shapes broadcast to."""
+    site.need_inputs(2, 2)
+    first, second = site.numbers(0, "the first shape"), site.numbers(1, "the second shape")
+    try:
+        return np.array(broadcast(first, second), site.result.dtype.numpy)
+    except ValueError as error:
+        raise Refused("E303", str(error)) from None
+
+
+FOLDED: Mapping[str, Callable[[Site], np.ndarray]] = MappingProxyType(
+    {"BROADCAST_ARGS": _broadcast_args, "PACK": _pack, "SHAPE": _shape, "ZEROS_LIKE": _zeros_like}
+)
+_ALWAYS_FOLDED = frozenset({"SHAPE", "ZEROS_LIKE"})
+"""Those that need no value of their argument, only its shape."""
 """Operators that are imported where their result is known only; a PACK of values has no kernel."""
 
 
 def is_folded(operator: FileOperator, tensors: Tensors) -> bool:
     """Whether the results are few numbers that follow from shapes and constants of the file.
 
-    That is every SHAPE, a PACK of known numbers, and whatever else reads known numbers, folded ones among
-    them. Raises Refused for an operand that the file does not have.
+    That is every SHAPE and ZEROS_LIKE, a PACK of known numbers, and whatever else reads known numbers, folded
+    ones among them. Raises Refused for an operand that the file does not have.
     """
-    if operator.name == "SHAPE":
+    if operator.name in _ALWAYS_FOLDED:
         return True
     if any(math.prod(tensors.tensor(index).shape) > _MAX_NUMBERS for index in operator.outputs):
         return False

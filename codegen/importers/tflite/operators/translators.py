@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tflite.AddOptions import AddOptions
+from tflite.DivOptions import DivOptions
 from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.limits import MAX_OPTION_BYTES
-from codegen.importers.tflite.operators import elementwise, shaping, windows
+from codegen.importers.tflite.operators import elementwise, rearranging, shaping, windows
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.importers.tflite.problems import Refused
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
@@ -38,24 +39,53 @@ def call(site: Site, kernel: UserKernel) -> Translated:
     return Translated(op=USER.name, args=args, attrs=attrs)
 
 
+_PAIRS = (
+    *("EQUAL", "FLOOR_DIV", "FLOOR_MOD", "LESS", "LESS_EQUAL", "MAXIMUM", "MINIMUM", "NOT_EQUAL", "PRELU"),
+    "SQUARED_DIFFERENCE",
+)
+
 TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
     {
         **{op.name: elementwise.unary for op in POINTWISE if op.attrs_type is Attrs},
+        **{name: elementwise.plain(name) for name in _PAIRS},
         "ADD": elementwise.binary(AddOptions),
+        "ADD_N": elementwise.add_n,
         "AVERAGE_POOL_2D": windows.pool_2d,
+        "BATCH_TO_SPACE_ND": rearranging.batch_to_space,
+        "BROADCAST_TO": rearranging.broadcast_to,
         "CONCATENATION": shaping.concatenation,
         "CONV_2D": windows.conv_2d,
         "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
+        "DEPTH_TO_SPACE": rearranging.depth_to_space,
+        "DIV": elementwise.binary(DivOptions),
+        "EMBEDDING_LOOKUP": rearranging.embedding_lookup,
         "EXPAND_DIMS": shaping.expand_dims,
+        "FILL": rearranging.fill,
         "FULLY_CONNECTED": windows.fully_connected,
+        "GATHER": rearranging.gather,
+        "GATHER_ND": rearranging.gather_nd,
+        "GREATER": elementwise.plain("LESS", swapped=True),
+        "GREATER_EQUAL": elementwise.plain("LESS_EQUAL", swapped=True),
         "LEAKY_RELU": elementwise.leaky_relu,
+        "LOGICAL_AND": elementwise.plain("MINIMUM"),
+        "LOGICAL_NOT": elementwise.plain("LOGICAL_NOT", 1),
+        "LOGICAL_OR": elementwise.plain("MAXIMUM"),
         "MAX_POOL_2D": windows.pool_2d,
         "MEAN": shaping.mean,
+        "MIRROR_PAD": rearranging.mirror_pad,
         "MUL": elementwise.binary(MulOptions),
+        "PACK": rearranging.pack,
         "PAD": shaping.pad,
         "PADV2": shaping.pad_v2,
         "RESHAPE": shaping.reshape,
+        "REVERSE_V2": rearranging.reverse,
+        "SELECT": elementwise.select,
+        "SELECT_V2": elementwise.plain("SELECT_V2", 3),
+        "SLICE": rearranging.slice_,
         "SOFTMAX": elementwise.softmax,
+        "SPACE_TO_BATCH_ND": rearranging.space_to_batch,
+        "SPACE_TO_DEPTH": rearranging.space_to_depth,
+        "SQUARE": elementwise.square,
         "SQUEEZE": shaping.squeeze,
         "STRIDED_SLICE": shaping.strided_slice,
         "SUB": elementwise.binary(SubOptions),
@@ -65,20 +95,39 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
 """Those with one output."""
 
 SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
-    {"SPLIT": shaping.split, "SPLIT_V": shaping.split_v}
+    {"SPLIT": shaping.split, "SPLIT_V": shaping.split_v, "UNPACK": rearranging.unpack}
 )
 """Those with several outputs: one step each."""
 
 _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
     {
+        "ADD_N": "ADD",
+        "BATCH_TO_SPACE_ND": "TRANSPOSE",
+        "DEPTH_TO_SPACE": "TRANSPOSE",
+        "EMBEDDING_LOOKUP": "GATHER",
         "EXPAND_DIMS": "RESHAPE",
+        "FILL": "BROADCAST_TO",
+        "GREATER": "LESS",
+        "GREATER_EQUAL": "LESS_EQUAL",
+        "LOGICAL_AND": "MINIMUM",
+        "LOGICAL_OR": "MAXIMUM",
+        "MIRROR_PAD": "CONCATENATION",
+        "PACK": "CONCATENATION",
         "PADV2": "PAD",
+        "REVERSE_V2": "STRIDED_SLICE",
+        "SELECT": "SELECT_V2",
+        "SLICE": "STRIDED_SLICE",
+        "SPACE_TO_BATCH_ND": "TRANSPOSE",
+        "SPACE_TO_DEPTH": "TRANSPOSE",
         "SPLIT": "STRIDED_SLICE",
         "SPLIT_V": "STRIDED_SLICE",
+        "SQUARE": "MUL",
         "SQUEEZE": "RESHAPE",
+        "UNPACK": "STRIDED_SLICE",
     }
 )
-"""Operators that become another one of the IR; the others keep their names."""
+"""Operators that become another one of the IR, alone or with steps that change its shape; the others keep
+their names."""
 
 
 STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE")
@@ -87,7 +136,7 @@ STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN
 
 def is_imported(name: str) -> bool:
     """Whether files may have operator `name` without a kernel of the user's."""
-    return name in TRANSLATORS or name in SPLITTERS or name in STATE_OPS or name == "SHAPE"
+    return name in TRANSLATORS or name in SPLITTERS or name in STATE_OPS or name in FOLDED
 
 
 def imported_ops() -> Mapping[str, str | None]:
@@ -95,7 +144,6 @@ def imported_ops() -> Mapping[str, str | None]:
 
     None: it becomes none, for its result is known when the file is read, or it is about state.
     """
-    names = sorted((*TRANSLATORS, *SPLITTERS, *FOLDED, *STATE_OPS))
-    return {
-        name: None if name in FOLDED or name in STATE_OPS else _IMPORTED_AS.get(name, name) for name in names
-    }
+    translated = {*TRANSLATORS, *SPLITTERS}
+    names = sorted({*translated, *FOLDED, *STATE_OPS})
+    return {name: _IMPORTED_AS.get(name, name) if name in translated else None for name in names}

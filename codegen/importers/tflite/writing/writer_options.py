@@ -144,6 +144,37 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         "SPLIT_V": _table("SplitVOptions", num_splits=Kind.INT),
         "SHAPE": _table("ShapeOptions", out_type=Kind.TYPE),
         "PACK": _table("PackOptions", values_count=Kind.INT, axis=Kind.INT),
+        "UNPACK": _table("UnpackOptions", num=Kind.INT, axis=Kind.INT),
+        "GATHER": _table("GatherOptions", axis=Kind.INT, batch_dims=Kind.INT),
+        "SPACE_TO_DEPTH": _table("SpaceToDepthOptions", block_size=Kind.INT),
+        "DEPTH_TO_SPACE": _table("DepthToSpaceOptions", block_size=Kind.INT),
+        "MIRROR_PAD": _table("MirrorPadOptions", mode=Kind.INT),
+        "DIV": _table("DivOptions", activation=Kind.ACTIVATION),
+        "CAST": _table("CastOptions", in_data_type=Kind.TYPE, out_data_type=Kind.TYPE),
+        "ARG_MAX": _table("ArgMaxOptions", output_type=Kind.TYPE),
+        "ARG_MIN": _table("ArgMinOptions", output_type=Kind.TYPE),
+        "REDUCE_MAX": _REDUCER,
+        "REDUCE_MIN": _REDUCER,
+        "REDUCE_ALL": _REDUCER,
+        "CUMSUM": _table("CumsumOptions", exclusive=Kind.BOOL, reverse=Kind.BOOL),
+        "L2_NORMALIZATION": _table("L2NormOptions", activation=Kind.ACTIVATION),
+        "L2_POOL_2D": _POOL,
+        "BATCH_MATMUL": _table(
+            "BatchMatMulOptions", adj_x=Kind.BOOL, adj_y=Kind.BOOL, asymmetric_quantize_inputs=Kind.BOOL
+        ),
+        "RESIZE_BILINEAR": _table(
+            "ResizeBilinearOptions", _0=None, _1=None, align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
+        ),
+        "RESIZE_NEAREST_NEIGHBOR": _table(
+            "ResizeNearestNeighborOptions", align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
+        ),
+        "TRANSPOSE_CONV": _table(
+            "TransposeConvOptions",
+            padding=Kind.PADDING,
+            stride_w=Kind.INT,
+            stride_h=Kind.INT,
+            activation=Kind.ACTIVATION,
+        ),
         "SOFTMAX": _table("SoftmaxOptions", beta=Kind.FLOAT),
         "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
         "QUANTIZE": _table("QuantizeOptions"),
@@ -179,6 +210,8 @@ INT8_VERSIONS: Mapping[str, int] = MappingProxyType(
         "RELU6": 2,
         "LEAKY_RELU": 2,
         "DEQUANTIZE": 2,
+        "BROADCAST_TO": 2,
+        "DIV": 1,
     }
 )
 """First operator version with int8, as the schema's operator versioning has it; 1 where int8 always was."""

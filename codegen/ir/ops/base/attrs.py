@@ -105,6 +105,21 @@ class StridedSliceAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BroadcastToAttrs(Attrs):
+    """BROADCAST_TO (also FILL) `shape`."""
+
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GatherAttrs(Attrs):
+    """GATHER along `axis` (not negative); the first `batch_axes` axes belong to indices and values alike."""
+
+    axis: int
+    batch_axes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SoftmaxAttrs(Attrs):
     """SOFTMAX over the last axis of exp(beta * x)."""
 

@@ -18,10 +18,12 @@ from codegen.ir.fixed_point import (
     INT32_MAX,
     INT32_MIN,
     MAX_WIDE_SHIFT,
+    Integers,
     quantize_multiplier,
     quantize_multiplier_below_one,
     round_half_away,
     round_half_away_array,
+    wrap_int32,
 )
 from codegen.ir.operator import Activation, Types
 from codegen.ir.types import DType, TensorType
@@ -49,6 +51,17 @@ def activation_range(activation: Activation, result: TensorType) -> tuple[int, i
     if high is not None:
         largest = min(largest, _stored(high, result))
     return smallest, largest
+
+
+def int32_activation_range(activation: Activation) -> tuple[int, int]:
+    """(smallest, largest) int32 without a scale under `activation`. Source: CalculateActivationRange."""
+    low, high = _LIMITS[activation]
+    return INT32_MIN if low is None else int(low), INT32_MAX if high is None else int(high)
+
+
+def clip_int32(values: Integers, activation: Activation) -> NDArray[np.int32]:
+    """What is left of results of int32 without a scale: they wrap, then `activation` limits them."""
+    return np.clip(wrap_int32(values), *int32_activation_range(activation)).astype(np.int32)
 
 
 def _stored(real: float, result: TensorType) -> int:
@@ -202,6 +215,42 @@ def mul_multiplier(first: TensorType, second: TensorType, result: TensorType) ->
     return quantize_multiplier(_float32_quotient(_float32_product(first.scale, second.scale), result.scale))
 
 
+def div_multiplier(first: TensorType, second: TensorType, result: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) of DIV on int8, computed in float32. Source: kernels/div.cc.
+
+    Raises ValueError where the shift of some quotient would be to the left, where TFLite aborts.
+    """
+    divisor = _float32_product(second.scale, result.scale)
+    multiplier, shift = quantize_multiplier(_float32_quotient(first.scale, divisor))
+    if shift > 23:  # the least other shift: of a dividend of 8 bits and a divisor of 1
+        raise ValueError(f"a factor of {first.scale / divisor:g} between quantisations is too large for DIV")
+    return multiplier, shift
+
+
+def compare_multiplier(argument: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) that comparisons of int8 apply to an argument. Source: ComparisonPrepareCommon."""
+    return quantize_multiplier_below_one(argument.scale)
+
+
+def squared_difference_params(first: TensorType, second: TensorType, result: TensorType) -> AddParams:
+    """Parameters of SQUARED_DIFFERENCE on int8 and int16. Source: kernels/squared_difference.cc."""
+    left_shift = 0 if result.dtype is DType.INT16 else 7
+    twice = 2.0 * max(first.scale, second.scale)
+    first_multiplier, first_shift = quantize_multiplier_below_one(first.scale / twice)
+    second_multiplier, second_shift = quantize_multiplier_below_one(second.scale / twice)
+    divisor = float(np.float32(1 << (2 * left_shift)) * np.float32(result.scale))
+    result_multiplier, result_shift = quantize_multiplier(twice * twice / divisor)
+    return AddParams(
+        left_shift=left_shift,
+        first_multiplier=first_multiplier,
+        first_shift=first_shift,
+        second_multiplier=second_multiplier,
+        second_shift=second_shift,
+        result_multiplier=result_multiplier,
+        result_shift=result_shift,
+    )
+
+
 def mean_multiplier(argument: TensorType, result: TensorType, count: int) -> tuple[int, int]:
     """(multiplier, shift) that turns the sum of `count` elements, less their zero points, into their mean.
 
@@ -240,6 +289,18 @@ def leaky_relu_params(alpha: float, argument: TensorType, result: TensorType) ->
     positive_multiplier, positive_shift = relu_multiplier(argument, result)
     slope = _float32_quotient(_float32_product(argument.scale, alpha), result.scale)
     negative_multiplier, negative_shift = quantize_multiplier(slope)
+    return LeakyReluParams(
+        positive_multiplier=positive_multiplier,
+        positive_shift=positive_shift,
+        negative_multiplier=negative_multiplier,
+        negative_shift=negative_shift,
+    )
+
+
+def prelu_params(value: TensorType, slope: TensorType, result: TensorType) -> LeakyReluParams:
+    """Factors of PRELU: of values from 0 on, and of products with slopes. Source: CalculatePreluParams."""
+    positive_multiplier, positive_shift = quantize_multiplier(value.scale / result.scale)
+    negative_multiplier, negative_shift = quantize_multiplier(value.scale * slope.scale / result.scale)
     return LeakyReluParams(
         positive_multiplier=positive_multiplier,
         positive_shift=positive_shift,

@@ -1,0 +1,50 @@
+"""What an operator of the file became, as steps of the IR: one, or several of which the last is its own."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.importers.tflite.operators.site import Step, Translated
+from codegen.ir import Arg, Call, Constant, ConstRef, Let, Source, TensorType, Var
+from codegen.ir.evaluate import evaluate_let
+from codegen.ir.ops import find_op
+
+Chain = tuple[Let, ...]
+"""The steps of one output of an operator, the last one its own."""
+
+
+def chain(found: Translated, result: TensorType, origin: Source, ending: str) -> Chain:
+    """The steps that `found` needs for a result of type `result`.
+
+    Names are the operator's in the IR and its number in the file, then `ending`; of values between steps also
+    which argument they are.
+    """
+    lets: list[Let] = []
+
+    def let(step: Translated, type_: TensorType, tensor_name: str, ending: str) -> Var:
+        args = tuple(
+            let(arg, arg.type, "", f"{ending}_part{number}") if isinstance(arg, Step) else arg
+            for number, arg in enumerate(step.args)
+        )
+        op = find_op(step.op)
+        assert op is not None, step.op
+        var = Var(name=f"{op.short}{origin.op_index}{ending}", type=type_, origin=tensor_name)
+        lets.append(Let(var=var, call=Call(op=op, args=args, attrs=step.attrs), source=origin))
+        return var
+
+    let(found, result, origin.tensor_name, ending)
+    return tuple(lets)
+
+
+def evaluated(constants: Mapping[str, Constant], steps: Chain) -> np.ndarray:
+    """The last result of steps on constants."""
+    found: dict[str, np.ndarray] = {}
+
+    def known(arg: Arg | None) -> np.ndarray | None:
+        if isinstance(arg, ConstRef):
+            return constants[arg.id].data.reshape(arg.type.shape)
+        return None if arg is None else found[arg.name]
+
+    for let in steps:
+        found[let.var.name] = evaluate_let(let, [known(arg) for arg in let.call.args])
+    return found[steps[-1].var.name]

@@ -1,0 +1,299 @@
+"""Portable kernels of two or three arguments with broadcasting: a C function a family and element type."""
+
+from collections.abc import Sequence
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import Activation, BinaryAttrs
+from codegen.ir.ops.base.parameters import (
+    activation_range,
+    compare_multiplier,
+    div_multiplier,
+    int32_activation_range,
+    prelu_params,
+    squared_difference_params,
+)
+from codegen.ir.ops.pairwise import COMPARISONS, EXTREMES
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    float_limits,
+    value_argument,
+)
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
+from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
+from codegen.kernels.contract import Sharing
+from codegen.kernels.portable.elementwise import broadcast_fields
+
+FAMILIES_HEADER = "cg_kernels_families.h"
+_LETTERS = {
+    DType.INT8: "s8",
+    DType.BOOL: "u8",
+    DType.INT16: "s16",
+    DType.INT32: "s32",
+    DType.INT64: "s64",
+    DType.FLOAT32: "f32",
+}
+
+
+class FamilyKernel(PortableKernel):
+    """A C function of a family, for one element type of the arguments."""
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return FAMILIES_HEADER
+
+    def __init__(self, op: str, family: str, argument: DType, result: DType | None = None) -> None:
+        self.op, self.stem = op, f"{family}_{_LETTERS[argument]}"
+        self.name = f"{op.lower()}_{_LETTERS[argument]}_portable"
+        self.argument, self.result = argument, argument if result is None else result
+
+
+def _in_step(let: Let, *arguments: int) -> tuple[Sharing, ...]:
+    """In place of arguments that are read element by element as the result is written: of a broadcast one as
+    many bytes may be fewer, wider elements."""
+    count = let.var.type.elements
+    return in_place(let, *(index for index in arguments if arg_type(let, index).elements == count))
+
+
+class _Pair(FamilyKernel):
+    """The call (params, lhs, rhs, result), in place of what is not broadcast."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct; raises ValueError if a number is out of range."""
+        return params("cg_pair_params", ("shape", broadcast_fields(let)), ("kind", 0))
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most, numbers in range."""
+        self.numbers(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
+        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(PARAMS, lhs, rhs, RESULT),
+            constants=(*lhs_linked, *rhs_linked),
+            sharing=_in_step(let, 0, 1),
+        )
+
+
+class _Kind(_Pair):
+    """One of several operators of a family; its number goes into the parameters."""
+
+    def __init__(self, op: str, family: str, kind: int, argument: DType, result: DType | None = None) -> None:
+        super().__init__(op, family, argument, result)
+        self._kind = kind
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        return params("cg_pair_params", ("shape", broadcast_fields(let)), ("kind", self._kind))
+
+
+class _CompareInt8(_Kind):
+    """Comparisons of int8: both arguments are brought to one scale."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        first, second = arg_type(let, 0), arg_type(let, 1)
+        lhs, rhs = compare_multiplier(first), compare_multiplier(second)
+        return params(
+            "cg_compare_params",
+            ("shape", broadcast_fields(let)),
+            ("kind", self._kind),
+            ("lhs_zero", first.zero_point),
+            ("rhs_zero", second.zero_point),
+            ("lhs_multiplier", lhs[0]),
+            ("rhs_multiplier", rhs[0]),
+            ("lhs_shift", lhs[1]),
+            ("rhs_shift", rhs[1]),
+        )
+
+
+def _activation(let: Let) -> Activation:
+    attrs = let.call.attrs
+    return attrs.activation if isinstance(attrs, BinaryAttrs) else Activation.NONE
+
+
+class _ArithmeticInt32(_Kind):
+    """int32 without scales: one C function for all."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        low, high = int32_activation_range(_activation(let))
+        shape = ("shape", broadcast_fields(let))
+        return params(
+            "cg_arithmetic_params", shape, ("kind", self._kind), ("act_min", low), ("act_max", high)
+        )
+
+
+class _FloatPair(_Pair):
+    """DIV and SQUARED_DIFFERENCE on float32."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        low, high = float_limits(_activation(let))
+        shape = ("shape", broadcast_fields(let))
+        return params("cg_binary_params_f32", shape, ("act_min", low), ("act_max", high))
+
+
+def _zeros(let: Let) -> Fields:
+    return (
+        ("lhs_zero", arg_type(let, 0).zero_point),
+        ("rhs_zero", arg_type(let, 1).zero_point),
+        ("out_zero", let.var.type.zero_point),
+    )
+
+
+def _limits(let: Let) -> Fields:
+    low, high = activation_range(_activation(let), let.var.type)
+    return (("act_min", low), ("act_max", high))
+
+
+class _DivInt8(_Pair):
+    """DIV on int8."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        multiplier, shift = div_multiplier(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scaling: Fields = (("multiplier", multiplier), ("shift", shift))
+        shape = ("shape", broadcast_fields(let))
+        return params("cg_mul_params", shape, *_zeros(let), *scaling, *_limits(let))
+
+
+class _SquaredInteger(_Pair):
+    """SQUARED_DIFFERENCE on int8 and int16."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        found = squared_difference_params(arg_type(let, 0), arg_type(let, 1), let.var.type)
+        scaling: Fields = (
+            ("left_shift", found.left_shift),
+            ("lhs_multiplier", found.first_multiplier),
+            ("rhs_multiplier", found.second_multiplier),
+            ("out_multiplier", found.result_multiplier),
+            ("lhs_shift", found.first_shift),
+            ("rhs_shift", found.second_shift),
+            ("out_shift", found.result_shift),
+        )
+        shape = ("shape", broadcast_fields(let))
+        return params("cg_add_params", shape, *_zeros(let), *scaling, *_limits(let))
+
+
+class _PreluInteger(_Pair):
+    """PRELU on int8 and int16."""
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Pair.numbers`."""
+        value, slope = arg_type(let, 0), arg_type(let, 1)
+        found = prelu_params(value, slope, let.var.type)
+        return params(
+            "cg_prelu_params",
+            ("shape", broadcast_fields(let)),
+            ("in_zero", value.zero_point),
+            ("slope_zero", slope.zero_point),
+            ("out_zero", let.var.type.zero_point),
+            ("multiplier", found.positive_multiplier),
+            ("shift", found.positive_shift),
+            ("slope_multiplier", found.negative_multiplier),
+            ("slope_shift", found.negative_shift),
+            *_limits(let),
+        )
+
+
+class Select(PortableKernel):
+    """SELECT_V2 on any element type."""
+
+    op, stem, name = "SELECT_V2", "select", "select_portable"
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return FAMILIES_HEADER
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most."""
+        self._fields(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        found = [
+            value_argument(let, i, role, constants) for i, role in enumerate(("condition", "lhs", "rhs"))
+        ]
+        return Parts(
+            structs=(params("cg_select_params", *self._fields(let)),),
+            call_args=(PARAMS, *(passed for passed, _ in found), RESULT),
+            constants=tuple(constant for _, linked in found for constant in linked),
+            sharing=_in_step(let, 0, 1, 2),
+        )
+
+    def _fields(self, let: Let) -> Fields:
+        shape, element = let.var.type.shape, let.var.type.dtype.size_bytes
+        walk = merge(shape, *(_steps(let, index, shape) for index in range(3)))
+        sizes = (1, element, element)
+        moves = [
+            axes([step * size for step in steps], 0) for steps, size in zip(walk.steps, sizes, strict=True)
+        ]
+        return (
+            ("extent", axes(walk.extents, 1)),
+            ("condition_step", moves[0]),
+            ("lhs_step", moves[1]),
+            ("rhs_step", moves[2]),
+            ("element_bytes", element),
+        )
+
+
+def _steps(let: Let, index: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """How far each axis of the result moves in argument `index`, in elements; 0 where it is broadcast."""
+    given = arg_type(let, index).shape
+    full = (1,) * (len(shape) - len(given)) + given
+    return tuple(0 if extent == 1 else step for extent, step in zip(full, dense_strides(full), strict=True))
+
+
+class LogicalNot(PortableKernel):
+    """LOGICAL_NOT."""
+
+    op, stem, name = "LOGICAL_NOT", "logical_not", "logical_not_portable"
+    argument = result = DType.BOOL
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return FAMILIES_HEADER
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        return Parts(
+            call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),
+            constants=linked,
+            sharing=in_place(let, 0),
+        )
+
+
+for _number, _extreme in enumerate(EXTREMES):
+    for _dtype in _extreme.types:
+        register(_Kind(_extreme.name, "extreme", _number, _dtype))
+for _number, _compare in enumerate(COMPARISONS):
+    for _dtype in _compare.types:
+        _class = _CompareInt8 if _dtype is DType.INT8 else _Kind
+        register(_class(_compare.name, "compare", _number, _dtype, DType.BOOL))
+for _number, _op in enumerate(("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE")):
+    register(_ArithmeticInt32(_op, "arithmetic", _number, DType.INT32))
+register(_DivInt8("DIV", "div", DType.INT8))
+register(_FloatPair("DIV", "div", DType.FLOAT32))
+register(_SquaredInteger("SQUARED_DIFFERENCE", "squared_difference", DType.INT8))
+register(_SquaredInteger("SQUARED_DIFFERENCE", "squared_difference", DType.INT16))
+register(_FloatPair("SQUARED_DIFFERENCE", "squared_difference", DType.FLOAT32))
+register(_Pair("FLOOR_DIV", "floor_div", DType.FLOAT32))
+register(_Pair("FLOOR_MOD", "floor_mod", DType.FLOAT32))
+register(_PreluInteger("PRELU", "prelu", DType.INT8))
+register(_PreluInteger("PRELU", "prelu", DType.INT16))
+register(_Pair("PRELU", "prelu", DType.FLOAT32))
+register(Select())
+register(LogicalNot())

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_kernels_families.h -- portable kernels of families of operators: one function serves several
+ * operators, or one macro several element types. What cg_kernels.h says of all kernels holds here.
+ */
+#ifndef CG_KERNELS_FAMILIES_H
+#define CG_KERNELS_FAMILIES_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Elements of int64 are aligned to 4 bytes: no core needs more. */
+typedef int64_t CG_MAY_ALIAS cg_s64 __attribute__((aligned(4)));
+
+/* ---- two arguments, with broadcasting ----------------------------------------------------- */
+
+/* `kind`: which operator of the family. All are in place of what is not broadcast. */
+typedef struct {
+    cg_broadcast shape;
+    int32_t kind;
+} cg_pair_params;
+
+/* Kind 0: MAXIMUM (LOGICAL_OR), 1: MINIMUM (LOGICAL_AND). */
+void cg_extreme_s8(const cg_pair_params *params, const int8_t *lhs, const int8_t *rhs,
+                   int8_t *output);
+void cg_extreme_u8(const cg_pair_params *params, const uint8_t *lhs, const uint8_t *rhs,
+                   uint8_t *output);
+void cg_extreme_s16(const cg_pair_params *params, const cg_s16 *lhs, const cg_s16 *rhs,
+                    cg_s16 *output);
+void cg_extreme_s32(const cg_pair_params *params, const cg_s32 *lhs, const cg_s32 *rhs,
+                    cg_s32 *output);
+void cg_extreme_s64(const cg_pair_params *params, const cg_s64 *lhs, const cg_s64 *rhs,
+                    cg_s64 *output);
+void cg_extreme_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    cg_f32 *output);
+
+/* Both arguments are brought to one scale first. */
+typedef struct {
+    cg_broadcast shape;
+    int32_t kind;
+    int32_t lhs_zero;
+    int32_t rhs_zero;
+    int32_t lhs_multiplier;
+    int32_t rhs_multiplier;
+    int32_t lhs_shift;
+    int32_t rhs_shift;
+} cg_compare_params;
+
+/* Kind 0: EQUAL, 1: NOT_EQUAL, 2: LESS, 3: LESS_EQUAL. The result is 1 or 0. */
+void cg_compare_s8(const cg_compare_params *params, const int8_t *lhs, const int8_t *rhs,
+                   uint8_t *output);
+void cg_compare_u8(const cg_pair_params *params, const uint8_t *lhs, const uint8_t *rhs,
+                   uint8_t *output);
+void cg_compare_s16(const cg_pair_params *params, const cg_s16 *lhs, const cg_s16 *rhs,
+                    uint8_t *output);
+void cg_compare_s32(const cg_pair_params *params, const cg_s32 *lhs, const cg_s32 *rhs,
+                    uint8_t *output);
+void cg_compare_s64(const cg_pair_params *params, const cg_s64 *lhs, const cg_s64 *rhs,
+                    uint8_t *output);
+void cg_compare_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                    uint8_t *output);
+
+typedef struct {
+    cg_broadcast shape;
+    int32_t kind;
+    int32_t act_min;
+    int32_t act_max;
+} cg_arithmetic_params;
+
+/* Kind 0: ADD, 1: SUB, 2: MUL, 3: DIV towards zero, 4: SQUARED_DIFFERENCE; all wrap. */
+void cg_arithmetic_s32(const cg_arithmetic_params *params, const cg_s32 *lhs, const cg_s32 *rhs,
+                       cg_s32 *output);
+
+/* A quotient by 0 is the end of the range on the side of the dividend. */
+void cg_div_s8(const cg_mul_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *output);
+void cg_div_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                cg_f32 *output);
+
+/* floor(lhs / rhs), and what it leaves: of the sign of rhs. */
+void cg_floor_div_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                      cg_f32 *output);
+void cg_floor_mod_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                      cg_f32 *output);
+
+void cg_squared_difference_s8(const cg_add_params *params, const int8_t *lhs, const int8_t *rhs,
+                              int8_t *output);
+void cg_squared_difference_s16(const cg_add_params *params, const cg_s16 *lhs, const cg_s16 *rhs,
+                               cg_s16 *output);
+void cg_squared_difference_f32(const cg_binary_params_f32 *params, const cg_f32 *lhs,
+                               const cg_f32 *rhs, cg_f32 *output);
+
+typedef struct {
+    cg_broadcast shape;
+    int32_t in_zero;
+    int32_t slope_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+    int32_t slope_multiplier; /* with the slope's scale */
+    int32_t slope_shift;
+    int32_t act_min;
+    int32_t act_max;
+} cg_prelu_params;
+
+/* lhs from 0 on, lhs * rhs below. */
+void cg_prelu_s8(const cg_prelu_params *params, const int8_t *lhs, const int8_t *rhs,
+                 int8_t *output);
+void cg_prelu_s16(const cg_prelu_params *params, const cg_s16 *lhs, const int8_t *rhs,
+                  cg_s16 *output);
+void cg_prelu_f32(const cg_pair_params *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                  cg_f32 *output);
+
+/* Steps of condition, lhs and rhs in bytes. */
+typedef struct {
+    cg_axes extent;
+    cg_axes condition_step;
+    cg_axes lhs_step;
+    cg_axes rhs_step;
+    int32_t element_bytes;
+} cg_select_params;
+
+/* lhs where the condition is not 0, else rhs. */
+void cg_select(const cg_select_params *params, const uint8_t *condition, const void *lhs,
+               const void *rhs, void *output);
+
+/* ---- one argument ------------------------------------------------------------------------- */
+
+/* In place. */
+void cg_logical_not(const uint8_t *input, uint8_t *output, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_KERNELS_FAMILIES_H */

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * squared_difference_s16.c -- squares of differences, int16, with broadcasting.
+ */
+#include "cg_pairs.h"
+
+CG_DEFINE_SQUARED_DIFFERENCE(cg_squared_difference_s16, cg_s16)
