@@ -150,6 +150,8 @@ def op_case(key: str) -> OpCase:
     return OpCase(
         name=key.replace("/", "_"),
         operator=index()[key]["ops"].split(":")[0],
+        kind=key.split("/")[0],
+        on_targets=True,
         engine=index()[key]["golden_engine"],
         model=model_path(key).read_bytes(),
         inputs=tuple(case.inputs for case in cases),
