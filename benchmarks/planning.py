@@ -126,7 +126,7 @@ def main() -> None:
                 continue
             seconds = time.process_time() - begun
             slowest = max(slowest, seconds)
-            peaks = sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+            peaks = sum(program.memory.peaks.values())
             bounds = sum(program.memory.plan.lower_bounds.values())
             proved = "yes" if program.memory.plan.proved_optimal else "no"
             name = f"{path.parent.name}/{path.stem}"

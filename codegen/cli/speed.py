@@ -4,7 +4,6 @@ import click
 
 from codegen.board import boards
 from codegen.cli.console import table
-from codegen.driver.report.certificate import executed_macs
 from codegen.driver.report.single import Measured
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
@@ -29,7 +28,7 @@ def check_counted(board: Board, *, sandboxed: bool) -> None:
 def show_speed(program: Program, measured: Measured, clock_hz: int) -> None:
     """The line about one inference: instructions on QEMU, cycles of a real board's counter."""
     first = measured.result.cases[0]
-    macs = executed_macs(program)  # of the line `work`, not the file's: what ran is what took them
+    macs = program.steps.macs  # of the line `work`, not the file's: what ran is what took them
     for count, unit in ((first.instructions, "instructions"), (first.cycles, "cycles")):
         if count is None:
             continue
@@ -58,7 +57,7 @@ def show_costs(program: Program, measured: Measured) -> None:
         "",
         "all steps",
         "",
-        f"{sum(prim.macs for prim in program.steps.prim_funcs):,}",
+        f"{program.steps.macs:,}",
         f"{total:,}",
         "100.0",
         "",

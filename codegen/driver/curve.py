@@ -7,7 +7,7 @@ from codegen.driver.build import macs_of, prepared, search_choices
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
-from codegen.driver.report.certificate import again, block_report
+from codegen.driver.report.certificate import again, block_reports
 from codegen.plan.draw.curve_picture import CurvePoint
 from codegen.program.program import Program
 from codegen.progress import Progress
@@ -32,9 +32,9 @@ class Curve:
         """Bytes of all pools together, and work beyond the model's own, of each program."""
         return tuple(
             CurvePoint(
-                peak_bytes=_peak(each),
-                macs=_macs(each),
-                extra_macs=max(_macs(each) - self.macs, 0),
+                peak_bytes=sum(each.memory.peaks.values()),
+                macs=each.steps.macs,
+                extra_macs=max(each.steps.macs - self.macs, 0),
                 is_lean=index >= len(self.found.fast),
             )
             for index, each in enumerate(self.programs)
@@ -74,7 +74,7 @@ def curve_report(found: Curve, requested: str) -> dict[str, object]:
 
 
 def _point(program: Program, point: CurvePoint) -> dict[str, object]:
-    peaks = {pool.name: program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools}
+    peaks = program.memory.peaks
     return {
         "peak_bytes": point.peak_bytes,
         "pools": [{"name": name, "peak_bytes": bytes_} for name, bytes_ in peaks.items() if bytes_],
@@ -83,16 +83,6 @@ def _point(program: Program, point: CurvePoint) -> dict[str, object]:
         "extra_percent": round(point.extra_percent, 2),
         "kernels": "lean" if point.is_lean else "fast",
         "proved_optimal": program.memory.plan.proved_optimal,
-        "blocks": [
-            block_report(step, prim) for step, prim in enumerate(program.steps.prim_funcs) if prim.block
-        ],
+        "blocks": block_reports(program),
         "again": again(program),
     }
-
-
-def _peak(program: Program) -> int:
-    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
-
-
-def _macs(program: Program) -> int:
-    return sum(prim.macs for prim in program.steps.prim_funcs)

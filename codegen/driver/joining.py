@@ -195,7 +195,7 @@ class _Joiner:
                     continue
                 asked.add((index, name, short.pool))
                 smaller = replan(name, short, needs[name])
-                if smaller is not None and _peak(smaller, short.pool) < needs[name]:
+                if smaller is not None and smaller.program.memory.peak_bytes(short.pool) < needs[name]:
                     found[name] = smaller
                     return True
         return False
@@ -253,21 +253,13 @@ def _key(name: str, limits: Budgets) -> _Key:
 
 def _facts(model: Planned, pool: str) -> Shortage:
     """What a plan has in a pool that it has bytes in, as if that had none."""
-    program = model.program
-    bare = [
-        replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT)
-        for each in program.memory.problem.pools
-    ]
-    told = shortage(replace(program.memory.problem, pools=tuple(bare)), program.memory.plan)
-    [found] = told.with_steps(
-        program.steps.times, [prim.let.where for prim in program.steps.prim_funcs]
-    ).shortages
+    steps, memory = model.program.steps, model.program.memory
+    problem = memory.problem
+    bare = [replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT) for each in problem.pools]
+    told = shortage(replace(problem, pools=tuple(bare)), memory.plan)
+    [found] = told.with_steps(steps.times, [prim.let.where for prim in steps.prim_funcs]).shortages
     return found
 
 
-def _peak(model: Planned, pool: str) -> int:
-    return model.program.memory.peak_bytes(pool)
-
-
 def _needs(models: Mapping[str, Planned], pool: str) -> dict[str, int]:
-    return {name: _peak(model, pool) for name, model in models.items()}
+    return {name: model.program.memory.peak_bytes(pool) for name, model in models.items()}

@@ -56,7 +56,7 @@ def _bench_model(program: Program, number: int) -> BenchModel:
 
 def used_pools(program: Program) -> tuple[str, ...]:
     """Pools that hold at least one byte, in the board's order."""
-    return tuple(pool.name for pool in program.memory.problem.pools if program.memory.peak_bytes(pool.name))
+    return tuple(name for name, peak in program.memory.peaks.items() if peak)
 
 
 def reference(planned: Planned, case: Case) -> tuple[np.ndarray, ...]:

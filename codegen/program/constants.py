@@ -166,6 +166,11 @@ class ConstantLayout:
     costs: ConstantCosts = field(default_factory=ConstantCosts)
 
     @property
+    def size_bytes(self) -> int:
+        """Bytes of all pools."""
+        return sum(pool.size_bytes for pool in self.pools)
+
+    @property
     def unpacked(self) -> tuple[Staged, ...]:
         """Copies that constants are decoded into."""
         return tuple(copy for copy in self.staged if copy.unpacking is not None)

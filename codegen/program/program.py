@@ -52,6 +52,11 @@ class Steps:
     times: tuple[tuple[int, int], ...]
     """Interval `[start, stop)` on the buffers' time axis of each step."""
 
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates that run: without channels that are left out, with those that run again."""
+        return sum(prim.macs for prim in self.prim_funcs)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryLayout:
@@ -67,6 +72,11 @@ class MemoryLayout:
     def peak_bytes(self, pool: str) -> int:
         """One past the last byte used in `pool`."""
         return peak_bytes(self.problem, self.plan, pool)
+
+    @property
+    def peaks(self) -> dict[str, int]:
+        """`peak_bytes` of every pool."""
+        return {pool.name: self.peak_bytes(pool.name) for pool in self.problem.pools}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

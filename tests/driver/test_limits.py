@@ -78,7 +78,7 @@ def test_a_random_wired_network_is_planned_by_its_deadline(tmp_path: Path) -> No
     assert "--deadline cut the search short" in proof_text(program)
     planned = report(program, "stm32", 0)["plan"]
     assert isinstance(planned, dict) and planned["reproducible"] is False
-    peak = sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+    peak = sum(program.memory.peaks.values())
     assert sum(program.memory.plan.lower_bounds.values()) <= peak
 
 

@@ -36,7 +36,7 @@ RESNET = "mlperf_tiny/pretrainedResnet_quant"
 @pytest.mark.parametrize("key", ALL_MODELS)
 def test_padding_is_at_most_one_percent(key: str) -> None:
     program = plan_model(model_path(key), load_board("mps2-an386"), Options(board="mps2-an386")).program
-    total = sum(pool.size_bytes for pool in program.constants.pools)
+    total = program.constants.size_bytes
     unique = sum(pool.unique_bytes for pool in program.constants.pools)
     contents = [member.data.tobytes() for pool in program.constants.pools for member in pool.members]
     assert len(set(contents)) == len(contents)
@@ -160,10 +160,6 @@ MICROBIT_BYTES = 262_144
 V6M = "benchmarks/boards/mps2-an385-v6m.toml"
 
 
-def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants.pools)
-
-
 def peaks(program: Program) -> dict[str, int]:
     pools = program.memory.problem.pools
     return {pool.name: program.memory.peak_bytes(pool.name) for pool in pools}
@@ -229,12 +225,12 @@ def test_what_exceeds_the_flash_runs_compressed(
     assert program.constants.unpacked and program.constants.compression is not None
     for pool in program.constants.pools:
         assert pool.size_bytes <= limits[pool.name]
-    assert total_bytes(before) > sum(limits.values())
+    assert before.constants.size_bytes > sum(limits.values())
     same = same_kernels(program, before)
     if len(same) == len(program.steps.prim_funcs):
-        assert program.constants.compression.original_bytes == total_bytes(before)
+        assert program.constants.compression.original_bytes == before.constants.size_bytes
     else:
-        assert program.constants.compression.original_bytes < total_bytes(before)
+        assert program.constants.compression.original_bytes < before.constants.size_bytes
     if optimize != "speed" and len(same) == len(program.steps.prim_funcs):
         raised = [after - peaks(before)[pool] for pool, after in peaks(program).items()]
         assert max(raised) <= program.constants.compression.raised_bytes
@@ -248,7 +244,7 @@ def test_a_limit_that_is_met_changes_nothing(tmp_path: Path) -> None:
     assert (
         program.constants.compression is None
         and not program.constants.unpacked
-        and total_bytes(program) == 280_912
+        and program.constants.size_bytes == 280_912
     )
 
 
@@ -268,7 +264,7 @@ def test_constants_that_leave_the_code_no_room_are_compressed(tmp_path: Path) ->
     built = build_model(AD01, Options(board="microbit"), tmp_path / "build")
     program = built.models[0].program
     sizes = built.image.sizes
-    assert total_bytes(program) < MICROBIT_BYTES - sizes.text_bytes
+    assert program.constants.size_bytes < MICROBIT_BYTES - sizes.text_bytes
     assert MICROBIT_BYTES - 4096 < sizes.text_bytes + sizes.rodata_bytes + sizes.data_bytes <= MICROBIT_BYTES
     measured_run(built, AD01)
 
@@ -304,7 +300,7 @@ def test_the_report_has_what_is_stored_and_what_it_costs(tmp_path: Path) -> None
     assert found["original_bytes"] == 280_912
     assert found["instructions"] == sum(row["instructions"] for row in rows) == found["instructions_bound"]
     saved = sum(row["bytes"] - row["stored_bytes"] for row in rows)
-    assert total_bytes(program) == 280_912 - saved // 4 * 4
+    assert program.constants.size_bytes == 280_912 - saved // 4 * 4
 
 
 VWW = "mlperf_tiny/vww_96_int8"
@@ -335,7 +331,7 @@ def test_smaller_kernels_compute_the_same(
         assert complaints(built.models[0], cases, measured, built.image.sizes.stack_bound_bytes) == []
         instructions = measured.result.cases[0].instructions
         assert instructions is not None
-        return instructions, sum(pool.size_bytes for pool in built.models[0].program.constants.pools)
+        return instructions, built.models[0].program.constants.size_bytes
 
     free, _ = run("free", {})
     limited, size = run("limited", {"flash": flash})

@@ -110,7 +110,7 @@ def _checked(built: Built, case: Case, *, sandboxed: bool = False) -> None:
 
 
 def _peak(program: Program) -> int:
-    [pool] = [pool.name for pool in program.memory.problem.pools if program.memory.peak_bytes(pool.name)]
+    [pool] = [name for name, peak in program.memory.peaks.items() if peak]
     return program.memory.peak_bytes(pool)
 
 

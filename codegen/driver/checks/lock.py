@@ -10,7 +10,7 @@ import msgspec
 
 import codegen
 from codegen.driver.inputs.files import write_file
-from codegen.emit.model.header import macs, stack_bytes
+from codegen.emit.model.header import stack_bytes
 from codegen.errors import CodegenError, Message, counted
 from codegen.program.image import ElfSizes
 from codegen.program.program import Bundle
@@ -93,7 +93,7 @@ def figures_of(bundle: Bundle, sizes: ElfSizes, build_sha256: str, options: str)
         "models": {
             program.name: {
                 "stack_bytes": stack_bytes(program, sizes),
-                "macs": macs(program),
+                "macs": program.steps.macs,
                 "steps": len(program.steps.prim_funcs),
                 "sha256": program.metadata["sha256"],
             }

@@ -6,7 +6,6 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.bounds import lower_bounds
-from codegen.program.problem import peak_bytes
 from codegen.program.program import OrderCertificate, Program
 
 CUT_SHORT = "--deadline cut the search short"
@@ -30,9 +29,7 @@ def certificate(program: Program) -> dict[str, object]:
             "file_peak_bytes": order.file_peak_bytes,
             "lower_bound_bytes": order.lower_bound_bytes,
         },
-        "blocks": [
-            block_report(step, prim) for step, prim in enumerate(program.steps.prim_funcs) if prim.block
-        ],
+        "blocks": block_reports(program),
     }
 
 
@@ -44,21 +41,24 @@ def closed_by(program: Program) -> str | None:
         return None
     pools = {id_: place.pool for id_, place in plan.placements.items()}
     live = lower_bounds(program.memory.problem, pools)
-    met = all(peak_bytes(program.memory.problem, plan, name) <= bytes_ for name, bytes_ in live.items())
+    met = all(program.memory.peak_bytes(name) <= bytes_ for name, bytes_ in live.items())
     return "bound" if met else "search"
 
 
-def block_report(step: int, prim: PrimFunc) -> dict[str, object]:
-    """One block of a report: the layers of step `step`, its stripes, what it costs."""
-    assert prim.block is not None, "asked for blocks only"
-    return {
-        "step": step,
-        "name": prim.name,
-        "ops": [stage.op for stage in prim.block.stages if stage.op],
-        "stripes": len(prim.block.stripes),
-        "macs": prim.macs,
-        "extra_macs": prim.macs - inner_macs(prim),
-    }
+def block_reports(program: Program) -> list[dict[str, object]]:
+    """The blocks of a report: the layers of each, its stripes, what it costs."""
+    return [
+        {
+            "step": step,
+            "name": prim.name,
+            "ops": [stage.op for stage in prim.block.stages if stage.op],
+            "stripes": len(prim.block.stripes),
+            "macs": prim.macs,
+            "extra_macs": prim.macs - inner_macs(prim),
+        }
+        for step, prim in enumerate(program.steps.prim_funcs)
+        if prim.block is not None
+    ]
 
 
 def inner_macs(prim: PrimFunc) -> int:
@@ -75,11 +75,8 @@ def proof_text(program: Program) -> str:
     if closed is None:
         cut = "" if plan.reproducible else f"; {CUT_SHORT}"
         return f"{plan.planner}: not proved optimal, {_gap(program, bound)} ({plan.solver}{nodes}){cut}"
-    held = (
-        "these kernels and blocks"
-        if any(prim.block for prim in program.steps.prim_funcs)
-        else "these kernels"
-    )
+    in_blocks = any(prim.block for prim in program.steps.prim_funcs)
+    held = "these kernels and blocks" if in_blocks else "these kernels"
     order = "any order" if program.order.proved else "this order"
     how = "meets the lower bound" if closed == "bound" else "exhausted all that is lower"
     cut = "" if plan.reproducible else f"; other kernels, blocks and orders: {CUT_SHORT}"
@@ -93,18 +90,15 @@ def _gap(program: Program, bound: int) -> str:
     at the same cost, or the copies of constants, which are made after the plan.
     """
     problem, plan = program.memory.problem, program.memory.plan
-    peak = sum(peak_bytes(problem, plan, pool.name) for pool in problem.pools)
+    peak = sum(program.memory.peaks.values())
     if peak > bound:
         return f"{counted(peak - bound, 'byte')} above the lower bound"
     if access_cost(problem, plan) > plan.access_cost_bound:
         return "another choice of pools may cost less"
     if len(problem.pools) > 1:
         return "another choice of pools that costs as much may need fewer bytes"
-    return (
-        "copies of constants raise the peak"
-        if program.constants.staged
-        else "though it meets the lower bound"
-    )
+    copies = program.constants.staged
+    return "copies of constants raise the peak" if copies else "though it meets the lower bound"
 
 
 def order_text(order: OrderCertificate) -> str:
@@ -125,14 +119,9 @@ def order_text(order: OrderCertificate) -> str:
     )
 
 
-def executed_macs(program: Program) -> int:
-    """Multiply-accumulates that run: without channels that are left out, with those that run again."""
-    return sum(prim.macs for prim in program.steps.prim_funcs)
-
-
 def work_text(program: Program, model_macs: int) -> str:
     """One line: multiply-accumulates executed, those beyond the model's own, and how it runs."""
-    executed = executed_macs(program)
+    executed = program.steps.macs
     extra = executed - model_macs
     more = "none extra"
     if extra > 0:

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from codegen.driver.report.certificate import certificate, executed_macs
+from codegen.driver.report.certificate import certificate
 from codegen.driver.report.compare import Comparison
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost
 from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
-from codegen.program.problem import Buffer, BufferKind, peak_bytes, pool_alignment
+from codegen.program.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.program import Program, core_of, second_core_steps
 from codegen.toolchain.cycles import CycleEstimate, Waits
 
@@ -66,7 +66,7 @@ def _model(program: Program, macs: int) -> dict[str, object]:
         "sha256": program.metadata["sha256"],
         "format": program.metadata["format"],
         "macs": macs,
-        "macs_executed": executed_macs(program),
+        "macs_executed": program.steps.macs,
     }
 
 
@@ -81,10 +81,10 @@ def workspace_bytes(program: Program, pool: str) -> int:
 
 
 def _plan(program: Program) -> dict[str, object]:
-    plan = program.memory.plan
+    problem, plan = program.memory.problem, program.memory.plan
     pools: list[dict[str, object]] = []
-    for pool in program.memory.problem.pools:
-        peak = peak_bytes(program.memory.problem, plan, pool.name)
+    for pool in problem.pools:
+        peak = program.memory.peak_bytes(pool.name)
         if peak == 0:
             continue
         pools.append(
@@ -92,12 +92,12 @@ def _plan(program: Program) -> dict[str, object]:
                 "name": pool.name,
                 "region": pool.region,
                 "section": pool.section,
-                "alignment_bytes": pool_alignment(program.memory.problem, plan, pool.name),
+                "alignment_bytes": pool_alignment(problem, plan, pool.name),
                 "peak_bytes": peak,
                 "size_bytes": peak,
                 "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
-                "access_cost": pool_access_cost(program.memory.problem, plan, pool.name),
+                "access_cost": pool_access_cost(problem, plan, pool.name),
             }
         )
     return {
@@ -106,7 +106,7 @@ def _plan(program: Program) -> dict[str, object]:
         "proved_optimal": plan.proved_optimal,
         "peak_bytes": sum(int(str(pool["peak_bytes"])) for pool in pools),
         "lower_bound_bytes": sum(int(str(pool["lower_bound_bytes"])) for pool in pools),
-        "access_cost": access_cost(program.memory.problem, plan),
+        "access_cost": access_cost(problem, plan),
         "access_cost_bound": plan.access_cost_bound,
         "reproducible": plan.reproducible,
         "core1_steps": list(second_core_steps(program)),
@@ -118,7 +118,7 @@ def _plan(program: Program) -> dict[str, object]:
 def _constants(program: Program) -> dict[str, object]:
     external = program.interface.external
     return {
-        "total_bytes": sum(pool.size_bytes for pool in program.constants.pools),
+        "total_bytes": program.constants.size_bytes,
         "merged_bytes": sum(pool.merged_bytes for pool in program.constants.pools),
         "mode": program.interface.constants.value,
         "pools": [
@@ -140,11 +140,9 @@ def _constants(program: Program) -> dict[str, object]:
 
 def compressed_report(program: Program) -> dict[str, object]:
     """Constants that are stored compressed; instructions are predicted, of one inference."""
-    summary = program.constants.compression
+    summary, linked = program.constants.compression, program.constants.size_bytes
     return {
-        "original_bytes": summary.original_bytes
-        if summary
-        else sum(p.size_bytes for p in program.constants.pools),
+        "original_bytes": summary.original_bytes if summary else linked,
         "least_bytes": summary.least_bytes if summary else None,
         "instructions": summary.instructions if summary else 0,
         "instructions_bound": summary.instructions_bound if summary else 0,

@@ -39,11 +39,6 @@ def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
     return max(known, default=None)
 
 
-def macs(program: Program) -> int:
-    """Multiply-accumulates of one inference, as they run."""
-    return sum(prim.macs for prim in program.steps.prim_funcs)
-
-
 def figures(bundle: Bundle, build_sha256: str, sizes: ElfSizes | None = None) -> Mapping[str, str]:
     """Path -> text of the headers with what was measured; without `sizes` nothing was yet.
 
@@ -213,7 +208,7 @@ def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
 
 
 def _provenance(program: Program, version: str) -> Provenance:
-    given, work = program.metadata, macs(program)
+    given, work = program.metadata, program.steps.macs
     return Provenance(
         version=version,
         abi=RUNTIME_ABI,

@@ -80,9 +80,7 @@ class Choice:
         """`may_grow`: buffers may raise peaks."""
         self._program = program
         self._pieces = pieces_of(program)
-        self._peaks = {
-            pool.name: program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools
-        }
+        self._peaks = program.memory.peaks
         found = units(program, self._pieces, optimize)
         self._units, self._kept = found.units, found.kept
         raises = {self._raise(option) for unit in self._units for option in unit.options}
@@ -282,6 +280,4 @@ def _pays(costs: ConstantCosts) -> bool:
 
 def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
     pools = program.memory.problem.pools
-    if may_raise:
-        return {pool.name: pool.limit_bytes for pool in pools}
-    return {pool.name: program.memory.peak_bytes(pool.name) for pool in pools}
+    return {pool.name: pool.limit_bytes for pool in pools} if may_raise else program.memory.peaks

@@ -190,12 +190,8 @@ class _Trial:
         return program_cost(fit.found.program, self._searches.binder) + decoded + raised
 
     def _raised_bytes(self, program: Program) -> int:
-        first = self._first.program
-        return sum(
-            max(0, program.memory.peak_bytes(pool.name) - peak)
-            for pool in program.memory.problem.pools
-            for peak in [first.memory.peak_bytes(pool.name)]
-        )
+        first, peaks = self._first.program.memory.peaks, program.memory.peaks
+        return sum(max(0, peak - first[pool]) for pool, peak in peaks.items())
 
     def _compressed(self, found: Found) -> Iterator["_Fit"]:
         try:

@@ -120,7 +120,7 @@ def _plan(key: str, **options: object) -> Program:
 
 
 def _peak(program: Program) -> int:
-    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+    return sum(program.memory.peaks.values())
 
 
 RESNET = "mlperf_tiny/pretrainedResnet_quant"

@@ -50,19 +50,11 @@ def planned(
         return plan_model(path, board, chosen, alone=alone, ready=ready).program
 
 
-def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants.pools)
-
-
-def peak(program: Program) -> int:
-    return program.memory.peak_bytes("sram")
-
-
 def test_pieces_keep_the_peak_where_whole_layers_would_not() -> None:
     """The smallest layer that pays has 17,664 bytes, the plan's peak is 1,920."""
     program = planned(250_000)
-    assert total_bytes(program) <= 250_000
-    assert peak(program) == PEAK_BYTES
+    assert program.constants.size_bytes <= 250_000
+    assert program.memory.peak_bytes("sram") == PEAK_BYTES
     assert program.constants.compression is not None and program.constants.compression.raised_bytes == 0
     for copy in program.constants.unpacked:
         assert copy.unpacking is not None
@@ -73,7 +65,7 @@ def test_speed_takes_the_fewest_instructions_and_balanced_the_lowest_peak() -> N
     fast, low = planned(250_000, optimize="speed"), planned(250_000)
     assert fast.constants.compression is not None and low.constants.compression is not None
     assert fast.constants.compression.instructions < low.constants.compression.instructions
-    assert peak(fast) > peak(low)
+    assert fast.memory.peak_bytes("sram") > low.memory.peak_bytes("sram")
     assert all(
         copy.unpacking and len(copy.unpacking.packing.piece_bytes) == 1 for copy in fast.constants.unpacked
     )
@@ -81,7 +73,7 @@ def test_speed_takes_the_fewest_instructions_and_balanced_the_lowest_peak() -> N
 
 def test_a_limit_of_ram_holds_for_buffers_too() -> None:
     program = planned(250_000, sram=PEAK_BYTES, optimize="speed")
-    assert peak(program) <= PEAK_BYTES
+    assert program.memory.peak_bytes("sram") <= PEAK_BYTES
     assert program.constants.compression is not None
 
 
@@ -131,7 +123,7 @@ def test_the_least_that_is_told_is_reached() -> None:
     assert told.startswith(begin) and told.endswith(" bytes")
     reached = int(told.removeprefix(begin).split()[0])
     program = planned(reached)
-    assert total_bytes(program) <= reached
+    assert program.constants.size_bytes <= reached
     with pytest.raises(CodegenError, match=rf"found is {reached} bytes\n"):
         planned(reached - 1)
 
@@ -169,7 +161,7 @@ def test_constants_that_a_table_gives_a_place_are_why_nothing_is_compressed() ->
         "  270920 bytes are not compressed: [[constant]] tables of codegen.toml say where they lie"
     )
     assert message.help == ("try --pool flash=270920, a board with more read-only memory, or a smaller model")
-    assert total_bytes(planned(270_920, constant_rules=rules)) == 270_920
+    assert planned(270_920, constant_rules=rules).constants.size_bytes == 270_920
 
 
 def test_every_reason_not_to_compress_is_told_with_its_bytes() -> None:
@@ -216,7 +208,7 @@ def test_plain_constants_are_not_touched_where_they_fit() -> None:
 
 def test_blocks_decode_what_their_layers_read() -> None:
     program = planned(77_000, key=RESNET)
-    assert total_bytes(program) <= 77_000
+    assert program.constants.size_bytes <= 77_000
     blocks = {prim.name for prim in program.steps.prim_funcs if prim.block}
     assert blocks & {copy.user[0] for copy in program.constants.unpacked}
 

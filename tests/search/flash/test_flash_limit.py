@@ -56,18 +56,10 @@ def told(message: Message) -> int:
 def outcome(flash: int, **options: Any) -> tuple[bool, int]:
     """Whether there is a program and how many bytes its constants have, or the smallest limit it is told."""
     try:
-        return True, total_bytes(planned(flash, **options))
+        return True, planned(flash, **options).constants.size_bytes
     except CodegenError as missed:
         (message,) = missed.messages
         return False, told(message)
-
-
-def total_bytes(program: Program) -> int:
-    return sum(pool.size_bytes for pool in program.constants.pools)
-
-
-def peak(program: Program) -> int:
-    return program.memory.peak_bytes("sram")
 
 
 def unpredicted(program: Program) -> set[str]:
@@ -83,11 +75,11 @@ def test_a_limit_of_flash_takes_smaller_kernels(optimize: str) -> None:
     """It was only missed: 28 KiB were enough as soon as one limited the RAM too, for then other kernels were
     looked for. E402 advised `--optimize size`, which takes more constants here."""
     free, program = planned(None, optimize=optimize), planned(LIMIT, optimize=optimize)
-    assert total_bytes(free) > LIMIT >= total_bytes(program)
+    assert free.constants.size_bytes > LIMIT >= program.constants.size_bytes
     assert program.constants.compression is None
     assert unpredicted(program) <= unpredicted(free)
     assert instructions(program) <= instructions(free) * 1.1
-    assert peak(program) <= peak(planned(None, optimize="speed"))
+    assert program.memory.peak_bytes("sram") <= planned(None, optimize="speed").memory.peak_bytes("sram")
 
 
 @pytest.mark.parametrize("flash", [27_784, LIMIT, 29_500, 30_500])
@@ -127,7 +119,7 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
     assert message.help == (
         f"try --pool flash={smallest}, a board with more read-only memory, or a smaller model"
     )
-    assert total_bytes(planned(smallest, key=key, optimize=optimize)) <= smallest
+    assert planned(smallest, key=key, optimize=optimize).constants.size_bytes <= smallest
     with pytest.raises(CodegenError, match=rf"a plan was found is {smallest} bytes\n"):
         planned(smallest - 1, key=key, optimize=optimize)
 
@@ -135,7 +127,7 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
 @pytest.mark.parametrize("flash", [26_800, 27_000, 27_500, 28_000, 30_000, 31_000])
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
-    assert total_bytes(planned(flash, optimize=optimize)) <= flash
+    assert planned(flash, optimize=optimize).constants.size_bytes <= flash
 
 
 @pytest.mark.parametrize(
@@ -201,14 +193,14 @@ def test_more_flash_is_not_slower() -> None:
 
 def test_limits_of_flash_and_of_ram_hold_together() -> None:
     program = planned(LIMIT, limits={"sram": 8_192})
-    assert total_bytes(program) <= LIMIT and peak(program) <= 8_192
+    assert program.constants.size_bytes <= LIMIT and program.memory.peak_bytes("sram") <= 8_192
 
 
 def test_kernels_of_blocks_are_smaller_too() -> None:
     free, program = planned(None, key=VWW), planned(44_000, key=VWW)
     assert any(prim.block for prim in program.steps.prim_funcs)
-    assert total_bytes(program) <= 44_000 < total_bytes(free)
-    assert peak(program) == peak(free)
+    assert program.constants.size_bytes <= 44_000 < free.constants.size_bytes
+    assert program.memory.peak_bytes("sram") == free.memory.peak_bytes("sram")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +213,7 @@ def test_kernels_of_blocks_are_smaller_too() -> None:
     ],
 )
 def test_what_excludes_compression_does_not_exclude_kernels(options: dict[str, Any]) -> None:
-    assert total_bytes(planned(LIMIT, **options)) <= LIMIT
+    assert planned(LIMIT, **options).constants.size_bytes <= LIMIT
 
 
 def test_of_several_models_no_limit_of_one_is_advised() -> None:
@@ -256,7 +248,7 @@ def test_a_program_that_fits_is_searched_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(import_module("codegen.search.search"), "within_flash", once)
     free = planned(None)
-    assert total_bytes(planned(total_bytes(free))) == total_bytes(free)
+    assert planned(free.constants.size_bytes).constants.size_bytes == free.constants.size_bytes
     assert len(asked) == 2
     with pytest.raises(AssertionError, match="searched again"):
-        planned(total_bytes(free) - 1)
+        planned(free.constants.size_bytes - 1)

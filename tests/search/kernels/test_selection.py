@@ -258,7 +258,7 @@ def _is_one_sided(prim: PrimFunc) -> bool:
 
 def _peak(planned: Planned) -> int:
     program = planned.program
-    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+    return sum(program.memory.peaks.values())
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def _plan(key: str, **options: Any) -> Program:
 
 
 def _peak(program: Program) -> int:
-    return sum(program.memory.peak_bytes(pool.name) for pool in program.memory.problem.pools)
+    return sum(program.memory.peaks.values())
 
 
 def _macs(program: Program) -> int:

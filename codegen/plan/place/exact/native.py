@@ -37,112 +37,81 @@ _HERE = Path(__file__).parent
 _PARSED = "/* cdef */"
 
 
-class NativeSearch:
-    """A search of `reference.Search`, run in C: the same nodes in the same order."""
+class _Native:
+    """A search in C: the functions called cg_KIND_..."""
 
+    kind: str
     price = 1
 
-    def __init__(self, ready: "NativeGraph", rank: Sequence[int], capacity: int, adaptive: bool) -> None:
-        self._calls = _Calls(ready, "fit")
-        self._rank = array("i", rank)
-        ranks = ready.ffi.from_buffer("int32_t[]", self._rank)
-        self._calls.begin(ready.graph, ranks, capacity, int(adaptive))
-
-    def run(self, effort: int) -> bool | None:
-        """Go on for about `effort` units of work: True if offsets are found, False if there are none."""
-        return self._calls.run(effort)
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """Offsets in bytes; meaningful once `run` has returned True."""
-        return self._calls.numbers("offsets")
-
-    @property
-    def blame(self) -> tuple[int, ...]:
-        """Per buffer: contradictions so far in which it was one of those that found no room."""
-        return self._calls.numbers("blame")
-
-    @property
-    def nodes(self) -> int:
-        """Nodes visited so far."""
-        return self._calls.count("nodes")
-
-    @property
-    def effort(self) -> int:
-        """Units of work so far."""
-        return self._calls.count("effort")
-
-
-class NativeOrient:
-    """The search of orient.c: over directions of conflicts, for small graphs."""
-
-    price = 1
-
-    def __init__(self, ready: "NativeGraph", capacity: int) -> None:
+    def __init__(self, ready: "NativeGraph", *arguments: Any) -> None:
+        """Raises MemoryError."""
         self._ready = ready
-        self._calls = _Calls(ready, "orient")
-        self._calls.begin(ready.graph, capacity, int(ready.keyed))
-
-    def run(self, effort: int) -> bool | None:
-        """Go on for about `effort` units of work: True if offsets are found, False if there are none."""
-        return self._calls.run(effort)
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """Offsets in bytes; meaningful once `run` has returned True."""
-        return self._calls.numbers("offsets")
-
-    @property
-    def blame(self) -> tuple[int, ...]:
-        """Nothing: the order of its branches follows from the windows of offsets alone."""
-        return (0,) * self._ready.buffers
-
-    @property
-    def nodes(self) -> int:
-        """Nodes visited so far."""
-        return self._calls.count("nodes")
-
-    @property
-    def effort(self) -> int:
-        """Units of work so far."""
-        return self._calls.count("effort")
-
-
-class _Calls:
-    """One search in C: the functions called cg_KIND_..."""
-
-    def __init__(self, ready: "NativeGraph", kind: str) -> None:
-        self._ready = ready
-        self._kind = kind
-        self._search: Any = None
+        pointer = self._function("new")(ready.graph, *arguments)
+        if pointer == ready.ffi.NULL:
+            raise MemoryError
+        self._search: Any = ready.ffi.gc(pointer, self._function("free"))
 
     def _function(self, name: str) -> Any:
-        return getattr(self._ready.lib, f"cg_{self._kind}_{name}")
+        return getattr(self._ready.lib, f"cg_{self.kind}_{name}")
 
-    def begin(self, *arguments: Any) -> None:
-        """Make the search. Raises MemoryError."""
-        pointer = self._function("new")(*arguments)
-        if pointer == self._ready.ffi.NULL:
-            raise MemoryError
-        self._search = self._ready.ffi.gc(pointer, self._function("free"))
+    def _numbers(self, name: str) -> tuple[int, ...]:
+        """A number a buffer."""
+        found = array("q", bytes(8 * self._ready.buffers))
+        self._function(name)(self._search, self._ready.ffi.from_buffer("int64_t[]", found))
+        return tuple(found)
 
     def run(self, effort: int) -> bool | None:
-        """True: found; False: there is none; None: stopped. Raises MemoryError."""
+        """Go on for about `effort` units of work: True if offsets are found, False if there are none, None if
+        it has to go on. Raises MemoryError."""
         lib = self._ready.lib
         answer = self._function("run")(self._search, effort)
         if answer == lib.CG_FIT_NO_MEMORY:
             raise MemoryError
         return {lib.CG_FIT_FOUND: True, lib.CG_FIT_EXHAUSTED: False}.get(answer)
 
-    def numbers(self, name: str) -> tuple[int, ...]:
-        """A number a buffer."""
-        found = array("q", bytes(8 * self._ready.buffers))
-        self._function(name)(self._search, self._ready.ffi.from_buffer("int64_t[]", found))
-        return tuple(found)
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Offsets in bytes; meaningful once `run` has returned True."""
+        return self._numbers("offsets")
 
-    def count(self, name: str) -> int:
-        """A count."""
-        return int(self._function(name)(self._search))
+    @property
+    def nodes(self) -> int:
+        """Nodes visited so far."""
+        return int(self._function("nodes")(self._search))
+
+    @property
+    def effort(self) -> int:
+        """Units of work so far."""
+        return int(self._function("effort")(self._search))
+
+
+class NativeSearch(_Native):
+    """A search of `reference.Search`, run in C: the same nodes in the same order."""
+
+    kind = "fit"
+
+    def __init__(self, ready: "NativeGraph", rank: Sequence[int], capacity: int, adaptive: bool) -> None:
+        self._rank = array("i", rank)
+        super().__init__(ready, ready.ffi.from_buffer("int32_t[]", self._rank), capacity, int(adaptive))
+
+    @property
+    def blame(self) -> tuple[int, ...]:
+        """Per buffer: contradictions so far in which it was one of those that found no room."""
+        return self._numbers("blame")
+
+
+class NativeOrient(_Native):
+    """The search of orient.c: over directions of conflicts, for small graphs."""
+
+    kind = "orient"
+
+    def __init__(self, ready: "NativeGraph", capacity: int) -> None:
+        super().__init__(ready, capacity, int(ready.keyed))
+
+    @property
+    def blame(self) -> tuple[int, ...]:
+        """Nothing: the order of its branches follows from the windows of offsets alone."""
+        return (0,) * self._ready.buffers
 
 
 class NativeGraph:
