@@ -114,6 +114,8 @@ class StateView:
     new_name: str
     """Of the input and of the output, as the model's file has them."""
     size_bytes: int
+    is_files: bool
+    """A variable of the file, `old_name`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,8 +193,11 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
                 old_name=first.origin or first.field,
                 new_name=second.origin or second.field,
                 size_bytes=first.type.size_bytes,
+                is_files=state.is_files,
             )
-            for first, second in program.signature.state_tensors
+            for state, (first, second) in zip(
+                program.signature.states, program.signature.state_tensors, strict=True
+            )
         ),
         has_start=has_start(program),
         parameters=(*pools, "inputs", "outputs"),
