@@ -15,7 +15,10 @@ from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConne
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
+from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape, nhwc
+from codegen.kernels.call import CStruct
+from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 
 Scaling = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -44,6 +47,32 @@ def weight_scales(let: Let) -> tuple[float, ...]:
     if quantization is None:
         raise ValueError("the weights are int8 without a scale")
     return quantization.scales
+
+
+def output_fields(let: Let, limits: tuple[int, int]) -> Fields:
+    """What integer results need: zero point, least and largest value."""
+    return (("out_zero", let.var.type.zero_point), ("act_min", limits[0]), ("act_max", limits[1]))
+
+
+def conv_params(let: Let, window: WindowShape, limits: tuple[int, int], groups: int = 1) -> CStruct:
+    """A `cg_conv_params`."""
+    zero = ("in_zero", arg_type(let, 0).zero_point)
+    geometry = (("window", window.fields), ("groups", groups), zero)
+    return params("cg_conv_params", *geometry, *output_fields(let, limits))
+
+
+def rows_params(let: Let, limits: tuple[int, int]) -> CStruct:
+    """A `cg_fc_params`."""
+    outputs, inputs = arg_type(let, 1).shape
+    sizes = (("rows", arg_type(let, 0).elements // inputs), ("in_len", inputs), ("out_len", outputs))
+    return params("cg_fc_params", *sizes, *output_fields(let, limits))
+
+
+def padding_pixel(let: Let, channels: int, *, role: str = "padding", alignment: int = 1) -> LinkedConstant:
+    """A pixel that lies in the padding of an int8 image."""
+    pixel = np.full(channels, arg_type(let, 0).zero_point, np.int8)
+    layout = "a pixel in the padding: zero points"
+    return LinkedConstant(role=role, data=pixel, alignment=alignment, layout=layout)
 
 
 def one_row(pixels: int, inputs: int, outputs: int) -> WindowShape:

@@ -3,18 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.forms import Form, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below
-from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
+from codegen.kernels.base.weighted import (
+    CONVOLUTION,
+    DEPTHWISE,
+    TiledConv,
+    WeightedLayer,
+    conv_params,
+    padding_pixel,
+)
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import channels_of, stream
@@ -85,12 +89,7 @@ class DspTiled(TiledConv):
             )
         ]
         if is_padded and by_words:
-            pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
-            linked.append(
-                LinkedConstant(
-                    role="padding", data=pixel, alignment=4, layout="a pixel in the padding: zero points"
-                )
-            )
+            linked.append(padding_pixel(let, window.image[3], alignment=4))
         elif is_padded:
             table = patch_offsets(window, self.most)
             linked.append(
@@ -119,16 +118,7 @@ class DspTiled(TiledConv):
         )
         rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
         row_space = replace(space, size_bytes=workspace_bytes(window, self.most, is_row=True))
-        low, high = activation_range(layer.activation, let.var.type)
-        numbers = params(
-            "cg_conv_params",
-            ("window", window.fields),
-            ("groups", 1),
-            ("in_zero", arg_type(let, 0).zero_point),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", low),
-            ("act_max", high),
-        )
+        numbers = conv_params(let, window, activation_range(layer.activation, let.var.type))
         weights = CStruct(
             suffix="weights",
             c_type="cg_conv_weights_dsp",

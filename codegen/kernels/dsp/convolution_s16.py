@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.fixed_point import reduced_multiplier
-from codegen.ir.ops import ConvAttrs, FullyConnectedAttrs
-from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import Tiling, tiled_below
-from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import CONVOLUTION, bias_data, one_row, weight_data
+from codegen.kernels.base.weighted import (
+    CONVOLUTION,
+    bias_data,
+    conv_params,
+    one_row,
+    rows_params,
+    weight_data,
+)
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
@@ -56,7 +60,12 @@ class Channels:
         reach = np.abs(self.bias) + 32768 * np.abs(self.weights.astype(np.int64)).sum(axis=1)
         return bool((reach < 1 << 31).all() and (self.shifts >= LEAST_SHIFT).all())
 
-    def stream(self) -> NDArray[np.int32]:
+    def stream(self) -> LinkedConstant:
+        """Constant `stream` of the calls."""
+        layout = "by two channels: biases, weights {a0 b0 a1 b1}, requantization"
+        return LinkedConstant(role="stream", data=self.packed(), alignment=4, layout=layout)
+
+    def packed(self) -> NDArray[np.int32]:
         """As cg_conv_s16_dsp.h has it."""
         count, values = self.weights.shape
         pairs, words = (count + 1) // 2, (values + 1) // 2
@@ -107,29 +116,28 @@ class _Int16(FastKernel):
         """Why the shape is not for this kernel, or None."""
         raise NotImplementedError
 
+    def limits(self, let: Let) -> tuple[int, int]:
+        """Least and largest result."""
+        return activation_range(self.weighted.operator.activation(let), let.var.type)
+
 
 class TiledConvS16(_Int16):
     """A convolution in tiles of four pixels, or of one."""
 
     def window(self, let: Let) -> WindowShape:
         """The layer as a convolution; one row of pixels if nothing but pixels is read."""
-        raise NotImplementedError
-
-    def activation(self, let: Let) -> tuple[int, int]:
-        """Least and largest result."""
-        raise NotImplementedError
+        found = self.weighted.operator.window(let)
+        batch, height, width, channels = found.image
+        return one_row(batch * height * width, channels, found.result[3]) if found.is_pointwise else found
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where sums may leave 32 bits, the portable kernel."""
         channels = _channels(let, constants, self.weighted)
         if not channels.fits:
             return self.portable.bind(let, constants, name)
-        window = self.window(let)
-        low, high = self.activation(let)
+        window, limits = self.window(let), self.limits(let)
         values = channels.weights.shape[1]
-        layer = Layer(
-            channels=len(channels.weights), values=values, is_clamped=(low, high) != (-32768, 32767)
-        )
+        layer = Layer(channels=len(channels.weights), values=values, is_clamped=limits != (-32768, 32767))
         row = tiles(window.result[2])
         found = Tiling(rows=window.result[0] * window.result[1], tiles=row)
         pairs = (len(channels.weights) + 1) // 2
@@ -138,15 +146,6 @@ class TiledConvS16(_Int16):
             size_bytes=(16 if max(row) > 1 else 4) * ((values + 1) // 2),
             reads=float(found.count * pairs),
             writes=float(found.count),
-        )
-        numbers = params(
-            "cg_conv_params",
-            ("window", window.fields),
-            ("groups", 1),
-            ("in_zero", 0),
-            ("out_zero", 0),
-            ("act_min", low),
-            ("act_max", high),
         )
         return PrimFunc(
             name=name,
@@ -158,16 +157,9 @@ class TiledConvS16(_Int16):
             argument_alignment=4 if window.image[3] % 2 == 0 else 2,
             reads=(window.reads(window.image[3]),),
             workspaces=(space,),
-            constants=(
-                LinkedConstant(
-                    role="stream",
-                    data=channels.stream(),
-                    alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantization",
-                ),
-            ),
+            constants=(channels.stream(),),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
-            structs=(numbers,),
+            structs=(conv_params(let, window, limits),),
             call_args=(PARAMS, ConstantArg(role="stream"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             instructions=conv_instructions(window, layer),
         )
@@ -184,16 +176,6 @@ class DspConvS16(TiledConvS16):
         condition = CONVOLUTION.condition(let)
         return condition and f"the kernel {self.name} is for {condition}"
 
-    def window(self, let: Let) -> WindowShape:
-        """See `TiledConvS16.window`."""
-        found = CONVOLUTION.window(let)
-        batch, height, width, channels = found.image
-        return one_row(batch * height * width, channels, found.result[3]) if found.is_pointwise else found
-
-    def activation(self, let: Let) -> tuple[int, int]:
-        """See `TiledConvS16.activation`."""
-        return activation_range(narrow(let.call.attrs, ConvAttrs).activation, let.var.type)
-
 
 class DspRowsS16(TiledConvS16):
     """FULLY_CONNECTED of several rows: a convolution of 1x1."""
@@ -207,15 +189,6 @@ class DspRowsS16(TiledConvS16):
         if rows < FEW_ROWS and inputs % 2 == 0:
             return f"the kernel {self.name} is for {FEW_ROWS} rows or more"
         return None
-
-    def window(self, let: Let) -> WindowShape:
-        """See `TiledConvS16.window`."""
-        rows, inputs = _rows_of(let)
-        return one_row(rows, inputs, let.var.type.shape[-1])
-
-    def activation(self, let: Let) -> tuple[int, int]:
-        """See `TiledConvS16.activation`."""
-        return activation_range(narrow(let.call.attrs, FullyConnectedAttrs).activation, let.var.type)
 
 
 def _rows_of(let: Let) -> tuple[int, int]:
@@ -243,17 +216,8 @@ class DspFullyConnectedS16(_Int16):
             return self.portable.bind(let, constants, name)
         rows, inputs = _rows_of(let)
         outputs = len(channels.weights)
-        low, high = activation_range(narrow(let.call.attrs, FullyConnectedAttrs).activation, let.var.type)
-        layer = Layer(channels=outputs, values=inputs, is_clamped=(low, high) != (-32768, 32767))
-        numbers = params(
-            "cg_fc_params",
-            ("rows", rows),
-            ("in_len", inputs),
-            ("out_len", outputs),
-            ("out_zero", 0),
-            ("act_min", low),
-            ("act_max", high),
-        )
+        limits = self.limits(let)
+        layer = Layer(channels=outputs, values=inputs, is_clamped=limits != (-32768, 32767))
         return PrimFunc(
             name=name,
             let=let,
@@ -263,16 +227,9 @@ class DspFullyConnectedS16(_Int16):
             headers=(HEADER,),
             argument_alignment=4,
             reads=(float((outputs + 1) // 2),),
-            constants=(
-                LinkedConstant(
-                    role="stream",
-                    data=channels.stream(),
-                    alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a1 b1}, requantization",
-                ),
-            ),
+            constants=(channels.stream(),),
             sharing=forward_sharing(let, 0, pairwise_below(rows, inputs, outputs)),
-            structs=(numbers,),
+            structs=(rows_params(let, limits),),
             call_args=(PARAMS, ConstantArg(role="stream"), ARGUMENT, RESULT),
             instructions=rows_instructions(rows, layer),
         )

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
@@ -56,8 +56,6 @@ class DepthwiseTaps(DspDepthwise):
         if numbers is None:
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
-        zero_point = arg_type(let, 0).zero_point
-        pad = np.full(window.image[3], zero_point, np.int8)
         below = striped_below(window, rows=1, columns=1, channels=GROUP)
         fields = (
             ("window", window.fields),
@@ -80,9 +78,7 @@ class DepthwiseTaps(DspDepthwise):
                     alignment=4,
                     layout="by four channels: biases, weights tap by tap, requantization",
                 ),
-                LinkedConstant(
-                    role="pad", data=pad, alignment=4, layout="a pixel in the padding: zero points"
-                ),
+                padding_pixel(let, window.image[3], role="pad", alignment=4),
             ),
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw_taps_params", *fields),),

@@ -9,8 +9,7 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, rows_params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.convolution import HEADER, PIXEL_SOURCES, DspTiled
@@ -48,16 +47,7 @@ class DspFullyConnected(OneRowKernel):
         layer = FULLY_CONNECTED.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = layer.weights.shape
-        low, high = activation_range(layer.activation, let.var.type)
-        numbers = params(
-            "cg_fc_params",
-            ("rows", 1),
-            ("in_len", inputs),
-            ("out_len", outputs),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", low),
-            ("act_max", high),
-        )
+        numbers = rows_params(let, activation_range(layer.activation, let.var.type))
         pairs = float((outputs + 1) // 2)
         space = Workspace(name=_SPACE, size_bytes=8 * groups(inputs), stop=2, reads=pairs)
         below = row_major_below(np.zeros(1, np.int64), outputs)

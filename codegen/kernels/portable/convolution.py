@@ -34,6 +34,8 @@ from codegen.kernels.base.weighted import (
     FULLY_CONNECTED,
     WeightedOperator,
     bias_data,
+    conv_params,
+    rows_params,
     weight_data,
     weight_scales,
     window_of,
@@ -129,24 +131,14 @@ class _Weighted(PortableKernel):
         )
 
 
-def _integer_fields(let: Let, activation: tuple[int, int]) -> Fields:
-    return (
-        ("out_zero", let.var.type.zero_point),
-        ("act_min", activation[0]),
-        ("act_max", activation[1]),
-    )
-
-
 def _conv_params(
     let: Let, attrs: ConvAttrs | DepthwiseConvAttrs, window: WindowShape, groups: int
 ) -> CStruct:
-    geometry: Fields = (("window", window.fields), ("groups", groups))
     if let.var.type.dtype is DType.FLOAT32:
         low, high = float_limits(attrs.activation)
+        geometry = (("window", window.fields), ("groups", groups))
         return params("cg_conv_params_f32", *geometry, ("act_min", low), ("act_max", high))
-    limits = activation_range(attrs.activation, let.var.type)
-    zero = ("in_zero", arg_type(let, 0).zero_point)
-    return params("cg_conv_params", *geometry, zero, *_integer_fields(let, limits))
+    return conv_params(let, window, activation_range(attrs.activation, let.var.type), groups)
 
 
 class Conv2D(_Weighted):
@@ -273,13 +265,12 @@ class FullyConnected(_Weighted):
         outputs, inputs = arg_type(let, 1).shape
         rows = arg_type(let, 0).elements // inputs
         below = row_major_below(np.arange(rows, dtype=np.int64) * inputs, outputs)
-        sizes: Fields = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
         if self.argument is DType.FLOAT32:
             low, high = float_limits(activation)
+            sizes = (("rows", rows), ("in_len", inputs), ("out_len", outputs))
             numbers = params("cg_fc_params_f32", *sizes, ("act_min", low), ("act_max", high))
         else:
-            limits = activation_range(activation, let.var.type)
-            numbers = params("cg_fc_params", *sizes, *_integer_fields(let, limits))
+            numbers = rows_params(let, activation_range(activation, let.var.type))
         # Every output goes over its row again.
         sharing = forward_sharing(let, 0, below)
         return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))

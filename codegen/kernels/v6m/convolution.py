@@ -2,15 +2,19 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.tiles import tiled_below, tiling
-from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, TiledConv, WeightedLayer
+from codegen.kernels.base.weighted import (
+    CONVOLUTION,
+    DEPTHWISE,
+    TiledConv,
+    WeightedLayer,
+    conv_params,
+    padding_pixel,
+)
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
@@ -42,12 +46,7 @@ class V6mTiled(TiledConv):
             )
         ]
         if window.is_padded:
-            pixel = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
-            linked.append(
-                LinkedConstant(
-                    role="padding", data=pixel, alignment=1, layout="a pixel in the padding: zero points"
-                )
-            )
+            linked.append(padding_pixel(let, window.image[3]))
         space = Workspace(
             name="pixels",
             size_bytes=2 * self.most * padded(layer.weights.shape[1]),
@@ -55,15 +54,6 @@ class V6mTiled(TiledConv):
             writes=float(found.count),
         )
         by_row = row_kernel(let, "cg_conv2d_s8_v6m_row", window)
-        numbers = params(
-            "cg_conv_params",
-            ("window", window.fields),
-            ("groups", 1),
-            ("in_zero", arg_type(let, 0).zero_point),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", described.scale.low),
-            ("act_max", described.scale.high),
-        )
         weights = CStruct(
             suffix="weights",
             c_type="cg_conv_weights_v6m",
@@ -85,7 +75,7 @@ class V6mTiled(TiledConv):
             workspaces=(space,),
             constants=tuple(linked),
             sharing=forward_sharing(let, 0, tiled_below(window, found)),
-            structs=(numbers, weights),
+            structs=(conv_params(let, window, described.scale.limits), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
             instructions=conv_instructions(window, channels, self.most),

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from codegen.ir import Let
-from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type, row_kernel
+from codegen.kernels.base.c_kernel import ConstantData, FastKernel, row_kernel
 from codegen.kernels.base.overlap import NOTHING, forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer
+from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer, output_fields, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
@@ -56,7 +56,6 @@ class V6mDepthwiseLines(FastKernel):
             return self.portable.bind(let, constants, name)
         window, described = conv.window, channels_of(conv, let.var.type)
         channels = packed(described, lanes=False)
-        zero_points = np.full(window.image[3], arg_type(let, 0).zero_point, np.int8)
         space = workspace(window, window.result[2], 1, let)
         by_row = row_kernel(let, "cg_depthwise_s8_v6m_row", window)
         if by_row is not None:
@@ -67,9 +66,7 @@ class V6mDepthwiseLines(FastKernel):
             ("window", window.fields),
             ("stream", ConstantPointer(role="stream")),
             ("padding", ConstantPointer(role="padding")),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", described.scale.low),
-            ("act_max", described.scale.high),
+            *output_fields(let, described.scale.limits),
             ("middle", described.scale.middle),
         )
         return PrimFunc(
@@ -88,12 +85,7 @@ class V6mDepthwiseLines(FastKernel):
                     alignment=4,
                     layout="channel by channel: bias, weights column by column, requantization",
                 ),
-                LinkedConstant(
-                    role="padding",
-                    data=zero_points,
-                    alignment=1,
-                    layout="a pixel in the padding: zero points",
-                ),
+                padding_pixel(let, window.image[3]),
             ),
             sharing=forward_sharing(let, 0, banded_below(window, BAND_ROWS)),
             structs=(numbers,),

@@ -7,8 +7,7 @@ import numpy as np
 from codegen.ir import Let
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel
+from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, rows_params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, Split, StructArg
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
@@ -38,26 +37,12 @@ class V6mFullyConnected(OneRowKernel):
         described = channels_of(FULLY_CONNECTED.layer(let, constants), let.var.type)
         channels = packed(described, lanes=False)
         outputs, inputs = described.weights.shape
-        numbers = params(
-            "cg_fc_params",
-            ("rows", 1),
-            ("in_len", inputs),
-            ("out_len", outputs),
-            ("out_zero", let.var.type.zero_point),
-            ("act_min", described.scale.low),
-            ("act_max", described.scale.high),
-        )
         weights = CStruct(
             suffix="weights",
             c_type="cg_fc_weights_v6m",
             fields=(("stream", ConstantPointer(role="stream")), ("middle", described.scale.middle)),
         )
-        call_args = (
-            PARAMS,
-            StructArg(suffix="weights"),
-            ARGUMENT,
-            RESULT,
-        )
+        call_args = (PARAMS, StructArg(suffix="weights"), ARGUMENT, RESULT)
         return PrimFunc(
             name=name,
             let=let,
@@ -75,7 +60,7 @@ class V6mFullyConnected(OneRowKernel):
                 ),
             ),
             sharing=forward_sharing(let, 0, grouped_below(outputs)),
-            structs=(numbers, weights),
+            structs=(rows_params(let, described.scale.limits), weights),
             call_args=call_args,
             instructions=fully_connected_instructions(channels, inputs),
             split=None

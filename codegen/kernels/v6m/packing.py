@@ -56,6 +56,11 @@ class Scale:
     """Zero point and range of stored results."""
 
     @property
+    def limits(self) -> tuple[int, int]:
+        """Least and largest stored result."""
+        return self.low, self.high
+
+    @property
     def middle(self) -> int:
         """Where negative results begin: half a step above the zero point, with `FRACTION` bits."""
         return (2 * self.zero + 1) << (FRACTION - 1)

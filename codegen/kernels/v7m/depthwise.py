@@ -14,7 +14,7 @@ from codegen.kernels.base.c_kernel import FastKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
@@ -130,8 +130,6 @@ def group_of(window: WindowShape) -> int:
 
 def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, ...]:
     multiplier = narrow(let.call.attrs, DepthwiseConvAttrs).multiplier
-    image = arg_type(let, 0)
-    pad = np.full(min(group, image.shape[3]), image.zero_point, np.int8)
     return (
         LinkedConstant(
             role="weights",
@@ -145,7 +143,7 @@ def _linked(let: Let, found: Channels, *, group: int) -> tuple[LinkedConstant, .
             alignment=4,
             layout="the first bias, then of each channel its requantization and the next bias",
         ),
-        LinkedConstant(role="pad", data=pad, alignment=1, layout="a pixel in the padding: zero points"),
+        padding_pixel(let, min(group, arg_type(let, 0).shape[3]), role="pad"),
     )
 
 

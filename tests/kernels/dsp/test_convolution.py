@@ -275,7 +275,7 @@ def test_the_stream_holds_every_number_once(seed: int) -> None:
     channels = _channels(np.random.default_rng(seed))
     count, values = channels.weights.shape
     words = (values + 1) // 2
-    pairs = channels.stream().reshape((count + 1) // 2, words + 5)
+    pairs = channels.packed().reshape((count + 1) // 2, words + 5)
     for number, pair in enumerate(pairs):
         taps = np.ascontiguousarray(pair[2 : 2 + words]).view(np.int8).reshape(words, 4)
         for which in (0, 1):
