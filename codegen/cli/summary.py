@@ -15,7 +15,9 @@ from codegen.driver.report.certificate import CUT_SHORT, order_text, proof_text,
 from codegen.driver.report.sections import copies_line, core1_line, reduction_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
+from codegen.driver.report.sizes import sizes_lines
 from codegen.driver.run import StepCheck, used_pools
+from codegen.driver.sized_run import AtSizes
 from codegen.emit.model.header import stack_bytes
 from codegen.errors import counted
 from codegen.ir import Board
@@ -40,6 +42,7 @@ def show_plan(planned: Planned) -> None:
     _constants(program.constants.pools, program)
     _staged(program)
     _reduction(planned)
+    show_lines(list(sizes_lines(program)))
 
 
 def show_curve(found: Curve) -> None:
@@ -87,6 +90,7 @@ def show_build(built: Built, options: Options) -> None:
         _pools(planned.program, planned.own_macs)
         _time(planned)
         _reduction(planned)
+        show_lines(list(sizes_lines(planned.program)))
     show_shared(built.bundle)
     _stacks(built)
     _sizes(built)
@@ -108,6 +112,34 @@ def show_runs(
         if steps:
             show_costs(planned.program, one)
     show_shared(built.bundle)
+    _sizes(built)
+
+
+def show_sizes(built: Built, found: Sequence[AtSizes]) -> None:
+    """One row for each of the sizes: bytes planned and measured, outputs, instructions."""
+    [planned] = built.models
+    program = planned.program
+    names = [symbol.name for symbol in program.ranges.symbols] if program.ranges else []
+    pools = list(found[0].planned_bytes) if found else []
+    head = [
+        *names,
+        *(word for pool in pools for word in (pool, "measured", "least")),
+        "outputs",
+        "instructions",
+    ]
+    rows: list[list[str]] = []
+    for each in found:
+        [got], bytes_ = each.measured.result.cases, list[str]()
+        for pool in pools:
+            bound = each.bound_bytes.get(pool)
+            bytes_ += [f"{each.planned_bytes[pool]:,}", f"{got.pool_peaks[pool]:,}"]
+            bytes_ += ["-" if bound is None else f"{bound:,}"]
+        same = all(one.matches for one in each.measured.comparisons[0])
+        count = "-" if got.instructions is None else f"{got.instructions:,}"
+        values = [str(each.values[name]) for name in names]
+        rows.append([*values, *bytes_, "equal" if same else "differ", count])
+    table(f"{program.name}: planned, measured, least", head, rows)
+    show_lines(list(sizes_lines(program)))
     _sizes(built)
 
 

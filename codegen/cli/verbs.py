@@ -23,12 +23,14 @@ from codegen.cli.summary import (
     show_problem,
     show_ranges,
     show_runs,
+    show_sizes,
     show_steps,
 )
 from codegen.cli.verb_table import VERBS
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
+from codegen.driver.checks.calling import check_sizes
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
@@ -39,6 +41,7 @@ from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.driver.run import all_complaints, check_steps, execute, execute_all
+from codegen.driver.sized_run import check_at, complaints_at, run_at, sized_document, sizes_asked
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.program.image import Trace
 
@@ -111,6 +114,11 @@ def build(
 )
 @option(PORT)
 @click.option(
+    "--at",
+    metavar="T=37|all|breakpoints",
+    help="With --dim: the sizes to run at, all of them, or (the default) the ends and where the plan turns.",
+)
+@click.option(
     "--sandbox",
     is_flag=True,
     help="Let the MPU (Armv8-M) open to each step only its own buffers, all aligned to 32 bytes.",
@@ -147,6 +155,7 @@ def run(
     inputs: tuple[str, ...],
     expected: tuple[str, ...],
     port: str | None,
+    at: str | None,
     sandbox: bool,
     sequence: bool,
     steps: bool,
@@ -173,6 +182,12 @@ def run(
     if memory_model is not None and not count_cycles:
         raise click.UsageError("--memory-model needs --cycles")
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
+    asked = {"--input": inputs, "--expect": expected, "--sequence": sequence, "--steps": steps}
+    asked |= {"--cycles": count_cycles}
+    others = [flag for flag, value in asked.items() if value]
+    check_at(options, at, models=len(paths), others=others)
+    if options.dims:
+        return _run_at(paths, options, at or "breakpoints", folder, port, as_json=as_json, quiet=quiet)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error
@@ -202,6 +217,35 @@ def run(
     return ExitCode.OK
 
 
+def _run_at(
+    paths: Sequence[Path],
+    options: Options,
+    at: str,
+    folder: Path | None,
+    port: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """`run` of a model whose sizes are ranges: at each of some sizes."""
+    with build_folder(folder) as target, progress(quiet or as_json) as stage:
+        built = build_models(paths, options, target, emulated=port is None, progress=stage)
+        show_warnings(built.changed)
+        ranges = built.models[0].program.ranges
+        assert ranges is not None, "--dim was given"
+        found = run_at(built, sizes_asked(ranges, at), seed=options.seed, port=port, progress=stage)
+        if folder is not None:
+            write_file(target / "report.json", sized_document(built, options, found).encode())
+        problems = complaints_at(found)
+    if as_json and not problems:
+        click.echo(sized_document(built, options, found), nl=False)
+    elif not quiet and not as_json:
+        show_sizes(built, found)
+    if problems:
+        raise CodegenError(problems)
+    return ExitCode.OK
+
+
 @click.command(cls=GroupedVerb, help=VERBS["validate"].help)
 @click.argument("model", required=False, type=click.Path(path_type=Path))
 @_FOLDER
@@ -223,6 +267,7 @@ def validate(
 ) -> int:
     """`codegen validate`."""
     path = example_model() if model is None else existing(model)
+    check_sizes(options, "codegen validate")
     given = [] if input_ is None else [ArraySource.parse(input_)]
     check_arrays(given, ())
     keep_inputs([path], options, arrays=[each.path for each in given])

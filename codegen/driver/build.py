@@ -9,6 +9,7 @@ from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks.calling import (
     check_interface,
     check_rules,
+    check_sizes,
     compress_mode,
     explaining,
     stage_mode,
@@ -17,6 +18,7 @@ from codegen.driver.checks.fit import LinkedTooLarge, beside_code, telling
 from codegen.driver.checks.image_checks import check_image, check_stack_budget, sandbox_board, short_stacks
 from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.inputs.declared_pools import option_board
+from codegen.driver.inputs.dims import Dims, dims_of
 from codegen.driver.inputs.files import write_file
 from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names, places_of
 from codegen.driver.inputs.planned import Planned, macs_of
@@ -33,7 +35,15 @@ from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle
 from codegen.progress import Progress, Tally, silent
-from codegen.search import Choices, SearchOptions, board_pools, check_single, search
+from codegen.search import (
+    Choices,
+    SearchOptions,
+    Sizes,
+    board_pools,
+    check_single,
+    search,
+    search_sizes,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +105,7 @@ def plan_model(
     no other model runs in its pools. `ready`: the model of `path`, one of several, prepared already; rules
     for constants may then be meant for another model.
     """
+    check_sizes(options)
     among_others = ready is not None
     name = name or model_name(path, options.names)
     plans = Tally(progress, f"plan {name}, plans weighed:")
@@ -110,7 +121,10 @@ def plan_model(
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     progress(f"plan {name}")
     with explaining(options, alone=not among_others):
-        program = search(ready.module, board, choices, name=name)
+        if ready.sizes is None:
+            program = search(ready.module, board, choices, name=name)
+        else:
+            program = search_sizes(ready.module, board, choices, ready.sizes, name=name, progress=progress)
     metadata = {
         **program.metadata,
         "options": " ".join([_spelled(options, board), *declared_kernels(ready.module)]),
@@ -120,6 +134,7 @@ def plan_model(
         program=replace(program, metadata=metadata, interface=options.interface),
         macs=ready.macs,
         reduction=ready.reduction,
+        at=None if ready.sizes is None else ready.sizes.reference,
     )
 
 
@@ -147,6 +162,8 @@ class Prepared:
     """Value -> the memory from which its step reads, and who wants that."""
     missed: Mapping[Place, Message]
     """Places for all of several models that name nothing in this one."""
+    sizes: Sizes | None
+    """Its sizes that are known as ranges: `module` is the model at the largest."""
 
 
 def prepared(
@@ -162,7 +179,10 @@ def prepared(
     `among_others`: places without a model may be meant for another one (`check_missed`).
     Raises CodegenError as those stages do.
     """
-    imported = importers.load(path, options.kernels)
+    dims = dims_of(path, options.dims)
+    sizes = None if dims is None else _sizes(path, options, dims)
+    largest: importers.Extents = {} if dims is None or sizes is None else _extents(dims, sizes.largest)
+    imported = importers.load(path, options.kernels, largest)
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
     places = places_of(options.places, name or model_name(path, options.names))
@@ -176,7 +196,24 @@ def prepared(
         placed=placed.who,
         reads=placed.reads,
         missed=placed.missed,
+        sizes=sizes,
     )
+
+
+def _sizes(path: Path, options: Options, dims: Dims) -> Sizes:
+    """The model at `path` at any sizes."""
+
+    def reference(values: Mapping[str, int]) -> Module:
+        return importers.load(path, options.kernels, _extents(dims, values))
+
+    def module(values: Mapping[str, int]) -> Module:
+        return passes.run_passes(reference(values), pipeline(options), None)
+
+    return Sizes(symbols=dims.symbols, axes=dims.axes, module=module, reference=reference)
+
+
+def _extents(dims: Dims, values: Mapping[str, int]) -> importers.Extents:
+    return {place: values[symbol] for place, symbol in dims.axes.items()}
 
 
 @telling()

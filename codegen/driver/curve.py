@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.driver.build import macs_of, prepared, search_choices
+from codegen.driver.checks.calling import check_sizes
 from codegen.driver.checks.fit import telling
 from codegen.driver.options import Options
 from codegen.driver.planning import planning_board
@@ -47,6 +48,7 @@ def plan_curve(path: Path, options: Options, name: str, progress: Progress) -> C
 
     Raises CodegenError as `plan_only` does.
     """
+    check_sizes(options, "--pareto")
     board = planning_board(options)
     pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=False)]
     ready = prepared(path, options, pools, name=name)

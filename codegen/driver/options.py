@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from codegen.driver.inputs.declared_pools import DeclaredPool
+from codegen.driver.inputs.dims import GivenDim
 from codegen.driver.inputs.models import GivenNames
 from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place
@@ -59,6 +60,8 @@ class Options(SearchOptions):
     dump_ir: Path | None = None
     concurrent: tuple[tuple[str, ...], ...] = ()
     """Names of models that may run at the same time, a tuple a set."""
+    dims: tuple[GivenDim, ...] = ()
+    """Sizes of inputs that are known as ranges."""
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
     lock: Path | None = None
@@ -71,6 +74,7 @@ class Options(SearchOptions):
         parts += [f"--pool {name}={limit}" for name, limit in sorted(self.pool_limits.items())]
         parts += [f"--pool {pool}" for pool in self.pools]
         parts += [f"--name {word}" for word in self.names.words]
+        parts += [f"--dim {dim}" for dim in self.dims]
         parts += [f"--concurrent {','.join(group)}" for group in self.concurrent]
         parts += [f"constants: {rule} in {rule.memory}" for rule in self.constant_rules]
         for each in fields(self):

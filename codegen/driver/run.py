@@ -188,7 +188,7 @@ def complaints(
     program = planned.program
     found: list[Message] = []
     for case, comparisons, got in zip(cases, measured.comparisons, measured.result.cases, strict=True):
-        found += _output_complaints(program, case, comparisons)
+        found += output_complaints(program, case, comparisons)
         if not got.paints_agree:
             found.append(
                 Message(
@@ -227,7 +227,8 @@ def all_complaints(
     return found
 
 
-def _output_complaints(program: Program, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
+def output_complaints(program: Program, case: Case, comparisons: Sequence[Comparison]) -> Iterator[Message]:
+    """E701 for every output that differs."""
     for tensor, one in zip(program.signature.outputs, comparisons, strict=True):
         if not one.matches:
             yield Message(

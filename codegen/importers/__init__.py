@@ -14,7 +14,7 @@ Message codes of all importers:
 | E211 | the path cannot be read (wrong usage, not a wrong model) |
 """
 
-from codegen.importers.dispatch import load
-from codegen.importers.tflite import STATE_OPS, imported_ops
+from codegen.importers.dispatch import load, signatures
+from codegen.importers.tflite import STATE_OPS, Extents, InputSignature, imported_ops
 
-__all__ = ["STATE_OPS", "imported_ops", "load"]
+__all__ = ["STATE_OPS", "Extents", "InputSignature", "imported_ops", "load", "signatures"]

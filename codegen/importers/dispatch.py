@@ -7,7 +7,13 @@ from pathlib import Path
 from codegen.errors import CodegenError, Message
 from codegen.importers.limits import MAX_FILE_BYTES
 from codegen.importers.printable_names import printable
-from codegen.importers.tflite import import_tflite
+from codegen.importers.tflite import (
+    NO_EXTENTS,
+    Extents,
+    InputSignature,
+    import_tflite,
+    input_signatures,
+)
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 
@@ -25,19 +31,31 @@ _OTHER_FORMATS = {
 }
 
 
-def load(path: Path, kernels: Sequence[UserKernel] = ()) -> Module:
+def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_EXTENTS) -> Module:
     """Import the model file at `path` as a module with one function in the file's operator order.
 
-    Operators that no importer translates become calls of the declared `kernels`.
+    Operators that no importer translates become calls of the declared `kernels`. `extents`: (graph input,
+    axis) -> extent, where it is another than the file's; the shapes of results follow.
 
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
+    data, name = _recognised(path)
+    return import_tflite(data, name, kernels, extents)
+
+
+def signatures(path: Path) -> tuple[InputSignature, ...]:
+    """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
+    return input_signatures(*_recognised(path))
+
+
+def _recognised(path: Path) -> tuple[bytes, str]:
+    """The bytes of a TFLite file, and its name for messages."""
     data = _read(path)
     name = printable(path.name)
-    if data[4:8] == b"TFL3":
-        return import_tflite(data, name, kernels)
-    raise CodegenError(_unknown(path, data, name))
+    if data[4:8] != b"TFL3":
+        raise CodegenError(_unknown(path, data, name))
+    return data, name
 
 
 def _read(path: Path) -> bytes:

@@ -2,12 +2,22 @@
 
 from dataclasses import dataclass
 
+from codegen.ir.ranges import Formula
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConstantPointer:
     """In C: the address of this PrimFunc's linked constant `role`."""
 
     role: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenPointer:
+    """In C: the address of linked constant `role`, or NULL where `where` is 0 at the sizes of the call."""
+
+    role: str
+    where: Formula
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,8 +50,8 @@ CScalar = int | float | bool
 class CStruct:
     """A `static const c_type` object named `<primfunc>_<suffix>`; fields in order of initialisation.
 
-    A field is a number, a constant's address, another struct's, None (NULL), or a nested tuple of fields;
-    those of an array are called `[0]`, `[1]`, ...
+    A field is a number, a formula, a constant's address, another struct's, None (NULL), or a nested tuple of
+    fields; those of an array are called `[0]`, `[1]`, ...
     """
 
     suffix: str
@@ -86,9 +96,9 @@ class ConstantArg:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LiteralArg:
-    """Pass a number as it is."""
+    """Pass a number as it is, or what a formula gives."""
 
-    value: CScalar
+    value: CScalar | Formula
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantLayout, ConstantPool
 from codegen.program.interface import Edge, Interface, IoTensor, Signature
 from codegen.program.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
+from codegen.program.ranges import Ranges
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +96,8 @@ class Program:
     signature: Signature
     interface: Interface = field(default_factory=Interface)
     order: OrderCertificate = OrderCertificate()
+    ranges: Ranges | None = None
+    """Sizes that are known as ranges; None where all are fixed."""
 
     def running(self, prim_funcs: tuple[PrimFunc, ...]) -> "Program":
         """The same steps by these kernels."""

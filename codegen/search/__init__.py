@@ -6,7 +6,8 @@ from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.kernels.in_place import SharingMode
 from codegen.search.memory.board_pools import board_pools
-from codegen.search.search import Frontier, check, curve, search
+from codegen.search.ranges.ranged import Sizes
+from codegen.search.search import Frontier, check, curve, search, search_sizes
 from codegen.search.states import check_single
 from codegen.search.steps.schedule import ScheduleMode
 
@@ -18,6 +19,7 @@ __all__ = [
     "SearchOptions",
     "Segment",
     "SharingMode",
+    "Sizes",
     "StageMode",
     "board_pools",
     "check",
@@ -25,4 +27,5 @@ __all__ = [
     "curve",
     "report_unused",
     "search",
+    "search_sizes",
 ]

@@ -28,10 +28,11 @@ typedef enum {
     CG_ERR_CONSTANTS_MISSING = 6, /* no image of constants has been accepted yet */
     CG_ERR_CONSTANTS_ALIGNMENT = 7,
     CG_ERR_CONSTANTS_SIZE = 8,
-    CG_ERR_CONSTANTS_FORMAT = 9,  /* it does not begin like an image of constants */
-    CG_ERR_CONSTANTS_ABI = 10,    /* its header is of another version */
-    CG_ERR_CONSTANTS_LAYOUT = 11, /* it was made for other code */
-    CG_ERR_CONSTANTS_CONTENT = 12 /* its bytes are not those that were written */
+    CG_ERR_CONSTANTS_FORMAT = 9,   /* it does not begin like an image of constants */
+    CG_ERR_CONSTANTS_ABI = 10,     /* its header is of another version */
+    CG_ERR_CONSTANTS_LAYOUT = 11,  /* it was made for other code */
+    CG_ERR_CONSTANTS_CONTENT = 12, /* its bytes are not those that were written */
+    CG_ERR_SIZE = 13               /* a size is outside its range */
 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -28,6 +28,7 @@ from codegen.driver.report.single import report
 from codegen.driver.run import execute
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
+from tests.search.ranges.networks import residual
 from tests.testdata import model_path
 
 DOCS = ROOT / "docs"
@@ -107,6 +108,10 @@ def test_no_key_is_left_over(
     names = "|".join(Path(model).stem for model in models)
     found |= {re.sub(rf"^constants\.staged\.({names})(\.|$)", r"constants.staged\2", key) for key in several}
     found |= _told(capsys, "plan", str(model_path(KWS)), "--pareto", "--optimize", "size")
+    sized = tmp_path / "residual.tflite"
+    sized.write_bytes(residual().data)
+    at = _told(capsys, "run", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
+    found |= {key.replace("peaks.sram", "peaks.*") for key in at}
     resnet = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
     found |= _told(capsys, "plan", resnet, "--pareto")
     _placed(monkeypatch, where, 'op = "CONV_2D"\nmemory = "sram"', 'op = "DEPTHWISE_CONV_2D"\nreads = "dtcm"')

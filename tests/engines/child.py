@@ -30,6 +30,10 @@ def load_tflite_runtime(model: bytes) -> Run:
     ins, outs = interpreter.get_input_details(), interpreter.get_output_details()
 
     def run(inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        if [values.shape for values in inputs] != [tuple(detail["shape"]) for detail in ins]:
+            for detail, values in zip(ins, inputs, strict=True):
+                interpreter.resize_tensor_input(detail["index"], values.shape)
+            interpreter.allocate_tensors()
         for detail, values in zip(ins, inputs, strict=True):
             interpreter.set_tensor(detail["index"], values)
         interpreter.invoke()

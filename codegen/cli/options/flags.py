@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from codegen.cli.options.option_table import COMMON, ROWS, Row, option
 from codegen.cli.options.project_file import Settings, settings
 from codegen.driver.inputs.declared_pools import DeclaredPool
+from codegen.driver.inputs.dims import parsed
 from codegen.driver.inputs.models import GivenNames
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
@@ -152,6 +153,7 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         pool_limits=MappingProxyType(pool_limits(pools)),
         pools=declared_pools(pools),
         names=names,
+        dims=parsed(values.pop("dim")),
         interface=interface,
         kernels=found.kernels,
         places=found.places,

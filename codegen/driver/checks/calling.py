@@ -71,6 +71,23 @@ def _check_second_core(bundle: Bundle, messages: Messages) -> None:
                 )
 
 
+def check_sizes(options: Options, *others: str) -> None:
+    """Raise CodegenError E284 naming all that sizes known as ranges do not go together with; `others`: flags
+    and verbs that are in use besides `options`."""
+    used = [
+        *others,
+        *(["--stream-input"] if options.stream_input else []),
+        *(["[[state]]"] if options.states else []),
+        *(["--stage use"] if options.stage == "use" else []),
+        *(["--sandbox"] if options.sandbox else []),
+        *(["device_id of [[place]]"] if any(place.device.device_id for place in options.places) else []),
+    ]
+    if options.dims and used:
+        text = f"sizes that are ranges do not go together with {' and '.join(used)}"
+        help_ = "leave one of them out: a build for one size takes --dim T=37..37, or none"
+        raise CodegenError(Message(code="E284", where=f"--dim {options.dims[0]}", text=text, help=help_))
+
+
 def check_port(bundle: Bundle, port: str | None) -> None:
     """Raise CodegenError E608 for steps on core 1 of a board behind `port`: only QEMU's has been started."""
     if port is not None and uses_second_core(bundle.programs):

@@ -1,5 +1,6 @@
 """A model after search, as the stages of the driver hand it on."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codegen import passes
@@ -17,6 +18,8 @@ class Planned:
     """Multiply-accumulates of the file's graph, before any pass."""
     reduction: passes.Reduction | None = None
     """What made `module` smaller; None if that was turned off."""
+    at: Callable[[Mapping[str, int]], Module] | None = None
+    """The file's module at any sizes; None where all are fixed."""
 
     @property
     def own_macs(self) -> int:

@@ -60,10 +60,11 @@ def bench_view(program: Program, places: Places) -> BenchView:
         sha256=byte_rows(digest),
         input_tensors=tuple(inputs),
         output_tensors=tuple(outputs),
-        buffers=tuple(view for view in (*inputs, *outputs) if not view.pointer),
+        buffers=tuple(view for view in (*inputs, *outputs) if not view.pointer or program.ranges),
         pools=tuple(_pools(program, places)),
-        inputs=tuple(
-            _tensor(places, t, view) for t, view in zip(program.signature.inputs, inputs, strict=True)
+        inputs=(
+            *(_tensor(places, t, view) for t, view in zip(program.signature.inputs, inputs, strict=True)),
+            *_dims(program),
         ),
         outputs=tuple(
             _tensor(places, t, view) for t, view in zip(program.signature.outputs, outputs, strict=True)
@@ -90,12 +91,21 @@ def _pools(program: Program, places: Places) -> Iterator[BenchPool]:
 
 def _tensor(places: Places, tensor: IoTensor, view: TensorView) -> Cells:
     place = places.value(tensor.value)
-    data = places.byte_address(place) if isinstance(place, PoolBytes) else f"{view.kind}_{view.field}"
+    if isinstance(place, PoolBytes) and places.sizes is None:
+        data = places.byte_address(place)
+    else:
+        data = f"{view.kind}_{view.field}"
     # The header has no macros of state.
     public = tensor in (
         places.program.signature.given if view.kind == "input" else places.program.signature.wanted
     )
     return quoted(view.field), data, f"{view.macro}_SIZE" if public else f"{tensor.type.size_bytes}u"
+
+
+def _dims(program: Program) -> Iterator[Cells]:
+    """Sizes of a call, which the host says like one more input."""
+    if program.ranges is not None:
+        yield quoted("dims"), "bench_dims", f"{4 * len(program.ranges.symbols)}u"
 
 
 def _step(places: Places, program: Program, index: int) -> Cells:
@@ -104,6 +114,8 @@ def _step(places: Places, program: Program, index: int) -> Cells:
     if prim.view is not None:
         return quoted(prim.name), "NULL", "0u"
     place = places.value(prim.let.var.name)
+    if places.sizes is not None:
+        return quoted(prim.name), "NULL", "0u"
     data = places.byte_address(place) if isinstance(place, PoolBytes) else f"output_{place.field}"
     return quoted(prim.name), data, f"{prim.let.var.type.size_bytes}u"
 

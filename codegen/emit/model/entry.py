@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, local_names, needs_math, scalar
+from codegen.emit.c.formulas import SizeText
+from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, integer, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
@@ -26,6 +27,7 @@ from codegen.emit.values.copies import (
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
 from codegen.emit.values.model_data import image_tag
 from codegen.ir import Var
+from codegen.ir.ranges import Formula
 from codegen.kernels.block import Block
 from codegen.kernels.call import (
     ArrayArg,
@@ -40,7 +42,7 @@ from codegen.kernels.call import (
     WorkspaceArg,
 )
 from codegen.kernels.primfunc import PrimFunc
-from codegen.program.interface import Interface
+from codegen.program.interface import Interface, IoMode
 from codegen.program.program import Program, core_of, second_core_steps, uses_second_core
 
 _CALL, _CORE1 = "c/steps/call.c.j2", "c/steps/core1.c.j2"
@@ -78,6 +80,10 @@ class EntryView:
     structs: tuple[str, ...]
     blocks: tuple[str, ...]
     """Functions of steps that run several layers together."""
+    sizes: tuple[str, ...]
+    """Declarations of the sizes that steps name."""
+    tables: tuple[str, ...]
+    """Tables that formulas of sizes read."""
     inputs: tuple[str, ...]
     """Declarations of the inputs that steps read."""
     steps: tuple[StepView, ...]
@@ -128,6 +134,7 @@ class _Entry:
         structs = [f"{p.name}_{struct.suffix}" for p in program.steps.prim_funcs for struct in p.structs]
         own = ["context", "status"] if program.edge.streamed else []
         own += _CORE1_WORDS if uses_second_core([program]) else ()
+        own += [] if places.sizes is None else ["dims", *places.sizes.names]
         self.taken = Taken([*structs, *own, *(() if program.interface == Interface() else _OWN_WORDS)])
         self.locals: Mapping[str, str] = {
             var.name: self.taken.take(*local_names(program.name, var.name, "_value"))
@@ -149,15 +156,25 @@ class _Entry:
         declared = [] if self.stepwise else [self._declare(var) for var in params if var.name in self.used]
         steps = tuple(self._step(index, prim) for index, prim in enumerate(prims))
         given = dict.fromkeys(name for prim in prims if core_of(prim) == 1 for name in self._parameters(prim))
-        is_plain = self.program.interface == Interface()
+        sized, sizes = self.places.sizes is not None, self.places.sizes
+        is_plain = self.program.interface == Interface() and not sized
+        whole = [] if self.stepwise else [*declared, *(text for s in steps for text in (*s.lines, s.call))]
+        if self.program.edge.io is IoMode.POOL:
+            whole += [tensor.size for tensor in (*header.inputs, *header.outputs)]
         return EntryView(
             structs=self._structs,
             blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
+            sizes=() if sizes is None else tuple(sizes.declarations(whole)),
+            tables=() if sizes is None else tuple(table_texts(sizes)),
             inputs=tuple(declared),
             steps=steps,
             pointers=pointers,
-            is_checked_apart=not is_plain and bool(pointers or pools or self.external),
-            check_parameters=(*pools, *(("inputs", "outputs") if pointers else ())),
+            is_checked_apart=not is_plain and bool(pointers or pools or self.external or sized),
+            check_parameters=(
+                *pools,
+                *(("inputs", "outputs") if pointers else ()),
+                *(("dims",) if sized else ()),
+            ),
             needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
             core1_given=statement(_CORE1, "given", self.program.name, list(given)) if given else "",
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
@@ -176,7 +193,9 @@ class _Entry:
 
     def _local_structs(self, prim: PrimFunc) -> tuple[CStruct, ...]:
         """Parameters that are known at run time only, so that they live on the stack."""
-        return local_structs(prim) if self.external else ()
+        if not self.external and self.places.sizes is None:
+            return ()
+        return local_structs(prim, external=self.external)
 
     def _block(self, prim: PrimFunc, block: Block) -> str:
         """The function of a block; external constants reach it as a parameter or the model's pointer."""
@@ -200,6 +219,8 @@ class _Entry:
                 lines.append(statement(_CALL, "pointer", "void", name, address))
         call = self._call(prim, lines, apart=apart) if prim.symbol else ""
         parameters, core1 = self._parameters(prim), ""
+        if apart and (sizes := self._sizes([*lines, call])):
+            lines, parameters = [*sizes, *lines], [*parameters, "dims"]
         if core_of(prim) == 1:
             function = _core1_function(self.program.name, index, prim)
             core1 = statement(_CORE1, "function", self.program.name, function, parameters, lines, call)
@@ -235,7 +256,7 @@ class _Entry:
             arguments.insert(0, self._base)
         called = function_name(self.program.name, prim) if prim.block else prim.symbol
         texts = [
-            struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}")
+            struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)
             for struct in structs
         ]
         if inner:
@@ -246,6 +267,10 @@ class _Entry:
             call = statement(_CALL, "call", called, arguments)
             lines += texts
         return self._by_groups(prim, call, lines)
+
+    def _sizes(self, texts: Sequence[str]) -> list[str]:
+        """Declarations of the sizes that C text names."""
+        return [] if self.places.sizes is None else self.places.sizes.declarations(texts)
 
     def _declared(self, index: int, prim: PrimFunc) -> list[Var]:
         """Values that get a local pointer in front of a step of the entry function: those that are new."""
@@ -307,8 +332,10 @@ class _Entry:
                 return self._workspace_name(prim, name)
             case ConstantArg(role=role):
                 return self.constants[prim.name, role]
-            case LiteralArg(value=value):
+            case LiteralArg(value=value) if not isinstance(value, Formula):
                 return scalar(value)
+            case LiteralArg(value=value) if self.places.sizes is not None and isinstance(value, Formula):
+                return self.places.sizes.spelled(value)
             case NullArg():
                 return "NULL"
             case ArrayArg(items=items):
@@ -326,6 +353,15 @@ class _Entry:
         if not isinstance(value, Var):
             raise ValueError(f"{prim.name}: argument {index} is constant, a kernel passes it by its role")
         return self.locals[value.name]
+
+
+def table_texts(sizes: SizeText) -> Iterator[str]:
+    """Definitions of the tables that formulas spelled so far read."""
+    for name, values in sizes.tables:
+        low, high = min(values), max(values)
+        bits = next(bits for bits in (8, 16, 32) if -(1 << bits - 1) <= low and high < 1 << bits - 1)
+        numbers = [integer(value) for value in values]
+        yield statement("c/steps/sizes.c.j2", "table", name, f"int{bits}_t", numbers)
 
 
 def _may_fail(prim: PrimFunc) -> bool:

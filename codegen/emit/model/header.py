@@ -153,6 +153,50 @@ class MemoryView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SizeView:
+    """A size that the application says with each call."""
+
+    field: str
+    macro: str
+    low: int
+    high: int
+    axes: str
+    """What it is, for a comment: `axis 1 of x`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SizedPool:
+    """What a pool takes at the sizes of a call."""
+
+    macro: str
+    index: int
+    late: tuple[str, ...]
+    """Declarations of the sizes that it depends on."""
+    size: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SizedShape:
+    """The extents of an input or output at the sizes of a call."""
+
+    stem: str
+    rank_macro: str
+    late: tuple[str, ...]
+    extents: tuple[str, ...]
+    said: str
+    """For a comment: `1xTx8`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SizesView:
+    """Sizes that are known at run time only, and what the application may ask of them."""
+
+    symbols: tuple[SizeView, ...]
+    pools: tuple[SizedPool, ...]
+    shapes: tuple[SizedShape, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HeaderView:
     """Everything model.h.j2 and model.c.j2 show of the interface."""
 
@@ -165,6 +209,8 @@ class HeaderView:
     outputs: tuple[TensorView, ...]
     stream: StreamView | None
     states: tuple[StateView, ...]
+    sizes: "SizesView | None"
+    """Sizes that are known at run time only."""
     has_start: bool
     """There is a function that copies constants at start-up."""
     parameters: tuple[str, ...]
@@ -199,17 +245,58 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
                 program.signature.states, program.signature.state_tensors, strict=True
             )
         ),
+        sizes=_sizes(program, places, (*inputs, *outputs)),
         has_start=has_start(program),
-        parameters=(*pools, "inputs", "outputs"),
+        parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),
         step_parameters=_step_parameters(program, pools) if program.interface.is_stepwise else (),
     )
 
 
+def _sizes(program: Program, places: Places, tensors: Sequence[TensorView]) -> SizesView | None:
+    ranges, spelling = program.ranges, places.sizes
+    if ranges is None or spelling is None:
+        return None
+    symbols = tuple(
+        SizeView(
+            field=c_name(symbol.name),
+            macro=f"{program.name}_{symbol.name}".upper(),
+            low=symbol.low,
+            high=symbol.high,
+            axes=", ".join(
+                f"axis {axis} of {program.signature.inputs[which].field}"
+                for (which, axis), name in ranges.axes.items()
+                if name == symbol.name
+            ),
+        )
+        for symbol in ranges.symbols
+    )
+    pools: list[SizedPool] = []
+    for index, pool in enumerate(used_pools(program)):
+        size = spelling.spelled(ranges.pools[pool.name])
+        macro = f"{program.name}_pool_{pool.name}".upper()
+        late = tuple(spelling.declarations([size]))
+        pools.append(SizedPool(macro=macro, index=index, late=late, size=size))
+    shapes: list[SizedShape] = []
+    for view, tensor in zip(tensors, (*program.signature.given, *program.signature.wanted), strict=True):
+        extents = tuple(spelling.spelled(extent) for extent in ranges.shapes[tensor.value])
+        shapes.append(
+            SizedShape(
+                stem=view.stem,
+                rank_macro=f"{view.macro}_RANK",
+                late=tuple(spelling.declarations(extents)),
+                extents=extents,
+                said=spelling.shape(tensor.value),
+            )
+        )
+    return SizesView(symbols=symbols, pools=tuple(pools), shapes=tuple(shapes))
+
+
 def _step_parameters(program: Program, pools: Sequence[str]) -> tuple[str, ...]:
     """The step's number, then what steps reach."""
+    dims = ("dims",) if program.ranges else ()
     if program.edge.is_callers:
-        return ("step", *pools, "inputs", "outputs")
-    return ("step", *pools, *(("context",) if program.edge.streamed else ()))
+        return ("step", *pools, "inputs", "outputs", *dims)
+    return ("step", *pools, *(("context",) if program.edge.streamed else ()), *dims)
 
 
 def _provenance(program: Program, version: str) -> Provenance:

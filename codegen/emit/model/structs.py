@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import cast
 
 from codegen.emit.c.c_text import statement
+from codegen.emit.c.formulas import SizeText
 from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
 from codegen.emit.values.model_data import part_address
-from codegen.kernels.call import CallArg, ConstantPointer, CStruct, StructArg, StructPointer
+from codegen.ir.ranges import Formula, Largest, Lookup, Quotient, RoundedUp, Sum
+from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, StructArg, StructPointer
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantPool
 from codegen.program.program import Bundle, Program
@@ -70,22 +72,30 @@ def _own_name(prim: PrimFunc, suffix: str) -> str:
 
 
 def struct_text(
-    prim: PrimFunc, struct: CStruct, constants: Addresses, names: StructNames, indent: str = ""
+    prim: PrimFunc,
+    struct: CStruct,
+    constants: Addresses,
+    names: StructNames,
+    indent: str = "",
+    sizes: SizeText | None = None,
 ) -> str:
-    """The definition of one parameter struct, static or, with `indent`, local to a function.
+    """The definition of one parameter struct, static or, with `indent`, local to a function; `sizes` spells
+    formulas in it.
 
     Raises ValueError for a field that C cannot express.
     """
-    fields = _Values(prim, constants, names).of(struct.fields)
+    fields = _Values(prim, constants, names, sizes).of(struct.fields)
     name = _own_name(prim, struct.suffix)
     return statement(
         "c/steps/structs.c.j2", "definition", struct.c_type, name, struct.is_array, fields, indent
     )
 
 
-def local_structs(prim: PrimFunc, wanted: Iterable[CallArg] | None = None) -> tuple[CStruct, ...]:
-    """Structs of a PrimFunc that hold the address of a constant, which external constants have at run time
-    only, and those that point to such; `wanted`: only those that these arguments lead to."""
+def local_structs(
+    prim: PrimFunc, wanted: Iterable[CallArg] | None = None, *, external: bool = True
+) -> tuple[CStruct, ...]:
+    """Structs of a PrimFunc that hold what is known at run time only, and those that point to such: formulas,
+    and addresses of `external` constants. `wanted`: only those that these arguments lead to."""
     by_suffix = {struct.suffix: struct for struct in prim.structs}
     waiting = list(by_suffix if wanted is None else (a.suffix for a in wanted if isinstance(a, StructArg)))
     reached: set[str] = set()
@@ -96,19 +106,21 @@ def local_structs(prim: PrimFunc, wanted: Iterable[CallArg] | None = None) -> tu
             pointers = _pointers(by_suffix[suffix].fields)
             waiting += [pointer.suffix for pointer in pointers if isinstance(pointer, StructPointer)]
     found = (struct for struct in prim.structs if struct.suffix in reached)
-    return tuple(struct for struct in found if _holds_address(struct, by_suffix))
+    return tuple(struct for struct in found if _is_late(struct, by_suffix, external))
 
 
-def _holds_address(struct: CStruct, by_suffix: Mapping[str, CStruct]) -> bool:
+def _is_late(struct: CStruct, by_suffix: Mapping[str, CStruct], external: bool) -> bool:
     return any(
-        isinstance(pointer, ConstantPointer) or _holds_address(by_suffix[pointer.suffix], by_suffix)
-        for pointer in _pointers(struct.fields)
+        isinstance(value, Formula | ChosenPointer)
+        or (external and isinstance(value, ConstantPointer))
+        or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix], by_suffix, external))
+        for value in _pointers(struct.fields)
     )
 
 
-def _pointers(value: object) -> Iterator[ConstantPointer | StructPointer]:
-    """All addresses in a field or in what it nests."""
-    if isinstance(value, ConstantPointer | StructPointer):
+def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | StructPointer | Formula]:
+    """All addresses and formulas in a field or in what it nests."""
+    if isinstance(value, ConstantPointer | ChosenPointer | StructPointer | Formula):
         yield value
     for _, inner in _fields(value):
         yield from _pointers(inner)
@@ -117,8 +129,10 @@ def _pointers(value: object) -> Iterator[ConstantPointer | StructPointer]:
 class _Values:
     """What the template writes for the fields of a struct."""
 
-    def __init__(self, prim: PrimFunc, constants: Addresses, names: StructNames) -> None:
-        self._prim = prim
+    def __init__(
+        self, prim: PrimFunc, constants: Addresses, names: StructNames, sizes: SizeText | None = None
+    ) -> None:
+        self._prim, self._sizes = prim, sizes
         self._names = names
         self._constants = constants
 
@@ -135,6 +149,12 @@ class _Values:
                 return "NULL"
             case bool() | int() | float():
                 return scalar(value)
+            case Sum() | Quotient() | RoundedUp() | Largest() | Lookup() if self._sizes is not None:
+                return self._sizes.spelled(value)
+            case ChosenPointer(role=role, where=where) if self._sizes is not None:
+                return (
+                    f"({self._sizes.spelled(where)} != 0) ? {self._constants[self._prim.name, role]} : NULL"
+                )
             case ConstantPointer(role=role):
                 return self._constants[self._prim.name, role]
             case StructPointer(suffix=suffix):

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codegen.emit.c.c_text import hexadecimal
+from codegen.emit.c.formulas import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
 from codegen.ir.ops.user import operator_name
+from codegen.ir.ranges import Formula
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
 from codegen.program.interface import IoTensor
@@ -23,6 +25,8 @@ class PoolBytes:
     offset: int
     size_bytes: int
     buffer: str
+    at: Formula | None = None
+    """Where it begins at other sizes; None where that is always `offset`."""
 
     def overlaps(self, other: "PoolBytes") -> bool:
         """Whether the two have a byte in common."""
@@ -38,6 +42,8 @@ class CallerBytes:
     struct: str
     field: str
     offset_bytes: int
+    at: Formula | None = None
+    """Elements in front of it at other sizes; None where they are always as many."""
 
 
 class Places:
@@ -54,6 +60,9 @@ class Places:
         self.buffers: Mapping[str, Buffer] = {buffer.id: buffer for buffer in program.memory.problem.buffers}
         self._anchors = ties(program.steps.function, program.steps.prim_funcs).anchors
         self._owned = _caller_owned(program, self._anchors)
+        self._at: Mapping[str, Formula] = {} if program.ranges is None else program.ranges.values
+        self.sizes = None if program.ranges is None else SizeText(program.name, program.ranges)
+        """The formulas of its sizes in C; None where all are fixed."""
 
     def value(self, name: str) -> PoolBytes | CallerBytes:
         """Bytes of variable `name`; raises ValueError if it has none."""
@@ -61,19 +70,30 @@ class Places:
         if part is not None:
             place = self.placement(part.buffer)
             offset = place.offset + part.offset_bytes
-            return PoolBytes(pool=place.pool, offset=offset, size_bytes=part.size_bytes, buffer=part.buffer)
+            return PoolBytes(
+                pool=place.pool,
+                offset=offset,
+                size_bytes=part.size_bytes,
+                buffer=part.buffer,
+                at=self._at.get(name),
+            )
         root, offset = self._anchors[name]
         if root not in self._owned:
             raise ValueError(f"{name} has no bytes")
         struct, field = self._owned[root]
-        return CallerBytes(struct=struct, field=field, offset_bytes=offset)
+        return CallerBytes(struct=struct, field=field, offset_bytes=offset, at=self._at.get(name))
 
     def workspace(self, prim: str, name: str) -> PoolBytes:
         """Bytes of a workspace."""
         id_ = self.program.memory.workspaces[prim, name]
         place = self.placement(id_)
+        ranges = self.program.ranges
         return PoolBytes(
-            pool=place.pool, offset=place.offset, size_bytes=self.buffers[id_].size_bytes, buffer=id_
+            pool=place.pool,
+            offset=place.offset,
+            size_bytes=self.buffers[id_].size_bytes,
+            buffer=id_,
+            at=None if ranges is None else ranges.workspaces.get((prim, name)),
         )
 
     def placement(self, buffer: str) -> Placement:
@@ -83,9 +103,16 @@ class Places:
     def byte_address(self, place: PoolBytes) -> str:
         """C address of pool bytes, a `uint8_t *`: the one place where a program's offset becomes C text."""
         if self._from_caller:
-            return f"&pools->{c_name(place.pool)}[{hexadecimal(place.offset)}]"
-        offset = self.bundle.base(self.program.name, place.pool) + place.offset
-        return f"&{pool_array(self.bundle, place.pool)}[{hexadecimal(offset)}]"
+            return f"&pools->{c_name(place.pool)}[{self._offset(place, 0)}]"
+        base = self.bundle.base(self.program.name, place.pool)
+        return f"&{pool_array(self.bundle, place.pool)}[{self._offset(place, base)}]"
+
+    def _offset(self, place: PoolBytes, base: int) -> str:
+        """C text of an offset from byte `base` of a pool on."""
+        if place.at is None or self.sizes is None:
+            return hexadecimal(base + place.offset)
+        offset = self.sizes.spelled(place.at)
+        return f"{hexadecimal(base)} + {offset}" if base else offset
 
     def pointer(self, place: PoolBytes, dtype: DType, types: Mapping[DType, str] = POOL_TYPES) -> str:
         """C pointer to pool bytes as elements of `dtype`: via `void *`, the plan keeps them aligned."""
@@ -98,6 +125,8 @@ class Places:
     def caller_pointer(self, place: CallerBytes, dtype: DType) -> str:
         """C pointer to bytes that the caller owns."""
         whole = f"{place.struct}->{place.field}"
+        if place.at is not None and self.sizes is not None:
+            return f"&{whole}[{self.sizes.spelled(place.at)}]"
         elements, rest = divmod(place.offset_bytes, dtype.size_bytes)
         if rest:
             raise ValueError(f"byte {place.offset_bytes} of {whole} is inside an element")
@@ -119,7 +148,7 @@ class Places:
             if other.id != own.id
             and other.size_bytes
             and other.start >= own.start
-            and self._bytes(other).overlaps(place)
+            and self._may_overlap(other, place)
         ]
         # A result that replaces an argument has no buffer of its own.
         births += [
@@ -128,6 +157,11 @@ class Places:
             if prim.in_place is not None and self._lies_in(prim.let.var.name, place)
         ]
         return min(births, default=None)
+
+    def _may_overlap(self, other: Buffer, place: PoolBytes) -> bool:
+        """Whether a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
+        found = self._bytes(other)
+        return found.pool == place.pool if self.sizes is not None else found.overlaps(place)
 
     def _lies_in(self, name: str, place: PoolBytes) -> bool:
         found = self.value(name)
@@ -202,6 +236,10 @@ class TensorView:
     overwriter: int | None
     """First step that may write to an input's bytes in a pool; None if nothing does."""
     is_streamed: bool
+    size: str
+    """Its bytes in C: a macro, or what they are at the sizes of a call."""
+    late: tuple[str, ...]
+    """Declarations of the sizes that `pointer` names; empty where it is an address of the image."""
 
 
 def io_views(program: Program, places: Places) -> tuple[list[TensorView], list[TensorView]]:
@@ -238,6 +276,7 @@ def _tensor(
     given, field, place = tensor.type, c_name(tensor.field), places.value(tensor.value)
     in_pool = place if isinstance(place, PoolBytes) else None
     quantised = given.quantization is not None and given.quantization.axis is None and given.dtype.is_integer
+    pointer = places.pointer(in_pool, given.dtype, PUBLIC_TYPES) if in_pool else ""
     return TensorView(
         kind=kind,
         field=field,
@@ -249,10 +288,20 @@ def _tensor(
         is_quantised=quantised,
         has_converter=quantised and given.dtype.size_bytes <= 2,  # cg_quantize is for 8 and 16 bits
         accessor=f"{program.name}_{_access_word(program, field, kind)}",
-        pointer=places.pointer(in_pool, given.dtype, PUBLIC_TYPES) if in_pool else "",
+        pointer=pointer,
         overwriter=places.overwritten_from(in_pool) if in_pool and kind == "input" else None,
         is_streamed=kind == "input" and tensor.value == program.edge.streamed,
+        size=_size(places, tensor, f"{program.name.upper()}_{stem.upper()}"),
+        late=tuple(places.sizes.declarations([pointer])) if places.sizes else (),
     )
+
+
+def _size(places: Places, tensor: IoTensor, macro: str) -> str:
+    """Bytes of an input or output in C."""
+    ranges = places.program.ranges
+    if ranges is None or places.sizes is None:
+        return f"{macro}_SIZE"
+    return f"(size_t)({places.sizes.product(tensor.value, tensor.type.dtype.size_bytes)})"
 
 
 def _access_word(program: Program, field: str, kind: str) -> str:
@@ -309,9 +358,9 @@ def step_note(places: Places, names: Mapping[str, str], index: int, prim: PrimFu
     over = [name for name, other in found if here and isinstance(other, PoolBytes) and other.overlaps(here)]
     return StepNote(
         operator=operator_name(prim.let.call),
-        inputs=tuple((names[arg.name], _dimensions(arg.type)) for arg in args),
+        inputs=tuple((names[arg.name], _dimensions(places, arg)) for arg in args),
         result=names[result.name],
-        shape=_dimensions(result.type),
+        shape=_dimensions(places, result),
         is_view=prim.view is not None,
         is_joined=prim.view is None and not prim.is_call,
         is_silent=index in program.silent_steps,
@@ -332,6 +381,8 @@ def _decoded(program: Program, prim: PrimFunc) -> Iterator[tuple[int, int, int]]
             yield copy.unpacking.original_bytes, packing.stored_bytes, len(packing.piece_bytes)
 
 
-def _dimensions(type_: TensorType) -> str:
+def _dimensions(places: Places, var: Var) -> str:
     """A shape as comments show it: 1x16x16x1."""
-    return "x".join(map(str, type_.shape)) or "scalar"
+    if places.sizes is not None:
+        return places.sizes.shape(var.name)
+    return "x".join(map(str, var.type.shape)) or "scalar"

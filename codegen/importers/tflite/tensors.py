@@ -5,6 +5,7 @@ What one file may ask of memory and time, counted from shapes before anything is
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -53,6 +54,15 @@ class Tensors:
         self._broken: set[int] = set()
         self._folded: dict[int, np.ndarray] = {}
         self._copied_bytes = 0
+        self._is_open = False
+
+    def resize(self, index: int, shape: tuple[int, ...]) -> None:
+        """Let a tensor have another shape than the file gives it; its element type stays."""
+        self._types[index] = replace(self.type(index), shape=shape)
+
+    def declare_open(self) -> None:
+        """Take every unknown extent as 1 until `resize` says what it is."""
+        self._is_open = True
 
     @property
     def used_constants(self) -> dict[str, Constant]:
@@ -142,7 +152,7 @@ class Tensors:
             text = "is sparse, which is not supported"
             raise _refused(tensor, "E301", text, "convert it as a dense model")
         dtype = DType.UINT8 if unsigned and tensor.type_code == TypeCode.UINT8 else _dtype(tensor)
-        shape = _shape(tensor)
+        shape = _shape(tensor, is_open=self._is_open)
         if 0 in shape:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")
         size_bytes = math.prod(shape) * dtype.size_bytes
@@ -200,11 +210,12 @@ def _dtype(tensor: FileTensor) -> DType:
     return dtype
 
 
-def _shape(tensor: FileTensor) -> tuple[int, ...]:
-    """The static shape: an unknown first extent (the batch) is 1, any other is refused."""
+def _shape(tensor: FileTensor, *, is_open: bool = False) -> tuple[int, ...]:
+    """The static shape: an unknown first extent (the batch) is 1, any other is refused unless `is_open`."""
     if tensor.rank > MAX_RANK:
         raise _refused(tensor, "E305", f"has {tensor.rank} dimensions, up to {MAX_RANK} are supported")
     shape = (1, *tensor.shape[1:]) if tensor.shape[:1] == (-1,) else tensor.shape
+    shape = tuple(1 if extent == -1 else extent for extent in shape) if is_open else shape
     if any(extent == -1 for extent in shape):
         raise unknown_extent(tensor, tensor.shape)
     if any(extent < 0 for extent in shape):

@@ -2,15 +2,16 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
-from codegen.errors import CodegenError, Message
 from codegen.importers.printable_names import identifiers
-from codegen.importers.tflite.file.reader import FileModel, FileOperator, operator_codes, read
+from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
+from codegen.importers.tflite.opening import missing_kind, opened
 from codegen.importers.tflite.operators import translators
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
-from codegen.importers.tflite.operators.steps import Chain, chain, evaluated
+from codegen.importers.tflite.operators.steps import Chain, chain, evaluated, result_shape
 from codegen.importers.tflite.operators.translators import (
     ASSIGN,
     ONCE,
@@ -21,23 +22,34 @@ from codegen.importers.tflite.operators.translators import (
     imported_ops,
     is_imported,
 )
-from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report, unsupported
+from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.tensors import Budget, Tensors, unknown_extent
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import Function, Let, Module, StateValue, TensorType, Var
 from codegen.ir.ops import OPS, USER, UserKernel
 
+Extents = Mapping[tuple[int, int], int]
+"""(graph input, axis) -> its extent, in place of the file's."""
 
-def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = ()) -> Module:
+NO_EXTENTS: Extents = MappingProxyType({})
+
+
+def import_tflite(
+    data: bytes, file_name: str, kernels: Sequence[UserKernel] = (), extents: Extents = NO_EXTENTS
+) -> Module:
     """Import the bytes of a TFLite file; `file_name` serves messages and the module's metadata.
 
-    An operator that is not translated becomes a call of the one of `kernels` that is declared for it.
+    An operator that is not translated becomes a call of the one of `kernels` that is declared for it. With
+    `extents` the shapes of results are those that the operators give, not the file's.
 
     Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
     that is wrong or unsupported together.
     """
     translation = _Translation(
-        _read(data, file_name, kernels), kernels, lambda subgraph: read(data, file_name, subgraph)
+        opened(data, file_name, kernels),
+        kernels,
+        lambda subgraph: read(data, file_name, subgraph),
+        extents,
     )
     function = translation.run()
     return Module(
@@ -47,47 +59,25 @@ def import_tflite(data: bytes, file_name: str, kernels: Sequence[UserKernel] = (
     )
 
 
-def _read(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileModel:
-    """The file's records; of one that is too large, the operators that are missing are told as well."""
-    try:
-        return read(data, file_name)
-    except CodegenError as error:
-        if error.messages[0].code != "E305":
-            raise
-        raise CodegenError([*_missing_kinds(data, file_name, kernels), *error.messages]) from error
-
-
-def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> tuple[Message, ...]:
-    """What is said of the kinds of operators that a file lists and nothing imports."""
-    report = Report(file_name)
-    declared_ops = {kernel.op for kernel in kernels}
-    try:
-        codes = operator_codes(data, file_name)
-    except CodegenError:
-        return ()
-    for name, custom_name in codes:
-        if name not in imported_ops() and (custom_name or name) not in declared_ops:
-            report.add(_missing(name, custom_name, outputs=1), missing=True)
-    return report.messages
-
-
-def _missing(name: str, custom_name: str, *, outputs: int) -> Problem:
-    text, advice = unsupported(name, custom_name, outputs)
-    return Problem(code="E301", text=text, advice=advice)
-
-
 class _Translation:
     """State of one import: values defined so far, steps so far, problems so far."""
 
     def __init__(
-        self, model: FileModel, kernels: Sequence[UserKernel], subgraph: Callable[[int], FileModel]
+        self,
+        model: FileModel,
+        kernels: Sequence[UserKernel],
+        subgraph: Callable[[int], FileModel],
+        extents: Extents,
     ) -> None:
         """`subgraph`: any one of the file, by its number."""
         self._model, self._subgraph = model, subgraph
+        self._extents = extents
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
         self._report = Report(model.file_name)
         self.tensors = Tensors(model)
+        if extents:
+            self.tensors.declare_open()
         producers: dict[int, int] = {}
         for operator in model.operators:
             for index in operator.outputs:
@@ -142,9 +132,9 @@ class _Translation:
         params: list[Var] = []
         for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=False)):
             where = f"graph input {position}"
-            kind = self._new_value(index, where)
+            kind = self._sized(position, index, self._new_value(index, where))
             if kind is not None:
-                self._check_extents(index, where)
+                self._check_extents(position, index, where)
                 params.append(Var(name=name, type=kind, origin=origin))
             self._values.define(index, params[-1] if kind is not None else None, from_inputs=True)
         return tuple(params)
@@ -155,10 +145,19 @@ class _Translation:
         except Refused:
             return ""
 
-    def _check_extents(self, index: int, where: str) -> None:
+    def _sized(self, position: int, index: int, kind: TensorType | None) -> TensorType | None:
+        """The type of graph input `position` with the extents that are said of it."""
+        if kind is None or not self._extents:
+            return kind
+        shape = tuple(self._extents.get((position, axis), extent) for axis, extent in enumerate(kind.shape))
+        self.tensors.resize(index, shape)
+        return self.tensors.type(index)
+
+    def _check_extents(self, position: int, index: int, where: str) -> None:
         """Only the batch may be unknown: the file fills other unknown extents with 1, which nobody means."""
         tensor = self.tensors.tensor(index)
-        if -1 in tensor.signature[1:]:
+        unknown = (axis for axis, extent in enumerate(tensor.signature) if extent == -1)
+        if any(axis and (position, axis) not in self._extents for axis in unknown):
             self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
 
     def _new_value(self, index: int, where: str, *, unsigned: bool = False) -> TensorType | None:
@@ -187,8 +186,8 @@ class _Translation:
         folded = self._is_folded(operator)
         known = folded or self._is_known(operator)
         if not known:
-            missing = _missing(operator.name, operator.custom_name, outputs=len(operator.outputs))
-            self._report.add(missing, where=str(origin), missing=True)
+            kind = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
+            self._report.add(kind, where=str(origin), missing=True)
         elif operator.name in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
             self._report.add(Problem(code="E303", text=text), where=str(origin))
@@ -240,7 +239,10 @@ class _Translation:
         """Let the operator's results be constants; False if it was refused (and that reported)."""
         try:
             found = self._numbers(site)
-            results = site.results
+            if self._extents:
+                for index, data in zip(site.operator.outputs, found, strict=True):
+                    self.tensors.resize(index, data.shape)
+            results = tuple(self.tensors.type(index) for index in site.operator.outputs)
         except Refused as refused:
             site.refuse(refused.problem)
             return False
@@ -288,7 +290,7 @@ class _Translation:
         """The operator's steps for each output; None if it was refused (and that reported)."""
         try:
             found = self._parts(site)
-            results = site.results
+            results = self._resized(site, found)
             chains = [self._chain(site, i, part, results[i]) for i, part in enumerate(found)]
         except Refused as refused:
             site.refuse(refused.problem)
@@ -305,6 +307,15 @@ class _Translation:
         if site.complained:
             return None
         return chains if site.depends_on_inputs else self._foldable(site, chains)
+
+    def _resized(self, site: Site, found: Sequence[Translated]) -> tuple[TensorType, ...]:
+        """Types of the results; with other extents than the file's, as the operators give them."""
+        if not self._extents:
+            return site.results
+        for index, part, result in zip(site.operator.outputs, found, site.results, strict=True):
+            self.tensors.resize(index, result_shape(part, result))
+            self._budget.value(self.tensors.type(index))
+        return tuple(self.tensors.type(index) for index in site.operator.outputs)
 
     def _foldable(self, site: Site, chains: list[Chain]) -> list[Chain] | None:
         """Steps on constants alone; None, and that reported, where folding them is beyond the budget."""

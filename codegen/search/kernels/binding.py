@@ -51,10 +51,16 @@ class Binder:
         """`constants`: data by ConstRef id."""
         self._constants, self._target = constants, target
         self._caps: Caps = {}
+        self._excluded: frozenset[tuple[str, str]] = frozenset()
         self._widened: dict[str, Cap] = {}
         self._bound: dict[tuple[str, str], tuple[Let, PrimFunc]] = {}
         self._able: dict[tuple[Let, bool], tuple[Kernel, ...]] = {}
         self._others: dict[_Bound, tuple[PrimFunc, ...]] = {}
+
+    @property
+    def constants(self) -> Mapping[str, np.ndarray]:
+        """Data by ConstRef id."""
+        return self._constants
 
     def capped(self, caps: Caps) -> "Binder":
         """The same with kernels within `caps`: whoever searches with it finds no other.
@@ -63,12 +69,20 @@ class Binder:
         block be made, in every program of a search, so that each step needs a kernel of its own in any case.
         """
         other = Binder(self._constants, self._target)
-        other._caps, other._bound = caps, self._bound
+        other._caps, other._bound, other._excluded = caps, self._bound, self._excluded
+        return other
+
+    def without(self, excluded: frozenset[tuple[str, str]]) -> "Binder":
+        """The same without some kernels of some steps: (`step_key`, kernel)."""
+        other = Binder(self._constants, self._target)
+        other._caps, other._bound, other._excluded = self._caps, self._bound, excluded
         return other
 
     def refusal(self, kernel: Kernel, let: Let) -> str | None:
         """Why `kernel` cannot run `let`, or None if it can."""
         refusal = kernel.refusal(let, self._target)
+        if (step_key(let), kernel.name) in self._excluded:
+            return f"{kernel.name} does not run it at all its sizes"
         if refusal is not None or step_key(let) not in self._caps:
             return refusal
         return self._cap(let).refusal(self.bind(kernel, let, let.var.name))

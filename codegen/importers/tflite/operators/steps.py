@@ -36,6 +36,17 @@ def chain(found: Translated, result: TensorType, origin: Source, ending: str) ->
     return tuple(lets)
 
 
+def result_shape(found: Translated, result: TensorType) -> tuple[int, ...]:
+    """The shape that an operator gives its result; that of `result` where the arguments break its rule, which
+    whoever checks the step tells."""
+    op = find_op(found.op)
+    assert op is not None, found.op
+    try:
+        return op.result_shape(found.attrs, [None if arg is None else arg.type for arg in found.args])
+    except ValueError:
+        return result.shape
+
+
 def evaluated(constants: Mapping[str, Constant], steps: Chain) -> np.ndarray:
     """The last result of steps on constants."""
     found: dict[str, np.ndarray] = {}

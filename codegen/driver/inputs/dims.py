@@ -1,0 +1,188 @@
+"""Sizes that are known as ranges: `--dim` taken apart, and which axes of a model's inputs they are."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen import importers
+from codegen.errors import Messages
+from codegen.importers import InputSignature
+from codegen.ir.c_names import identifier, unique
+from codegen.ir.ranges import Symbol
+
+_WORD = re.compile(
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
+    r"(?:(?P<low>[0-9]{1,9})\.\.(?P<high>[0-9]{1,9})"
+    r"|(?P<symbol>[A-Za-z][A-Za-z0-9_]*))"
+)
+_HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenDim:
+    """A word of `--dim`: a range or a symbol for an axis of an input, or a range for a symbol."""
+
+    text: str
+    name: str
+    """A symbol, or an input."""
+    axis: int | None
+    low: int = 0
+    high: int = 0
+    symbol: str = ""
+    """The symbol that an axis is; empty where a range is given."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dims:
+    """The symbols of a model, and (input, axis) -> symbol."""
+
+    symbols: tuple[Symbol, ...]
+    axes: Mapping[tuple[int, int], str]
+
+
+def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
+    """Words of `--dim`. Raises CodegenError E281 naming every one that is none, says an empty range, or says
+    again what another one does."""
+    messages = Messages()
+    found: dict[tuple[str, int | None], GivenDim] = {}
+    for word in words:
+        match = _WORD.fullmatch(word)
+        if match is None or (match["symbol"] and match["axis"] is None):
+            messages.add("E281", "says no range of a size", where=f"--dim {word}", help=_HELP)
+            continue
+        axis = None if match["axis"] is None else int(match["axis"])
+        low, high = int(match["low"] or 1), int(match["high"] or 1)
+        if not 1 <= low <= high:
+            text = f"{low}..{high} is an empty range: sizes begin at 1 and the lower end comes first"
+            messages.add("E281", text, where=f"--dim {word}", help=_HELP)
+            continue
+        given = GivenDim(
+            text=word, name=match["name"], axis=axis, low=low, high=high, symbol=match["symbol"] or ""
+        )
+        if (given.name, axis) in found:
+            first = found[given.name, axis]
+            messages.add(
+                "E281", f"--dim {first} says it already", where=f"--dim {word}", help="leave one out"
+            )
+        found[given.name, axis] = given
+    messages.raise_if_any()
+    return tuple(found.values())
+
+
+def dims_of(path: Path, given: Sequence[GivenDim]) -> Dims | None:
+    """The sizes that `given` say of the model at `path`; None where nothing is given.
+
+    Raises CodegenError as `importers.load` does, E282 for an input, axis or symbol that there is not.
+    """
+    if not given:
+        return None
+    signatures = importers.signatures(path)
+    fields = unique([identifier(each.name, f"input{i}") for i, each in enumerate(signatures)])
+    messages = Messages()
+    axes: dict[tuple[int, int], str] = {}
+    ranges: dict[str, tuple[int, int]] = {}
+    for each in given:
+        if each.axis is None:
+            ranges[each.name] = each.low, each.high
+            continue
+        place = _axis(each, each.axis, fields, signatures, messages)
+        if place is not None:
+            symbol = each.symbol or f"{fields[place[0]]}_dim{place[1]}"
+            axes[place] = symbol
+            if not each.symbol:
+                ranges[symbol] = each.low, each.high
+    _bind_rest(given, axes, ranges, fields, signatures, messages)
+    for place, symbol in axes.items():
+        if symbol not in ranges:
+            text = f"{symbol} has no range"
+            messages.add("E282", text, where=f"axis {place[1]} of {fields[place[0]]}", help=_HELP)
+    messages.raise_if_any()
+    return Dims(
+        symbols=tuple(Symbol(name=name, low=low, high=high) for name, (low, high) in ranges.items()),
+        axes=axes,
+    )
+
+
+def _axis(
+    given: GivenDim,
+    axis: int,
+    fields: Sequence[str],
+    signatures: Sequence[InputSignature],
+    messages: Messages,
+) -> tuple[int, int] | None:
+    if given.name not in fields:
+        text = f"the model has no input {given.name}"
+        help_ = f"its inputs are {', '.join(fields)}"
+        messages.add("E282", text, where=f"--dim {given}", help=help_)
+        return None
+    which = fields.index(given.name)
+    if axis >= len(signatures[which].shape):
+        text = f"{given.name} has no axis {axis}"
+        help_ = f"its shape is {list(signatures[which].shape)}: axes 0 to {len(signatures[which].shape) - 1}"
+        messages.add("E282", text, where=f"--dim {given}", help=help_)
+        return None
+    return which, axis
+
+
+def _bind_rest(
+    given: Sequence[GivenDim],
+    axes: dict[tuple[int, int], str],
+    ranges: Mapping[str, tuple[int, int]],
+    fields: Sequence[str],
+    signatures: Sequence[InputSignature],
+    messages: Messages,
+) -> None:
+    """A symbol without an axis is the one extent that the file leaves open: beside the batch, if there are
+    several, and in every input that has one."""
+    loose = [name for name in ranges if name not in axes.values()]
+    if not loose:
+        return
+    open_ = [
+        (which, axis)
+        for which, each in enumerate(signatures)
+        for axis, extent in enumerate(each.shape)
+        if extent == -1 and (which, axis) not in axes
+    ]
+    inner = [place for place in open_ if place[1] > 0] or open_
+    alike = {axis for _, axis in inner}
+    if len(loose) == 1 and len(alike) == 1:
+        axes.update(dict.fromkeys(inner, loose[0]))
+        return
+    said = ", ".join(f"{fields[which]}.{axis}" for which, axis in inner) or "none"
+    for each in given:
+        if each.axis is None and each.name in loose:
+            text = f"which size {each.name} is does not follow from the file, which leaves open: {said}"
+            help_ = f"say it: --dim {fields[0]}.1={each.name} beside this one"
+            messages.add("E282", text, where=f"--dim {each}", help=help_)
+
+
+_AT = re.compile(r"[A-Za-z][A-Za-z0-9_]*=[0-9]{1,9}")
+
+
+def values_at(words: str, symbols: Sequence[Symbol]) -> dict[str, int]:
+    """The values of `T=37` or `H=8,W=9`. Raises CodegenError E285 for anything but one value a symbol, in its
+    range."""
+    messages = Messages()
+    found: dict[str, int] = {}
+    of = {symbol.name: symbol for symbol in symbols}
+    said = ", ".join(str(symbol) for symbol in symbols)
+    for word in words.split(","):
+        name, _, value = word.partition("=")
+        if not _AT.fullmatch(word) or name not in of or name in found:
+            help_ = f"the sizes are {said}: --at all, --at breakpoints, or one value each"
+            messages.add("E285", "says no value of a size", where=f"--at {word}", help=help_)
+        elif not of[name].low <= int(value) <= of[name].high:
+            messages.add(
+                "E285", f"outside {of[name]}", where=f"--at {word}", help="give a value in the range"
+            )
+        else:
+            found[name] = int(value)
+    if not messages.all and len(found) != len(symbols):
+        missing = ", ".join(name for name in of if name not in found)
+        messages.add("E285", f"no value of {missing}", where=f"--at {words}", help=f"the sizes are {said}")
+    messages.raise_if_any()
+    return found

@@ -1,0 +1,99 @@
+"""What reports say of sizes that are known as ranges: the formulas of the peaks, and how near they are to the
+least."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codegen.ir.ranges import names_of, text
+from codegen.program.program import Program
+from codegen.program.ranges import Extent, Peak, Ranges, breakpoints
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gap:
+    """Planned bytes over the lower bound, over all sizes that were looked at; 1 is the least there is."""
+
+    mean: float
+    worst: float
+    at: Peak
+    """Where it is worst."""
+
+
+def gap(peaks: tuple[Peak, ...]) -> Gap | None:
+    """The gap of one pool; None where it holds nothing."""
+    found = [(peak.planned_bytes / peak.lower_bound_bytes, peak) for peak in peaks if peak.lower_bound_bytes]
+    if not found:
+        return None
+    worst, at = max(found, key=lambda each: each[0])
+    return Gap(mean=sum(each for each, _ in found) / len(found), worst=worst, at=at)
+
+
+def sizes_report(program: Program) -> dict[str, object] | None:
+    """The `sizes` object of report.json; None where all are fixed."""
+    ranges = program.ranges
+    if ranges is None:
+        return None
+    pools: list[dict[str, object]] = []
+    for name, peaks in ranges.peaks.items():
+        found = gap(peaks)
+        if found is not None:
+            pools.append(
+                {
+                    "name": name,
+                    "formula": text(ranges.pools[name]),
+                    "mean_gap": round(found.mean, 4),
+                    "worst_gap": round(found.worst, 4),
+                    "worst_at": list(found.at.values),
+                }
+            )
+    return {
+        "symbols": [
+            {"name": symbol.name, "low": symbol.low, "high": symbol.high, "axes": _axes(program, symbol.name)}
+            for symbol in ranges.symbols
+        ],
+        "extents": [{"name": extent.name, "formula": text(extent.formula)} for extent in ranges.extents],
+        "combinations": _combinations(ranges),
+        "proved": ranges.proved,
+        "breakpoints": [list(each.values()) for each in breakpoints(ranges)],
+        "pools": pools,
+    }
+
+
+def _combinations(ranges: Ranges) -> int:
+    return len(next(iter(ranges.peaks.values())))
+
+
+def _axes(program: Program, symbol: str) -> list[str]:
+    ranges = program.ranges
+    inputs = program.signature.inputs
+    axes = ranges.axes.items() if ranges else ()
+    return [f"{inputs[which].field}.{axis}" for (which, axis), name in axes if name == symbol]
+
+
+def _named(ranges: Ranges, pool: str) -> list[Extent]:
+    """The extents that the formula of a pool names, and those that they follow from, the last ones first."""
+    wanted = set(names_of(ranges.pools[pool]))
+    found: list[Extent] = []
+    for extent in reversed(ranges.extents):
+        if extent.name in wanted:
+            wanted.update(names_of(extent.formula))
+            found.append(extent)
+    return found
+
+
+def sizes_lines(program: Program) -> Iterator[str]:
+    """Lines about the sizes; none where all are fixed."""
+    ranges = program.ranges
+    if ranges is None:
+        return
+    said = ", ".join(f"{symbol} ({', '.join(_axes(program, symbol.name))})" for symbol in ranges.symbols)
+    every = "all" if ranges.proved else "the ends and others at random,"
+    yield f"sizes     {said}: {every} {_combinations(ranges):,} looked at"
+    for name, peaks in ranges.peaks.items():
+        found = gap(peaks)
+        if found is not None:
+            where = [f"{extent.name} = {text(extent.formula)}" for extent in _named(ranges, name)]
+            yield ", ".join([f"          {name} takes {text(ranges.pools[name])}", *where])
+            names = [symbol.name for symbol in ranges.symbols]
+            at = ", ".join(f"{name}={value}" for name, value in zip(names, found.at.values, strict=True))
+            yield f"          over the lower bound: {found.mean:.3f} on average, {found.worst:.3f} at {at}"

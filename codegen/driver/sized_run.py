@@ -1,0 +1,204 @@
+"""Runs of a model whose sizes are ranges: at each of some sizes outputs, peaks and instructions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen import board as boards
+from codegen.driver.build import Built, Planned, document
+from codegen.driver.checks.calling import check_sizes
+from codegen.driver.inputs.cases import Case, pattern_case
+from codegen.driver.inputs.dims import values_at
+from codegen.driver.options import Options
+from codegen.driver.report.single import Measured, to_json
+from codegen.driver.run import measure, output_complaints, request
+from codegen.errors import CodegenError, Message
+from codegen.program.image import RunResult
+from codegen.program.program import Program
+from codegen.program.ranges import Ranges, breakpoints, looked_at, number_at, shape_at
+from codegen.progress import Progress, silent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AtSizes:
+    """What a run at certain sizes gave."""
+
+    values: Mapping[str, int]
+    planned: Planned
+    """The model there: its outputs have the extents of these sizes."""
+    case: Case
+    measured: Measured
+    planned_bytes: Mapping[str, int]
+    """Pool -> its peak by the plan's formula."""
+    bound_bytes: Mapping[str, int]
+    """Pool -> what no plan goes below, where that was looked at."""
+
+
+def sizes_asked(ranges: Ranges, word: str) -> list[dict[str, int]]:
+    """The sizes of `--at`: `all`, `breakpoints`, or `T=37`. Raises CodegenError E285 for other words."""
+    if word == "all":
+        return looked_at(ranges)
+    if word == "breakpoints":
+        return breakpoints(ranges)
+    return [values_at(word, ranges.symbols)]
+
+
+def run_at(
+    built: Built,
+    sizes: Sequence[Mapping[str, int]],
+    *,
+    seed: int,
+    port: str | None,
+    progress: Progress = silent,
+) -> list[AtSizes]:
+    """Run the only model of a build at each of `sizes`, with made-up inputs, in one boot."""
+    [planned] = built.models
+    found: list[AtSizes] = []
+    with boards.session(built.image, built.board, port=port, progress=silent) as target:
+        for index, values in enumerate(sizes):
+            progress("run at its sizes", index, len(sizes))
+            here = member_of(planned, values)
+            case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
+            asked = request(planned.program, [_sent(planned.program, case, values)])
+            result = _cut(target.run(asked), here.program)
+            found.append(_at(here, planned.program, case, values, measure(here, [case], result)))
+    return found
+
+
+def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:
+    """The model at certain sizes: module, inputs and outputs."""
+    program, ranges = planned.program, planned.program.ranges
+    if ranges is None or planned.at is None:
+        raise ValueError(f"{program.name}: all its sizes are fixed")
+    inputs, outputs = (
+        tuple(
+            replace(each, type=replace(each.type, shape=shape_at(ranges, each.value, values)))
+            for each in tensors
+        )
+        for tensors in (program.signature.inputs, program.signature.outputs)
+    )
+    module = planned.at(values)
+    return Planned(
+        module=module,
+        program=replace(program, signature=replace(program.signature, inputs=inputs, outputs=outputs)),
+        macs=planned.macs,
+    )
+
+
+def _sent(program: Program, case: Case, values: Mapping[str, int]) -> Case:
+    """The case as the test firmware takes it: inputs as long as the largest, then the sizes."""
+    inputs: list[np.ndarray] = []
+    for data, tensor in zip(case.inputs, program.signature.inputs, strict=True):
+        whole = np.zeros(tensor.type.size_bytes, np.uint8)
+        own = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+        whole[: own.size] = own
+        inputs.append(whole)
+    ranges = program.ranges
+    assert ranges is not None
+    dims = np.array([values[symbol.name] for symbol in ranges.symbols], "<u4")
+    return replace(case, inputs=(*inputs, dims))
+
+
+def _cut(result: RunResult, program: Program) -> RunResult:
+    """A result with outputs as long as they are at these sizes."""
+    sizes = [tensor.type.size_bytes for tensor in program.signature.outputs]
+    return replace(
+        result,
+        cases=tuple(
+            replace(
+                each,
+                outputs=tuple(data[:size] for data, size in zip(each.outputs, sizes, strict=True)),
+            )
+            for each in result.cases
+        ),
+    )
+
+
+def _at(
+    here: Planned, program: Program, case: Case, values: Mapping[str, int], measured: Measured
+) -> AtSizes:
+    ranges = program.ranges
+    assert ranges is not None
+    planned_bytes = {
+        pool: number_at(ranges, formula, values)
+        for pool, formula in ranges.pools.items()
+        if pool in measured.result.cases[0].pool_peaks
+    }
+    wanted = tuple(values[symbol.name] for symbol in ranges.symbols)
+    bounds = {
+        pool: peak.lower_bound_bytes
+        for pool in planned_bytes
+        for peak in ranges.peaks[pool]
+        if peak.values == wanted
+    }
+    return AtSizes(
+        values=values,
+        planned=here,
+        case=case,
+        measured=measured,
+        planned_bytes=planned_bytes,
+        bound_bytes=bounds,
+    )
+
+
+def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
+    """Everything that does not hold, and at which sizes: outputs (E701, E702), peaks, guards (E80x)."""
+    messages: list[Message] = []
+    for each in found:
+        at = ", ".join(f"{name}={value}" for name, value in each.values.items())
+        [got] = each.measured.result.cases
+        wrong = output_complaints(each.planned.program, each.case, each.measured.comparisons[0])
+        messages += (replace(own, where=f"{at}, {own.where}") for own in wrong)
+        if not got.paints_agree:
+            messages.append(
+                Message(
+                    code="E702",
+                    where=at,
+                    text="outputs depend on what the pools held before the run",
+                    help="a kernel reads bytes that nothing wrote: please report this model",
+                )
+            )
+        for pool, planned in each.planned_bytes.items():
+            if got.pool_peaks[pool] != planned:
+                text = f"pool {pool}: measured peak {got.pool_peaks[pool]} bytes, planned {planned}"
+                messages.append(Message(code="E801", where=at, text=text))
+        if not got.guards_intact:
+            messages.append(Message(code="E802", where=at, text="bytes behind a pool were written"))
+    return messages
+
+
+def check_at(options: Options, at: str | None, *, models: int, others: Sequence[str]) -> None:
+    """Raise CodegenError E284 for `--at` without `--dim`, and for what does not go together with `--dim`:
+    `others`, flags in use, and several models."""
+    if options.dims:
+        check_sizes(options, *others, *([f"a run of {models} models"] if models > 1 else []))
+    elif at is not None:
+        help_ = "say them: --dim T=10..200"
+        raise CodegenError(
+            Message(code="E284", where=f"--at {at}", text="needs sizes that are ranges", help=help_)
+        )
+
+
+def sized_document(built: Built, options: Options, found: Sequence[AtSizes]) -> str:
+    """report.json of a build, with what its runs gave at each of the sizes."""
+    whole = document(built, options)
+    runs = [
+        {
+            "at": list(each.values.values()),
+            "outputs_equal": all(one.matches for one in each.measured.comparisons[0]),
+            "pools": [
+                {
+                    "name": pool,
+                    "planned_bytes": planned,
+                    "measured_bytes": each.measured.result.cases[0].pool_peaks[pool],
+                    "lower_bound_bytes": each.bound_bytes.get(pool),
+                }
+                for pool, planned in each.planned_bytes.items()
+            ],
+            "guards_intact": each.measured.result.cases[0].guards_intact,
+            "instructions": each.measured.result.cases[0].instructions,
+        }
+        for each in found
+    ]
+    return to_json({**whole, "runs_at_sizes": runs})

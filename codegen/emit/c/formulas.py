@@ -1,0 +1,109 @@
+"""Formulas in C: expressions of int32_t, and the declarations of the sizes that they name.
+
+No sum is out of range: `check_range` has looked at the largest sizes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from codegen.emit.c.spelling import c_name
+from codegen.ir.ranges import Formula, Largest, Lookup, Quotient, RoundedUp, Sum, constant_of, text
+from codegen.program.ranges import Ranges
+
+SIZES_HEADER = "cg_sizes.h"
+"""Header of the runtime that formulas need."""
+
+
+class SizeText:
+    """The formulas of one program in C."""
+
+    def __init__(self, prefix: str, ranges: Ranges) -> None:
+        """`prefix`: of the model, for its tables."""
+        self._prefix, self._ranges = prefix, ranges
+        self._tables: dict[tuple[int, ...], str] = {}
+        self._all = {symbol.name: c_name(symbol.name) for symbol in ranges.symbols}
+        self._all |= {extent.name: extent.name for extent in ranges.extents}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """C names of all sizes."""
+        return tuple(self._all.values())
+
+    @property
+    def tables(self) -> Sequence[tuple[str, tuple[int, ...]]]:
+        """(C name, values) of the tables that formulas spelled so far read."""
+        return [(name, values) for values, name in self._tables.items()]
+
+    def spelled(self, formula: Formula) -> str:
+        """A formula as an expression that can stand in a sum, a call or an index."""
+        match formula:
+            case Sum():
+                return self._sum(formula)
+            case Quotient(dividend=dividend, divisor=divisor):
+                return f"({self._sum(dividend)}) / {divisor}"
+            case RoundedUp(value=value, multiple=multiple):
+                return f"cg_round_up({self.spelled(value)}, {multiple})"
+            case Largest(items=items):
+                found = self.spelled(items[0])
+                for item in items[1:]:
+                    found = f"cg_larger({found}, {self.spelled(item)})"
+                return found
+            case Lookup(values=values, index=index):
+                name = self._tables.setdefault(values, f"{self._prefix}_sizes_table{len(self._tables)}")
+                return f"{name}[{self._sum(index)}]"
+
+    def _sum(self, formula: Sum) -> str:
+        parts: list[str] = []
+        for factor, names in formula.terms:
+            product = " * ".join([*([str(abs(factor))] if abs(factor) != 1 else []), *map(self._name, names)])
+            sign = "-" if factor < 0 else "+"
+            parts.append(f" {sign} {product}" if parts else f"-{product}" if factor < 0 else product)
+        if formula.constant or not parts:
+            sign = "-" if formula.constant < 0 else "+"
+            parts.append(f" {sign} {abs(formula.constant)}" if parts else str(formula.constant))
+        return "".join(parts)
+
+    def _name(self, name: str) -> str:
+        return self._all[name]
+
+    def declarations(self, texts: Iterable[str]) -> list[str]:
+        """Declarations of the sizes that C text names, and of those that they follow from, in order."""
+        words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", "\n".join(texts)))
+        lines: list[str] = []
+        for extent in reversed(self._ranges.extents):
+            if extent.name in words:
+                formula = self.spelled(extent.formula)
+                words.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", formula))
+                note = f"{extent.of}: {extent.low} to {extent.high}"
+                lines.insert(0, f"    const int32_t {extent.name} = {formula}; /* {note} */")
+        symbols = [
+            f"    const int32_t {c_name(symbol.name)} = (int32_t)dims->{c_name(symbol.name)}; "
+            f"/* {symbol.low} to {symbol.high} */"
+            for symbol in self._ranges.symbols
+            if c_name(symbol.name) in words
+        ]
+        return symbols + lines
+
+    def product(self, value: str, factor: int) -> str:
+        """The number of elements of a value, times `factor`, as an expression."""
+        parts: list[str] = []
+        for extent in self._ranges.shapes[value]:
+            known = constant_of(extent)
+            if known is None:
+                said = self.spelled(extent)
+                parts.append(said if re.fullmatch(r"\w+", said) else f"({said})")
+            else:
+                factor *= known
+        return " * ".join([*([str(factor)] if factor != 1 or not parts else []), *parts])
+
+    def shape(self, value: str) -> str:
+        """Extents of a value for comments: `1xTx8`."""
+        return "x".join(_factor(formula) for formula in self._ranges.shapes[value]) or "scalar"
+
+
+def _factor(formula: Formula) -> str:
+    known = constant_of(formula)
+    if known is not None:
+        return str(known)
+    said = text(formula)
+    return said if re.fullmatch(r"\w+", said) else f"({said})"

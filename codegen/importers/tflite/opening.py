@@ -1,0 +1,60 @@
+"""Opens a TFLite file: its records, what its inputs are, and which of its operators nothing imports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.errors import CodegenError, Message
+from codegen.importers.tflite.file.reader import FileModel, operator_codes, read
+from codegen.importers.tflite.operators.translators import imported_ops
+from codegen.importers.tflite.problems import Problem, Report, unsupported
+from codegen.ir.ops import UserKernel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InputSignature:
+    """A graph input as the file declares it; extents that it leaves open are -1."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+def input_signatures(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
+    """The graph inputs of a file, in order. Raises CodegenError for a damaged file."""
+    model = read(data, file_name)
+    found: list[InputSignature] = []
+    for index in model.inputs:
+        tensor = model.tensors[index] if 0 <= index < len(model.tensors) else None
+        if tensor is not None:
+            shape = tensor.signature or tensor.shape
+            found.append(InputSignature(name=tensor.name, shape=shape))
+    return tuple(found)
+
+
+def opened(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> FileModel:
+    """The file's records; of one that is too large, the operators that are missing are told as well."""
+    try:
+        return read(data, file_name)
+    except CodegenError as error:
+        if error.messages[0].code != "E305":
+            raise
+        raise CodegenError([*_missing_kinds(data, file_name, kernels), *error.messages]) from error
+
+
+def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -> tuple[Message, ...]:
+    """What is said of the kinds of operators that a file lists and nothing imports."""
+    report = Report(file_name)
+    declared_ops = {kernel.op for kernel in kernels}
+    try:
+        codes = operator_codes(data, file_name)
+    except CodegenError:
+        return ()
+    for name, custom_name in codes:
+        if name not in imported_ops() and (custom_name or name) not in declared_ops:
+            report.add(missing_kind(name, custom_name, outputs=1), missing=True)
+    return report.messages
+
+
+def missing_kind(name: str, custom_name: str, *, outputs: int) -> Problem:
+    """What is said of an operator that nothing imports."""
+    text, advice = unsupported(name, custom_name, outputs)
+    return Problem(code="E301", text=text, advice=advice)

@@ -1,0 +1,183 @@
+"""Sizes that are known as ranges: symbols, and formulas over them that firmware computes at run time.
+
+A formula is whole numbers only. Every one has a value at any values of its symbols, in Python, for arrays of
+values at once, and in C (`codegen.emit.c.formulas`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Whole = NDArray[np.int64]
+"""Values of one quantity, one for each combination of values of the symbols."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Symbol:
+    """A size that is known at run time only: a whole number from `low` to `high`, both included.
+
+    Raises ValueError for a range that is empty or begins below 1.
+    """
+
+    name: str
+    """A C identifier."""
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.low <= self.high:
+            raise ValueError(f"{self.name}: {self.low}..{self.high} is no range of sizes")
+
+    @property
+    def count(self) -> int:
+        """How many values it can have."""
+        return self.high - self.low + 1
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.low}..{self.high}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sum:
+    """`constant` and products: each term is a factor and the names that are multiplied with it."""
+
+    constant: int = 0
+    terms: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quotient:
+    """`dividend` / `divisor`, rounded down; the dividend is never negative."""
+
+    dividend: Sum
+    divisor: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RoundedUp:
+    """The next multiple of `multiple`, a power of two, from `value` on."""
+
+    value: "Formula"
+    multiple: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Largest:
+    """The largest of several values."""
+
+    items: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lookup:
+    """`values[index]`: what no formula gives, such as the multiplier of a mean."""
+
+    values: tuple[int, ...]
+    index: Sum
+
+
+Formula = Sum | Quotient | RoundedUp | Largest | Lookup
+
+
+def number(value: int) -> Sum:
+    """The formula that is always `value`."""
+    return Sum(constant=value)
+
+
+def named(name: str) -> Sum:
+    """The formula that is the value of `name`."""
+    return Sum(terms=((1, (name,)),))
+
+
+def constant_of(formula: Formula) -> int | None:
+    """The value of a formula without names; None where it has some."""
+    return formula.constant if isinstance(formula, Sum) and not formula.terms else None
+
+
+def names_of(formula: Formula) -> Iterator[str]:
+    """Every name in a formula, as often as it is there."""
+    match formula:
+        case Sum(terms=terms):
+            for _, names in terms:
+                yield from names
+        case Quotient(dividend=inner) | Lookup(index=inner):
+            yield from names_of(inner)
+        case RoundedUp(value=value):
+            yield from names_of(value)
+        case Largest(items=items):
+            for item in items:
+                yield from names_of(item)
+
+
+def evaluate(formula: Formula, values: Mapping[str, Whole]) -> Whole:
+    """The values of a formula; `values`: of every name in it, all of one length (or of length 1)."""
+    match formula:
+        case Sum(constant=constant, terms=terms):
+            total: Whole = np.asarray(constant, np.int64)
+            for factor, names in terms:
+                product: Whole = np.asarray(factor, np.int64)
+                for name in names:
+                    product = product * values[name]
+                total = total + product
+            return total
+        case Quotient(dividend=dividend, divisor=divisor):
+            return evaluate(dividend, values) // divisor
+        case RoundedUp(value=value, multiple=multiple):
+            return -(-evaluate(value, values) // multiple) * multiple
+        case Largest(items=items):
+            found = evaluate(items[0], values)
+            for item in items[1:]:
+                found = np.maximum(found, evaluate(item, values))
+            return found
+        case Lookup(values=table, index=index):
+            return np.asarray(table, np.int64)[evaluate(index, values)]
+
+
+def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
+    """The largest number, its sign aside, that any part of a formula has at any of the values: what the type
+    of C's arithmetic has to hold."""
+    match formula:
+        case Sum(constant=constant, terms=terms):
+            parts = [abs(constant)]
+            parts += [int(np.abs(evaluate(Sum(terms=(term,)), values)).max()) for term in terms]
+            return sum(parts)
+        case Quotient(dividend=inner) | Lookup(index=inner):
+            return largest_term(inner, values)
+        case RoundedUp(value=value, multiple=multiple):
+            return largest_term(value, values) + multiple
+        case Largest(items=items):
+            return max(largest_term(item, values) for item in items)
+
+
+def value_at(formula: Formula, values: Mapping[str, int]) -> int:
+    """The value of a formula where every name has one value."""
+    return int(evaluate(formula, {name: np.asarray(value, np.int64) for name, value in values.items()}))
+
+
+def text(formula: Formula) -> str:
+    """A formula as comments and reports show it: `16*T + 4`, `(T + 1)/2`, `max(T, 8)`, `up(T, 4)`."""
+    match formula:
+        case Sum():
+            return _sum_text(formula)
+        case Quotient(dividend=dividend, divisor=divisor):
+            return f"({_sum_text(dividend)})/{divisor}"
+        case RoundedUp(value=value, multiple=multiple):
+            return f"up({text(value)}, {multiple})"
+        case Largest(items=items):
+            return f"max({', '.join(text(item) for item in items)})"
+        case Lookup(index=index):
+            return f"table[{_sum_text(index)}]"
+
+
+def _sum_text(formula: Sum) -> str:
+    parts: list[str] = []
+    for factor, names in formula.terms:
+        product = "*".join([*([str(abs(factor))] if abs(factor) != 1 else []), *names])
+        sign = "-" if factor < 0 else "+"
+        parts.append(f" {sign} {product}" if parts else f"-{product}" if factor < 0 else product)
+    if formula.constant or not parts:
+        sign = "-" if formula.constant < 0 else "+"
+        parts.append(f" {sign} {abs(formula.constant)}" if parts else str(formula.constant))
+    return "".join(parts)

@@ -1,0 +1,117 @@
+"""Who lies above whom: what a plan decides where sizes are known as ranges only.
+
+Every conflict of two buffers of one pool says which of them lies lower. Where that leads in no circle, the
+lowest offsets are longest paths, whatever the sizes are: no choice is left for run time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.program.problem import Conflict, MemoryPlan, Placement, Problem
+
+
+class Circular(ValueError):
+    """Who lies above whom leads in a circle, so that it does not say where buffers lie."""
+
+
+Pair = tuple[str, str]
+"""Two buffers, by id."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Orientation:
+    """Who has to lie below each buffer, and the buffers in an order in which nothing leads back."""
+
+    pools: Mapping[str, str]
+    """Buffer -> pool."""
+    order: tuple[str, ...]
+    below: Mapping[str, tuple[str, ...]]
+    """Buffer -> those that lie below it where they are in conflict with it."""
+
+
+def orientation(problem: Problem, plan: MemoryPlan, further: Iterable[Pair] = ()) -> Orientation:
+    """The orientation of a plan. `further`: pairs that are in conflict at other sizes only.
+
+    Raises Circular if distances that permit a result to begin above its argument close a circle.
+    """
+    places = plan.placements
+    arcs = [_arc(conflict, places) for conflict in problem.conflicts]
+    known = {frozenset(arc) for arc in arcs}
+    for one, other in further:
+        if frozenset((one, other)) not in known:
+            arcs.append((one, other) if places[one].offset <= places[other].offset else (other, one))
+    arcs = [(low, high) for low, high in arcs if places[low].pool == places[high].pool]
+    below: dict[str, list[str]] = {buffer.id: [] for buffer in problem.buffers}
+    for low, high in arcs:
+        below[high].append(low)
+    return Orientation(
+        pools={id_: place.pool for id_, place in places.items()},
+        order=_order(problem, arcs),
+        below={id_: tuple(found) for id_, found in below.items()},
+    )
+
+
+def _arc(conflict: Conflict, places: Mapping[str, Placement]) -> Pair:
+    """The side of a conflict that holds, the lower buffer first; of two the one in the order of offsets."""
+    first, second = places[conflict.first].offset, places[conflict.second].offset
+    upwards = first + conflict.first_below <= second
+    downwards = second + conflict.second_below <= first
+    if upwards and (not downwards or first <= second):
+        return conflict.first, conflict.second
+    return conflict.second, conflict.first
+
+
+def distances(problem: Problem) -> Mapping[Pair, int]:
+    """(lower, upper) -> bytes from the start of the one to that of the other, at least."""
+    found: dict[Pair, int] = {}
+    for each in problem.conflicts:
+        found[each.first, each.second] = each.first_below
+        found[each.second, each.first] = each.second_below
+    return found
+
+
+def _order(problem: Problem, arcs: Sequence[Pair]) -> tuple[str, ...]:
+    """Topological, the problem's order among equals. Raises Circular."""
+    missing = {buffer.id: 0 for buffer in problem.buffers}
+    above: dict[str, list[str]] = {buffer.id: [] for buffer in problem.buffers}
+    for low, high in arcs:
+        missing[high] += 1
+        above[low].append(high)
+    ready = [id_ for id_, count in missing.items() if not count]
+    found: list[str] = []
+    while ready:
+        here = ready.pop(0)
+        found.append(here)
+        for other in above[here]:
+            missing[other] -= 1
+            if not missing[other]:
+                ready.append(other)
+    if len(found) != len(problem.buffers):
+        raise Circular("the order of buffers has a circle")
+    return tuple(found)
+
+
+def placed(
+    given: Orientation, problem: Problem, further: Mapping[Pair, int] | None = None
+) -> dict[str, Placement]:
+    """The lowest offsets at the sizes and distances of `problem`, whose buffers `given` orders; `further`:
+    distances that take the place of the problem's."""
+    alignments = {buffer.id: buffer.alignment for buffer in problem.buffers}
+    least = {**distances(problem), **(further or {})}
+    found: dict[str, Placement] = {}
+    for id_ in given.order:
+        ends = (found[low].offset + least[low, id_] for low in given.below[id_] if (low, id_) in least)
+        start = max(ends, default=0)
+        offset = -(-max(start, 0) // alignments[id_]) * alignments[id_]
+        found[id_] = Placement(pool=given.pools[id_], offset=offset)
+    return found
+
+
+def apart(problem: Problem) -> Problem:
+    """The same without distances that let a result begin where its argument does, or above it: then what lies
+    above begins above, and no order has a circle."""
+    conflicts = (
+        replace(each, first_below=max(each.first_below, 1), second_below=max(each.second_below, 1))
+        for each in problem.conflicts
+    )
+    return replace(problem, conflicts=tuple(conflicts))

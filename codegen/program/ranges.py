@@ -1,0 +1,113 @@
+"""What a program knows of sizes that are known as ranges: symbols, and formulas in place of numbers."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.ir.ranges import Formula, Largest, RoundedUp, Symbol, Whole, evaluate
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extent:
+    """A size that formulas name: `formula` is over symbols and extents listed before it."""
+
+    name: str
+    formula: Formula
+    low: int
+    high: int
+    of: str
+    """What it is the extent of, for comments: `axis 1 of conv0`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Peak:
+    """The bytes of a pool at some sizes, and what no plan goes below there."""
+
+    values: tuple[int, ...]
+    """Of the symbols, in their order."""
+    planned_bytes: int
+    lower_bound_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranges:
+    """The sizes of a program, and what of it depends on them. Numbers elsewhere in the program are those at
+    the largest sizes; formulas in its PrimFuncs' structs and arguments stand for themselves."""
+
+    symbols: tuple[Symbol, ...]
+    axes: Mapping[tuple[int, int], str]
+    """(input, axis) -> symbol."""
+    extents: tuple[Extent, ...]
+    values: Mapping[str, Formula]
+    """Value -> its offset: in its pool, or in the caller's tensor."""
+    workspaces: Mapping[tuple[str, str], Formula]
+    """(primfunc, workspace) -> its offset in its pool."""
+    pools: Mapping[str, Formula]
+    """Pool -> the bytes that it takes."""
+    shapes: Mapping[str, tuple[Formula, ...]]
+    """Value -> its extents."""
+    peaks: Mapping[str, tuple[Peak, ...]]
+    """Pool -> its bytes at every sizes that were looked at."""
+    proved: bool
+    """Whether these are all the sizes that there are."""
+
+    def __post_init__(self) -> None:
+        for name in ("axes", "values", "workspaces", "pools", "shapes", "peaks"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+
+def named_values(ranges: Ranges, values: Mapping[str, Whole]) -> dict[str, Whole]:
+    """Values of all names of formulas, from those of the symbols."""
+    found = dict(values)
+    for extent in ranges.extents:
+        found[extent.name] = evaluate(extent.formula, found)
+    return found
+
+
+def number_at(ranges: Ranges, formula: Formula, values: Mapping[str, int]) -> int:
+    """The value of a formula at one combination of sizes."""
+    known = named_values(ranges, {name: np.asarray(value, np.int64) for name, value in values.items()})
+    return int(evaluate(formula, known))
+
+
+def shape_at(ranges: Ranges, value: str, values: Mapping[str, int]) -> tuple[int, ...]:
+    """The extents of a value at one combination of sizes."""
+    return tuple(number_at(ranges, extent, values) for extent in ranges.shapes[value])
+
+
+def looked_at(ranges: Ranges) -> list[dict[str, int]]:
+    """Every combination of sizes that was looked at, the largest last."""
+    names = [symbol.name for symbol in ranges.symbols]
+    peaks = next(iter(ranges.peaks.values()))
+    return [dict(zip(names, peak.values, strict=True)) for peak in peaks]
+
+
+def breakpoints(ranges: Ranges) -> list[dict[str, int]]:
+    """The ends, and the sizes at both sides of where another arm of a maximum takes over: between them every
+    offset follows one formula."""
+    every = looked_at(ranges)
+    rows = {s.name: np.array([each[s.name] for each in every], np.int64) for s in ranges.symbols}
+    known = named_values(ranges, rows)
+    formulas = [*(e.formula for e in ranges.extents), *ranges.values.values(), *ranges.pools.values()]
+    formulas += ranges.workspaces.values()
+    wanted = np.zeros(len(every), bool)
+    for low_or_high in itertools.product(*((s.low, s.high) for s in ranges.symbols)):
+        ends = zip(ranges.symbols, low_or_high, strict=True)
+        wanted |= np.logical_and.reduce([rows[symbol.name] == end for symbol, end in ends])
+    for each in formulas:
+        for largest in _maxima(each):
+            arms = [np.broadcast_to(evaluate(item, known), wanted.shape) for item in largest.items]
+            deciding = np.argmax(np.stack(arms), axis=0)
+            turns = np.flatnonzero(deciding[1:] != deciding[:-1])
+            wanted[turns] = wanted[turns + 1] = True
+    return [every[int(index)] for index in np.flatnonzero(wanted)]
+
+
+def _maxima(formula: Formula) -> Iterator[Largest]:
+    if isinstance(formula, RoundedUp):
+        yield from _maxima(formula.value)
+    elif isinstance(formula, Largest):
+        yield formula

@@ -1,0 +1,313 @@
+"""Formulas in place of the numbers in which members of a program differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from codegen.errors import CodegenError, Message
+from codegen.ir.ranges import (
+    Formula,
+    RoundedUp,
+    Sum,
+    Symbol,
+    Whole,
+    constant_of,
+    largest_term,
+    named,
+    names_of,
+    number,
+    text,
+)
+from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, LiteralArg
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.constants.linking import link
+from codegen.plan.live.ties import ties
+from codegen.plan.place.bounds import lower_bounds
+from codegen.plan.place.orientation import Orientation
+from codegen.program.program import MemoryLayout, Program
+from codegen.program.ranges import Extent, Peak, Ranges
+from codegen.search.ranges.buffer_order import Distances
+from codegen.search.ranges.members import Member, Unlike, unlike
+from codegen.search.ranges.named_sizes import NamedSizes
+
+
+class Formulas:
+    """Puts formulas where members differ."""
+
+    def __init__(
+        self,
+        program: Program,
+        symbols: Sequence[Symbol],
+        axes: Mapping[tuple[int, int], str],
+        proved: bool,
+        members: Sequence[Member],
+        programs: Sequence[Program],
+        given: Orientation,
+        least: Distances,
+        names: NamedSizes,
+    ) -> None:
+        self._program, self._symbols = programs[-1], tuple(symbols)
+        self._axes_of, self._proved = axes, proved
+        self._original = program
+        self._members, self._programs, self._given = members, programs, given
+        self._least, self._names, self._fitter = least, names, names.fitter
+
+    def program(self) -> Program:
+        """The program at the largest sizes with its formulas."""
+        prims = tuple(self._prim(index, prim) for index, prim in enumerate(self._program.steps.prim_funcs))
+        offsets = self._offsets()
+        values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
+        shapes = {var.name: self._shape(var.name) for var in self._program.steps.function.variables()}
+        pools = {pool.name: self._peak(pool.name, offsets) for pool in self._program.memory.problem.pools}
+        every = [*values.values(), *workspaces.values(), *pools.values()]
+        every += [each for shape in shapes.values() for each in shape]
+        self._check_range([*every, *(each for prim in prims for each in formulas_of(prim))])
+        ranges = Ranges(
+            symbols=self._symbols,
+            axes=self._axes_of,
+            extents=self._used(prims, [*values.values(), *workspaces.values(), *pools.values()], shapes),
+            values=values,
+            workspaces=workspaces,
+            pools=pools,
+            shapes=shapes,
+            peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
+            proved=self._proved,
+        )
+        layout = self._program.constants
+        constants = replace(layout, pools=link(prims, layout.candidates))
+        return replace(
+            self._program.running(prims), constants=constants, ranges=ranges, memory=self._certified()
+        )
+
+    def _certified(self) -> MemoryLayout:
+        """The layout at the largest sizes: proved as the search's is where it needs no more."""
+        layout, searched = self._program.memory, self._original.memory
+        pools = [pool.name for pool in layout.problem.pools]
+        same = all(layout.peak_bytes(pool) == searched.peak_bytes(pool) for pool in pools)
+        plan = replace(layout.plan, proved_optimal=layout.plan.proved_optimal and same)
+        return replace(layout, plan=plan)
+
+    def _check_range(self, formulas: Sequence[Formula]) -> None:
+        """Raise CodegenError E309 for a formula that int32_t does not hold at some sizes."""
+        every = [*formulas, *(extent.formula for extent in self._names.extents.values())]
+        for each in every:
+            if largest_term(each, self._names.fitter.values) >= 1 << 31:
+                said = ", ".join(str(symbol) for symbol in self._symbols)
+                help_ = "give a smaller upper end"
+                text_ = f"{text(each)} does not fit in 32 bits"
+                raise CodegenError(Message(code="E309", where=f"--dim {said}", text=text_, help=help_))
+
+    def _used(
+        self,
+        prims: Sequence[PrimFunc],
+        formulas: Sequence[Formula],
+        shapes: Mapping[str, tuple[Formula, ...]],
+    ) -> tuple[Extent, ...]:
+        """The extents that some formula names."""
+        every = [*formulas, *(each for shape in shapes.values() for each in shape)]
+        every += [each for prim in prims for each in formulas_of(prim)]
+        wanted = {name for each in every for name in names_of(each)}
+        for name in reversed(self._names.extents):
+            if name in wanted:
+                wanted.update(names_of(self._names.extents[name].formula))
+        return tuple(extent for name, extent in self._names.extents.items() if name in wanted)
+
+    # ---- steps --------------------------------------------------------------------------
+
+    def _prim(self, index: int, prim: PrimFunc) -> PrimFunc:
+        every = [each.prim_funcs[index] for each in self._members]
+        structs = tuple(
+            self._struct(prim, [each.structs[position] for each in every])
+            for position in range(len(prim.structs))
+        )
+        args = tuple(
+            self._arg(prim, [each.call_args[position] for each in every])
+            for position in range(len(prim.call_args))
+        )
+        constants = {constant.role: constant for each in every for constant in each.constants}
+        own = self._original.steps.prim_funcs[index]
+        linked = {constant.role: constant for constant in own.constants}
+        return replace(
+            own,
+            let=prim.let,
+            structs=structs,
+            call_args=args,
+            constants=tuple(linked.get(role, constant) for role, constant in constants.items()),
+        )
+
+    def _struct(self, prim: PrimFunc, every: Sequence[CStruct]) -> CStruct:
+        found = self._field(prim, [each.fields for each in every])
+        return replace(every[-1], fields=cast("tuple[tuple[str, object], ...]", found))
+
+    def _field(self, prim: PrimFunc, every: Sequence[object]) -> object:
+        last = every[-1]
+        if all(each == last for each in every):
+            return last
+        rows = [cast("tuple[object, ...]", each) for each in every if isinstance(each, tuple)]
+        if len(rows) == len(every) and len({len(row) for row in rows}) == 1:
+            return tuple(self._field(prim, [row[i] for row in rows]) for i in range(len(rows[-1])))
+        if all(type(each) is int for each in every):
+            return self._names.formula(np.array(every, np.int64), f"{prim.let.where}: {prim.kernel}")
+        roles = {each.role for each in every if isinstance(each, ConstantPointer)}
+        if len(roles) == 1 and all(each is None or isinstance(each, ConstantPointer) for each in every):
+            where = np.array([each is not None for each in every], np.int64)
+            return ChosenPointer(role=roles.pop(), where=self._names.formula(where, prim.let.where))
+        raise unlike(
+            prim, f"a parameter of {prim.kernel} is {last!r} at the largest sizes, another elsewhere"
+        )
+
+    def _arg(self, prim: PrimFunc, every: Sequence[CallArg]) -> CallArg:
+        last = every[-1]
+        if all(each == last for each in every):
+            return last
+        values = [each.value for each in every if isinstance(each, LiteralArg)]
+        if len(values) != len(every):
+            raise Unlike(f"{prim.let.where} is called in another way there")
+        found = self._field(prim, values)
+        assert not isinstance(found, tuple)
+        return LiteralArg(value=found)  # pyright: ignore[reportArgumentType]
+
+    # ---- places -------------------------------------------------------------------------
+
+    def _offsets(self) -> dict[str, Formula]:
+        """Of every buffer its offset: longest paths, of which only arms that ever decide are written."""
+        found: dict[str, Formula] = {}
+        for id_ in self._given.order:
+            values = self._starts(id_)
+            found[id_] = self._fitter.formula(values) or self._longest(id_, found)
+        return found
+
+    def _longest(self, id_: str, found: Mapping[str, Formula]) -> Formula:
+        """The longest of the paths that end in a buffer; offsets below it that have no short formula get a
+        name."""
+        arms: list[tuple[Formula, Whole]] = [(number(0), np.zeros_like(self._starts(id_)))]
+        for low in self._given.below[id_]:
+            distance, values = self._least[low, id_]
+            ends = self._starts(low) + values
+            if (ends > 0).any():
+                arms.append((self._above(distance, low, found), ends))
+        best = self._fitter.largest(arms)
+        alignment = next(b.alignment for b in self._program.memory.problem.buffers if b.id == id_)
+        formula = best if alignment == 1 else RoundedUp(value=best, multiple=alignment)
+        if not np.array_equal(self._names.value(formula), self._starts(id_)):
+            raise Unlike(f"the offset of {id_} follows no formula")
+        return formula
+
+    def _starts(self, id_: str) -> Whole:
+        """Offsets of a buffer at all members."""
+        return np.array([each.memory.plan.placements[id_].offset for each in self._programs], np.int64)
+
+    def _above(self, distance: Formula, id_: str, offsets: Mapping[str, Formula]) -> Formula:
+        """`distance` above the start of a buffer; what is no sum gets a name."""
+        if not isinstance(distance, Sum):
+            distance = self._named(f"above_{id_}", distance, self._names.value(distance), f"room for {id_}")
+        known = constant_of(offsets[id_])
+        if known is not None:
+            return replace(distance, constant=distance.constant + known)
+        start = self._named(f"at_{id_}", offsets[id_], self._starts(id_), f"offset of {id_}")
+        return Sum(constant=distance.constant, terms=(*start.terms, *distance.terms))
+
+    def _named(self, name: str, formula: Formula, values: Whole, of: str) -> Sum:
+        """`formula` by a name, which is new or has these values already."""
+        stem = name = name.replace(".", "_")
+        known = self._names.fitter.values
+        for number_ in range(2, len(known) + 3):
+            if name not in known:
+                self._names.add(name, formula, values, of)
+            if np.array_equal(known[name], values):
+                break
+            name = f"{stem}_{number_}"
+        return named(name)
+
+    def _places(self, offsets: Mapping[str, Formula]) -> Iterator[tuple[str, Formula]]:
+        """Offsets of values that differ between members."""
+        anchors = [ties(each.steps.function, each.steps.prim_funcs).anchors for each in self._programs]
+        for name in anchors[-1]:
+            part = self._program.memory.slices.get(name)
+            if part is None:
+                values = np.array([each[name][1] for each in anchors], np.int64)
+                size = self._size(name)
+                formula = self._names.formula(values // size, f"the offset of {name}")
+            else:
+                values = np.array([self._offset(each, name) for each in self._programs], np.int64)
+                same = all(each.memory.slices[name].offset_bytes == 0 for each in self._programs)
+                formula = (
+                    offsets[part.buffer] if same else self._names.formula(values, f"the offset of {name}")
+                )
+            if constant_of(formula) is None:
+                yield name, formula
+
+    def _size(self, name: str) -> int:
+        return next(
+            v.type.dtype.size_bytes for v in self._program.steps.function.variables() if v.name == name
+        )
+
+    @staticmethod
+    def _offset(program: Program, name: str) -> int:
+        part = program.memory.slices[name]
+        return program.memory.plan.placements[part.buffer].offset + part.offset_bytes
+
+    def _workspaces(self, offsets: Mapping[str, Formula]) -> Iterator[tuple[tuple[str, str], Formula]]:
+        for key, id_ in self._program.memory.workspaces.items():
+            if constant_of(offsets[id_]) is None:
+                yield key, offsets[id_]
+
+    def _peak(self, pool: str, offsets: Mapping[str, Formula]) -> Formula:
+        values = np.array([p.memory.peak_bytes(pool) for p in self._programs], np.int64)
+        found = self._fitter.formula(values)
+        if found is not None:
+            return found
+        arms: list[tuple[Formula, Whole]] = []
+        for index, buffer in enumerate(self._program.memory.problem.buffers):
+            if self._given.pools[buffer.id] != pool:
+                continue
+            own = [each.memory.problem.buffers[index].size_bytes for each in self._programs]
+            ends = np.array(own, np.int64)
+            ends += self._starts(buffer.id)
+            formula = self._fitter.formula(ends)
+            if formula is None:
+                size = self._names.formula(np.array(own, np.int64), f"the size of {buffer.id}")
+                formula = self._above(size, buffer.id, offsets)
+            arms.append((formula, ends))
+        return self._fitter.largest(arms)
+
+    def _shape(self, value: str) -> tuple[Formula, ...]:
+        shapes = [
+            next(v.type.shape for v in each.function.variables() if v.name == value) for each in self._members
+        ]
+        return tuple(
+            self._names.formula(
+                np.array([shape[axis] for shape in shapes], np.int64), f"axis {axis} of {value}"
+            )
+            for axis in range(len(shapes[-1]))
+        )
+
+    def _peaks(self, pool: str) -> Iterator[Peak]:
+        for found, each in zip(self._members, self._programs, strict=True):
+            bounds = lower_bounds(each.memory.problem, self._given.pools)
+            yield Peak(
+                values=tuple(found.values[symbol.name] for symbol in self._symbols),
+                planned_bytes=each.memory.peak_bytes(pool),
+                lower_bound_bytes=bounds.get(pool, 0),
+            )
+
+
+def formulas_of(prim: PrimFunc) -> Iterator[Formula]:
+    """All formulas in a step's structs and arguments."""
+    for struct in prim.structs:
+        yield from _formulas_in(struct.fields)
+    for arg in prim.call_args:
+        if isinstance(arg, LiteralArg) and isinstance(arg.value, Formula):
+            yield arg.value
+
+
+def _formulas_in(value: object) -> Iterator[Formula]:
+    if isinstance(value, Formula):
+        yield value
+    elif isinstance(value, ChosenPointer):
+        yield value.where
+    elif isinstance(value, tuple):
+        for each in cast("tuple[object, ...]", value):
+            yield from _formulas_in(each)

@@ -1,0 +1,187 @@
+"""Members of a program: the same steps, kernels and order of buffers at other sizes.
+
+What a member is made of comes from where the program's own parts come from: the importer, the passes, the
+kernels' binding, liveness. So nothing here knows what a kernel's parameters mean.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, TensorType, Var
+from codegen.kernels.base.registry import Kernel, kernels_for
+from codegen.kernels.base.views import joined, slice_view
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.live.liveness import Liveness, liveness
+from codegen.plan.place.orientation import Orientation, Pair, placed
+from codegen.program.interface import IoTensor
+from codegen.program.problem import BufferKind, Problem
+from codegen.program.program import MemoryLayout, Program, Steps
+from codegen.search.kernels.binding import Binder, step_key
+
+_REVERSE = "_reverse"
+
+
+class Unlike(ValueError):
+    """The program at some sizes has another structure than at the largest; says at which step and why.
+
+    `kernel`: (step, kernel) that is the reason, where another kernel may do.
+    """
+
+    def __init__(self, text: str, kernel: tuple[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.kernel = kernel
+
+
+def unlike(prim: PrimFunc, text: str) -> Unlike:
+    """What `prim`'s kernel does otherwise at some sizes."""
+    return Unlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(_REVERSE)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Member:
+    """A program at certain sizes, before anything is placed."""
+
+    values: Mapping[str, int]
+    """Symbol -> its value."""
+    function: Function
+    prim_funcs: tuple[PrimFunc, ...]
+    live: Liveness
+    problem: Problem
+
+
+def member(program: Program, module: Module, binder: Binder, values: Mapping[str, int]) -> Member:
+    """`program` at the sizes of `module`, which was made of the same file by the same passes.
+
+    Raises Unlike where its structure is another one.
+    """
+    function = _function(program.steps.function, module)
+    prims = tuple(
+        _prim(prim, let, binder) for prim, let in zip(program.steps.prim_funcs, function.body, strict=True)
+    )
+    live = liveness(
+        prims,
+        function,
+        edge=program.edge,
+        pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in program.memory.problem.pools)),
+        minimum_alignment=program.board.buffer_alignment_bytes,
+    )
+    problem = live.problem(program.memory.problem.pools, program.memory.problem.limits)
+    return Member(values=values, function=function, prim_funcs=prims, live=live, problem=problem)
+
+
+def program_of(program: Program, found: Member, given: Orientation, distances: Mapping[Pair, int]) -> Program:
+    """The member as a program of its own, its buffers in the order of `given`, `distances` apart."""
+    types = {var.name: var.type for var in found.function.variables()}
+    plan = replace(program.memory.plan, placements=placed(given, found.problem, distances))
+    signature = replace(
+        program.signature,
+        inputs=tuple(_sized(tensor, types) for tensor in program.signature.inputs),
+        outputs=tuple(_sized(tensor, types) for tensor in program.signature.outputs),
+    )
+    return replace(
+        program,
+        steps=Steps(function=found.function, prim_funcs=found.prim_funcs, times=found.live.times),
+        memory=MemoryLayout(
+            problem=found.problem,
+            plan=plan,
+            slices=found.live.slices,
+            workspaces=found.live.workspaces,
+        ),
+        signature=signature,
+    )
+
+
+def _sized(tensor: IoTensor, types: Mapping[str, TensorType]) -> IoTensor:
+    return replace(tensor, type=types[tensor.value])
+
+
+# ---- steps ------------------------------------------------------------------------------
+
+
+def _function(function: Function, module: Module) -> Function:
+    """`function` with the types and attributes of `module`."""
+    originals = {let.var.name: let for let in module.main.body}
+    params = {param.name: param for param in module.main.params}
+    if list(params) != [param.name for param in function.params]:
+        raise Unlike("the inputs are others")
+    values = {param.name: replace(params[param.name], device=param.device) for param in function.params}
+    body: list[Let] = []
+    for let in function.body:
+        own = originals.get(let.var.name)
+        if own is None or own.call.op is not let.call.op or len(own.call.args) != len(let.call.args):
+            raise Unlike(f"{let.where} is another operator there, or none")
+        args = tuple(
+            _arg(arg, other, values) for arg, other in zip(let.call.args, own.call.args, strict=True)
+        )
+        var = replace(own.var, device=let.var.device)
+        values[var.name] = var
+        body.append(replace(let, var=var, call=Call(op=let.call.op, args=args, attrs=own.call.attrs)))
+    results = tuple(values[each.name] if isinstance(each, Var) else each for each in function.results)
+    params_in_order = tuple(values[param.name] for param in function.params)
+    return replace(function, params=params_in_order, body=tuple(body), results=results)
+
+
+def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg | None:
+    if isinstance(arg, Var):
+        return values[arg.name]
+    if isinstance(arg, ConstRef) and (not isinstance(other, ConstRef) or other.type != arg.type):
+        raise Unlike(f"constant {arg.id} is another one there")
+    return arg
+
+
+def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
+    """The step of `prim` at the sizes of `let`, run by the same kernel in the same way."""
+    if prim.block is not None:
+        raise Unlike(f"{let.where} runs row by row")
+    kernel = _kernel(prim)
+    refusal = binder.refusal(kernel, let)
+    if refusal is not None:
+        raise unlike(prim, refusal)
+    bound = kernel.bind(let, binder.constants, prim.name)
+    if prim.view is not None and bound.view is None:
+        view = slice_view(bound)
+        if view is None:
+            raise Unlike(f"{let.where}: the slice is not in one piece")
+        return view
+    if prim.joined:
+        bound = joined(bound, prim.joined)
+    if prim.kernel.endswith(_REVERSE):
+        # The same call, also where the kernel has no use for it: where apart is as good.
+        bound = replace(bound, kernel=prim.kernel, symbol=prim.symbol, sources=prim.sources)
+    bound = replace(bound, reverse=None, memory=prim.memory, sharing=_sharing(prim, bound))
+    if (bound.kernel, bound.symbol) != (prim.kernel, prim.symbol):
+        raise unlike(prim, f"{bound.symbol} runs it at some sizes, {prim.symbol} at the largest")
+    return bound
+
+
+def _sharing(prim: PrimFunc, bound: PrimFunc) -> tuple[Sharing, ...]:
+    """The rules that `prim` has left, at the distances of `bound`."""
+    found = {rule.argument: rule for rule in bound.sharing}
+    rules: list[Sharing] = []
+    for rule in prim.sharing:
+        own = found.get(rule.argument, Sharing(argument=rule.argument))
+        below = own.below if rule.below is not None else None
+        above = own.above if rule.above is not None else None
+        if below is not None or above is not None:
+            rules.append(Sharing(argument=rule.argument, below=below, above=above))
+    return tuple(rules)
+
+
+def _kernel(prim: PrimFunc) -> Kernel:
+    """The kernel that a step is bound to; what a step without a call is made of."""
+    name = prim.kernel.removesuffix(_REVERSE)
+    every = kernels_for(prim.let.call.op.name)
+    chosen = [kernel for kernel in every if kernel.name == name]
+    if not chosen and (prim.view is not None or prim.joined):
+        return every[0]
+    if not chosen:
+        raise Unlike(f"{prim.let.where}: kernel {prim.kernel} is not bound to one step")
+    return chosen[0]
+
+
+def check_alike(one: Problem, other: Problem) -> None:
+    """The two problems have the same buffers, alive at the same time."""
+    buffers = [(b.id, b.start, b.stop, b.alignment) for b in one.buffers]
+    if buffers != [(b.id, b.start, b.stop, b.alignment) for b in other.buffers]:
+        raise Unlike("its buffers are others")

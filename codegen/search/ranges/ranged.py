@@ -1,0 +1,160 @@
+"""One program for all sizes of a range: formulas where its members differ.
+
+A member is the program at certain sizes. Each is a whole program that all checkers look at; the formulas are
+found from the members and give, for every one of them, the numbers that it has.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.errors import CodegenError, Message
+from codegen.ir import Module
+from codegen.ir.ranges import Symbol
+from codegen.kernels.primfunc import PrimFunc
+from codegen.plan.place.planners import Planner
+from codegen.program.program import Program
+from codegen.progress import Progress
+from codegen.search.kernels.binding import Binder
+from codegen.search.ranges.buffer_order import best_order, least_distances
+from codegen.search.ranges.formulas import Formulas
+from codegen.search.ranges.members import Member, Unlike, check_alike, member, program_of, unlike
+from codegen.search.ranges.named_sizes import NamedSizes
+
+EVERY = 4096
+"""Up to so many combinations of sizes are all looked at."""
+
+_SEED = 0
+
+_RANDOM = 1000
+"""Of more combinations so many are looked at, drawn at random, besides the ends."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """What is known of a model's sizes. `module`: the model at any, its symbols' values given; `reference`:
+    the same as the file has it."""
+
+    symbols: tuple[Symbol, ...]
+    axes: Mapping[tuple[int, int], str]
+    """(input, axis) -> symbol."""
+    module: Callable[[Mapping[str, int]], Module]
+    reference: Callable[[Mapping[str, int]], Module]
+
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """Every symbol at its upper end."""
+        return {symbol.name: symbol.high for symbol in self.symbols}
+
+    @property
+    def is_small(self) -> bool:
+        """Whether every combination is looked at."""
+        count = 1
+        for symbol in self.symbols:
+            count *= symbol.count
+        return count <= EVERY
+
+    def combinations(self) -> list[dict[str, int]]:
+        """The combinations that are looked at, the largest last: all, or the ends and random ones."""
+        names = [symbol.name for symbol in self.symbols]
+        if self.is_small:
+            every = itertools.product(*(range(each.low, each.high + 1) for each in self.symbols))
+            return [dict(zip(names, each, strict=True)) for each in every]
+        random = np.random.default_rng(_SEED)
+        lows = np.array([symbol.low for symbol in self.symbols])
+        highs = np.array([symbol.high for symbol in self.symbols])
+        drawn = random.integers(lows, highs + 1, (_RANDOM, len(names)))
+        ends = itertools.product(*((symbol.low, symbol.high) for symbol in self.symbols))
+        rows = sorted({tuple(int(value) for value in row) for row in (*drawn.tolist(), *ends)})
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def ranged(
+    program: Program,
+    sizes: Sizes,
+    modules: Sequence[Module],
+    planner: Planner,
+    check: Callable[[Program], None],
+    progress: Progress,
+) -> Program:
+    """`program`, planned at the largest sizes, for all sizes; `modules`: `modules_of` them.
+
+    Raises Unlike where its structure depends on the sizes, ValueError where `check` finds a member wrong.
+    """
+    if program.signature.states:
+        raise Unlike("state lasts from one inference to the next, which sizes of a call cannot change")
+    members: list[Member] = []
+    for module, values in zip(modules, sizes.combinations(), strict=True):
+        data = {id_: constant.data for id_, constant in module.constants.items()}
+        members.append(member(program, module, Binder(data, program.board.target), values))
+    for each in members:
+        check_alike(members[-1].problem, each.problem)
+        _check_constants(members[-1].prim_funcs, each.prim_funcs)
+    names = NamedSizes(sizes.symbols, members)
+    given = best_order(program.memory.plan, members, planner)
+    least = least_distances(given, members, names)
+    programs = [
+        program_of(program, each, given, {pair: int(own[i]) for pair, (_, own) in least.items()})
+        for i, each in enumerate(members)
+    ]
+    for index, each in enumerate(programs):
+        progress(f"check {program.name} at its sizes", index, len(programs))
+        check(each)
+    return Formulas(
+        program, sizes.symbols, sizes.axes, sizes.is_small, members, programs, given, least, names
+    ).program()
+
+
+def modules_of(name: str, sizes: Sizes, progress: Progress) -> list[Module]:
+    """The module at every combination that is looked at.
+
+    Raises CodegenError E307 with what an operator says of the first one that it forbids, and what is left.
+    """
+    found: list[Module] = []
+    refused: list[tuple[Mapping[str, int], CodegenError]] = []
+    combinations = sizes.combinations()
+    for index, values in enumerate(combinations):
+        progress(f"sizes of {name}", index, len(combinations))
+        try:
+            found.append(sizes.module(values))
+        except CodegenError as error:
+            refused.append((values, error))
+    if not refused:
+        return found
+    values, error = refused[0]
+    [first, *_] = error.messages
+    at = ", ".join(f"{symbol}={value}" for symbol, value in values.items())
+    barred = [each for each, _ in refused]
+    left = [each for each in combinations if each not in barred]
+    raise CodegenError(
+        Message(
+            code="E307",
+            where=first.where,
+            text=f"{at} is refused: {first.text}",
+            help=_left(sizes.symbols, left),
+            places=first.places,
+        )
+    ) from error
+
+
+def _left(symbols: Sequence[Symbol], left: Sequence[Mapping[str, int]]) -> str:
+    """What may be given instead: the range that holds all sizes that nothing forbids."""
+    if not left:
+        return "no size of the range is possible: look at the model's strides and windows"
+    ranges = (
+        f"--dim {symbol.name}={min(each[symbol.name] for each in left)}.."
+        f"{max(each[symbol.name] for each in left)}"
+        for symbol in symbols
+    )
+    return f"what is possible lies in {' '.join(ranges)}"
+
+
+def _check_constants(prims: Sequence[PrimFunc], others: Sequence[PrimFunc]) -> None:
+    """Raise Unlike for a constant whose numbers depend on the sizes."""
+    for prim, other in zip(prims, others, strict=True):
+        own = {constant.role: constant.data for constant in prim.constants}
+        for constant in other.constants:
+            if not np.array_equal(own.get(constant.role, constant.data), constant.data):
+                raise unlike(prim, f"{prim.kernel} packs other constants at some sizes")

@@ -1,0 +1,134 @@
+"""Models whose sizes are ranges, run: outputs as the engine's at every size, peaks as the formulas say."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.driver.build import build
+from codegen.driver.inputs.dims import parsed
+from codegen.driver.options import Options
+from codegen.driver.report.compare import FLOAT_TOLERANCE, array
+from codegen.driver.sized_run import AtSizes, complaints_at, run_at
+from codegen.program.interface import EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.ranges import breakpoints, looked_at
+from tests import engines
+from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping
+from tests.testdata import model_path
+
+BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
+
+
+def ran(
+    network: Network, board: str, folder: Path, *, whole: bool = False, **options: object
+) -> list[AtSizes]:
+    """At the ends, where the plan turns, and at random sizes: of part of the range, or of the `whole`."""
+    path = folder / f"{network.name}.tflite"
+    path.write_bytes(network.data)
+    dims = network.dims if whole else narrow(network)
+    return ran_file(path, board, dims, folder, random=20 if whole else 5, **options)
+
+
+def ran_file(
+    path: Path, board: str, dims: Sequence[str], folder: Path, *, random: int, **options: object
+) -> list[AtSizes]:
+    settings = Options(board=board, dims=parsed(dims), **options)  # pyright: ignore[reportArgumentType]
+    built = build([path], settings, folder / "out", emulated=True)
+    ranges = built.models[0].program.ranges
+    assert ranges is not None
+    every = looked_at(ranges)
+    drawn = np.random.default_rng(7).choice(len(every), min(random, len(every)), replace=False)
+    sizes = [*breakpoints(ranges), *(every[int(index)] for index in drawn)]
+    found = run_at(built, sizes, seed=3, port=None)
+    assert not complaints_at(found)
+    return found
+
+
+def check_engine(data: bytes, found: Sequence[AtSizes]) -> None:
+    """The outputs are those of the engine, its inputs resized."""
+    requests = [
+        engines.Request(engine=engines.TFLITE_RUNTIME, model=data, inputs=(each.case.inputs,))
+        for each in found
+    ]
+    for each, answer in zip(found, engines.evaluate(requests), strict=True):
+        assert not answer.error
+        [expected], [got] = answer.outputs, each.measured.result.cases
+        for tensor, own, theirs in zip(
+            each.planned.program.signature.outputs, got.outputs, expected, strict=True
+        ):
+            mine = array(own, tensor.type)
+            assert mine.shape == theirs.shape
+            if mine.dtype.kind == "f":
+                assert np.abs(mine - theirs).max() <= FLOAT_TOLERANCE * np.abs(theirs).max()
+            else:
+                assert np.array_equal(mine, theirs)
+
+
+needs_engine = pytest.mark.skipif(
+    engines.interpreter() is None or engines.TFLITE_RUNTIME not in engines.available(),
+    reason="no tflite-runtime here",
+)
+
+
+@needs_engine
+@pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
+def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) -> None:
+    network = draw()
+    check_engine(network.data, ran(network, "host", tmp_path))
+
+
+@pytest.mark.parametrize(("draw", "board"), list(zip(NETWORKS, [*BOARDS[1:], *BOARDS[1:]], strict=True)))
+def test_on_boards_outputs_peaks_and_guards_hold(
+    draw: Callable[[], Network], board: str, tmp_path: Path
+) -> None:
+    ran(draw(), board, tmp_path)
+
+
+@needs_engine
+@pytest.mark.long
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
+def test_the_whole_range_of_every_network_on_every_board(
+    draw: Callable[[], Network], board: str, tmp_path: Path
+) -> None:
+    network = draw()
+    check_engine(network.data, ran(network, board, tmp_path, whole=True))
+
+
+WAYS: dict[str, dict[str, object]] = {
+    "caller": {"io": IoMode.CALLER},
+    "pools": {"interface": Interface(pools=PoolOwner.CALLER)},
+    "steps": {"interface": Interface(entry=EntryMode.STEPS)},
+    "both": {"io": IoMode.CALLER, "interface": Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER)},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
+    ran(overlapping(), "host", tmp_path, whole=False, **WAYS[way])
+
+
+BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")
+MORE_BATCHED = (
+    "mlperf_tiny/ad01_int8",
+    "mlperf_tiny/ad01_fp32",
+    "mlperf_tiny/str_ww_ref_model",
+    "mlperf_tiny/pretrainedResnet",
+    "mlperf_tiny/pretrainedResnet_quant",
+    "mlperf_tiny/pretrainedResnet_large_int8",
+    "mlperf_tiny/pretrainedResnet_large_float",
+    "mlperf_tiny/model_ToyCar_quant_fullint",
+    "mlperf_tiny/vww_96_int8",
+    "mlperf_tiny/vww_96_float",
+    "tflm/simple_add_model",
+)
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    "name", [*BATCHED, *(pytest.param(name, marks=pytest.mark.long) for name in MORE_BATCHED)]
+)
+def test_models_with_an_open_batch(name: str, tmp_path: Path) -> None:
+    path = model_path(name)
+    check_engine(path.read_bytes(), ran_file(path, "host", ["N=1..8"], tmp_path, random=8))

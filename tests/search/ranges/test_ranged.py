@@ -1,0 +1,104 @@
+"""Programs for all sizes: each member is what a build for its sizes alone would be held to."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.driver.build import plan_model
+from codegen.driver.inputs.declared_pools import option_board
+from codegen.driver.inputs.dims import parsed
+from codegen.driver.options import Options
+from codegen.errors import CodegenError
+from codegen.plan.place.exact import optimal
+from codegen.program.problem import peak_bytes
+from codegen.program.program import Program
+from codegen.program.ranges import breakpoints, named_values, number_at
+from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual
+
+POOL = "sram"
+
+
+def planned(network: Network, folder: Path, board: str = "host", *dims: str) -> Program:
+    """The program of a network for all its sizes, or those of `dims`."""
+    path = folder / f"{network.name}.tflite"
+    path.write_bytes(network.data)
+    options = Options(
+        board=board, dims=parsed(dims or network.dims), blocks=False, stage="off", compress="off"
+    )
+    return plan_model(path, option_board(board, ()), options, emulated=True).program
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+@pytest.mark.parametrize("draw", NETWORKS, ids=lambda draw: draw.__name__)
+def test_peaks_over_the_range(draw: Callable[[], Network], board: str, tmp_path: Path) -> None:
+    """At the upper end no byte more than the build for it alone; over the range near the bound."""
+    network = draw()
+    dims = narrow(network)
+    program = planned(network, tmp_path, board, *dims)
+    ranges = program.ranges
+    assert ranges is not None
+    assert ranges.proved
+    counts = [symbol.count for symbol in ranges.symbols]
+    [(pool, peaks)] = [(name, own) for name, own in ranges.peaks.items() if own[-1].planned_bytes]
+    assert len(peaks) == np.prod(counts)
+    fixed = [f"{dim.partition('=')[0]}={high}..{high}" for dim in dims for high in [dim.rpartition("..")[2]]]
+    alone = planned(network, tmp_path, board, *fixed)
+    assert peaks[-1].planned_bytes <= alone.memory.peak_bytes(pool)
+    for peak in peaks[:: max(1, len(peaks) // 50)]:
+        values = dict(zip((symbol.name for symbol in ranges.symbols), peak.values, strict=True))
+        assert number_at(ranges, ranges.pools[pool], values) == peak.planned_bytes
+        assert peak.planned_bytes >= peak.lower_bound_bytes
+
+
+@pytest.mark.parametrize("draw", [audio, residual, overlapping], ids=lambda draw: draw.__name__)
+def test_the_mean_over_the_range_is_near_the_optimum_of_each_size(
+    draw: Callable[[], Network], tmp_path: Path
+) -> None:
+    network = draw()
+    ranges = planned(network, tmp_path, "host", *narrow(network)).ranges
+    assert ranges is not None
+    gaps: list[float] = []
+    for peak in ranges.peaks[POOL][::5]:
+        pairs = zip(network.dims, peak.values, strict=True)
+        dims = [f"{dim.partition('=')[0]}={value}..{value}" for dim, value in pairs]
+        problem = planned(network, tmp_path, "host", *dims).memory.problem
+        gaps.append(peak.planned_bytes / peak_bytes(problem, optimal(problem), POOL))
+    assert np.mean(gaps) <= 1.05
+
+
+def test_every_extent_is_what_the_import_at_that_size_has(tmp_path: Path) -> None:
+    network = audio()
+    ranges = planned(network, tmp_path, "host", "x0.1=16..60").ranges
+    assert ranges is not None
+    sizes = np.arange(16, 61)
+    found = named_values(ranges, {"x0_dim1": sizes})
+    assert found["conv0_dim1"].tolist() == [-(-size // 2) for size in sizes.tolist()]
+    assert ranges.extents[0].name == "conv0_dim1"
+
+
+def test_breakpoints_are_the_ends_and_where_an_arm_takes_over(tmp_path: Path) -> None:
+    ranges = planned(audio(), tmp_path, "host", "x0.1=16..90").ranges
+    assert ranges is not None
+    found = [each["x0_dim1"] for each in breakpoints(ranges)]
+    assert found[0] == 16
+    assert found[-1] == 90
+    assert all(later == early + 1 for early, later in zip(found[1:-1:2], found[2:-1:2], strict=True))
+
+
+def test_a_size_that_an_operator_forbids_is_told_with_what_is_left(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as caught:
+        planned(overlapping(), tmp_path, "host", "x0.1=1..60")
+    [message] = caught.value.messages
+    assert message.code == "E307"
+    assert "x0_dim1=1 is refused: a window of 3x3 does not fit an image of 1x4" in message.text
+    assert message.help == "what is possible lies in --dim x0_dim1=3..60"
+
+
+def test_one_size_is_a_range_too(tmp_path: Path) -> None:
+    """Nothing is computed at run time then."""
+    ranges = planned(residual(), tmp_path, "host", "T=40..40").ranges
+    assert ranges is not None
+    assert not ranges.extents
+    assert not ranges.values
