@@ -493,6 +493,20 @@ void cg_logistic_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 /* In place. */
 void cg_tanh_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 
+/* Functions of one float, each as its source states it. In place. */
+void cg_abs_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_ceil_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_cos_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_elu_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_exponential_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_floor_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_hard_swish_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_log_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_round_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_rsqrt_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_sin_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_sqrt_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+
 #ifdef __cplusplus
 }
 #endif

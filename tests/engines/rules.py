@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME
 
+_FUNCTIONS = (*("ABS", "COS", "EXP", "FLOOR", "HARD_SWISH", "LOG", "RSQRT", "SIN", "SQRT"),)
+
 RULING_ENGINE: Mapping[str, str] = MappingProxyType(
     {
         "CONV_2D": TFLITE_RUNTIME,
@@ -29,6 +31,9 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "TRANSPOSE": TFLITE_RUNTIME,
         # tflite-micro refuses rank 5 and some shrunk axes.
         "STRIDED_SLICE": TFLITE_RUNTIME,
+        **dict.fromkeys(_FUNCTIONS, TFLITE_RUNTIME),
+        # The reference kernels of tflite-runtime do not have these.
+        **dict.fromkeys(("CEIL", "ELU", "ROUND"), TFLITE_MICRO),
         "MAXIMUM": TFLITE_RUNTIME,
         "MINIMUM": TFLITE_RUNTIME,
         "EQUAL": TFLITE_RUNTIME,

@@ -259,6 +259,10 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         argument = random_operand(rng, dtype, [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
         if dtype is DType.FLOAT32:
             argument = replace(argument, data=argument.data * np.float32(10.0 ** rng.uniform(-3, 2)))
+        if op in POSITIVE:
+            argument = _positive(argument)
+        if op == "EXP":  # beyond, floats end
+            argument = replace(argument, data=np.clip(argument.data, -80, 80))
         attrs = (
             ops.LeakyReluAttrs(alpha=float32(rng.uniform(-0.5, 1.5))) if op == "LEAKY_RELU" else ops.Attrs()
         )
@@ -267,9 +271,28 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             fixed = {"LOGISTIC": _fixed(1 / 256, -128), "TANH": _fixed(1 / 128, 0)}
             free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
             result = fixed.get(op, free)
+            if op == "RSQRT":  # the largest result, of one step, is near the end of int8
+                root = 1.0 / argument.type.scale**0.5
+                result = integer_type(rng, dtype, (), root * 2.0 ** rng.uniform(-8, -4))
+            if op == "HARD_SWISH":
+                result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-6, 2))
         return layer(op, attrs, (argument,), result)
 
     return build
+
+
+POSITIVE = ("LOG", "RSQRT", "SQRT")
+"""Operators of numbers above zero."""
+
+
+def _positive(argument: Operand) -> Operand:
+    if argument.type.dtype is DType.FLOAT32:
+        return replace(argument, data=np.abs(argument.data) + np.float32(1e-6))
+    quantization = replace(argument.type.quantization or _NONE, zero_points=(-128,))
+    return replace(argument, type=replace(argument.type, quantization=quantization))
+
+
+_NONE = Quantization(scales=(1.0,), zero_points=(0,))
 
 
 def quantize(rng: Generator, dtype: DType) -> Layer:

@@ -6,6 +6,7 @@ The decoder in C, under AddressSanitizer and UBSan, every buffer as long as the 
 import shutil
 import struct
 import subprocess
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,49 @@ def test_tanh(library: Library) -> None:
     x = _spread()
     x = x[x != 0]
     assert _relative(_run(library, "TANH", Attrs(), x), np.tanh(x.astype(np.float64))) < 4e-7
+
+
+@pytest.mark.usefixtures("no_reports")
+@pytest.mark.parametrize(
+    ("op", "exact", "bound"),
+    [("EXP", np.exp, 2e-7), ("ELU", lambda x: np.where(x < 0, np.expm1(x), x), 6e-7)],
+)
+def test_powers(library: Library, op: str, exact: Callable[[Any], Any], bound: float) -> None:
+    x = _spread()
+    x = x[x != 0]
+    assert _relative(_run(library, op, Attrs(), x), exact(x.astype(np.float64))) < bound
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_logarithm(library: Library) -> None:
+    far = np.logspace(-44, 38, 100_001).astype(np.float32)
+    near = np.linspace(0.5, 2.0, 100_001).astype(np.float32)
+    far = far[np.abs(np.log(far)) > 0.7]
+    assert _relative(_run(library, "LOG", Attrs(), far), np.log(far.astype(np.float64))) < 4e-7
+    found = _run(library, "LOG", Attrs(), near).astype(np.float64)
+    assert np.max(np.abs(found - np.log(near.astype(np.float64)))) < 1e-7
+    ends = np.array([0.0, np.inf], np.float32)
+    assert _run(library, "LOG", Attrs(), ends).tolist() == [-np.inf, np.inf]
+
+
+@pytest.mark.usefixtures("no_reports")
+@pytest.mark.parametrize(("op", "exact"), [("SIN", np.sin), ("COS", np.cos)])
+def test_angles(library: Library, op: str, exact: Callable[[Any], Any]) -> None:
+    x = np.concatenate([_spread(), np.linspace(-1e6, 1e6, 200_001).astype(np.float32)])
+    found = _run(library, op, Attrs(), x).astype(np.float64)
+    assert np.max(np.abs(found - exact(x.astype(np.float64)))) < 2e-7
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_root_and_whole_numbers_are_exact(library: Library) -> None:
+    """Over all exponents, below the normal numbers too; and at the ends of what is rounded."""
+    bits = np.random.default_rng(3).integers(0, 0x7F800000, 200_000, np.uint32)
+    x = np.concatenate([bits.view(np.float32), np.array([0.0, np.inf, 1.0, 4.0, 2.0], np.float32)])
+    np.testing.assert_array_equal(_run(library, "SQRT", Attrs(), x), np.sqrt(x))
+    halves = np.arange(-9, 9, 0.5)
+    y = np.concatenate([halves, halves + 2**22, 2.0**23 + np.arange(4), -x[:1000]]).astype(np.float32)
+    for op, exact in (("FLOOR", np.floor), ("CEIL", np.ceil), ("ROUND", np.rint)):
+        np.testing.assert_array_equal(_run(library, op, Attrs(), y), exact(y))
 
 
 @pytest.mark.usefixtures("no_reports")

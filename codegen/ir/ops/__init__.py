@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
-from codegen.ir.ops import convolution, elementwise, layout, nonlinear, pairwise, pooling
+from codegen.ir.ops import convolution, elementwise, functions, layout, nonlinear, pairwise, pooling
 from codegen.ir.ops.base.attrs import (
     BinaryAttrs,
     BroadcastToAttrs,
@@ -26,7 +26,7 @@ from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear)
+_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions)
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""

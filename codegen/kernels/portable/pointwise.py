@@ -216,7 +216,7 @@ class Requantize(_Converter):
 
 
 class RescaleS16(_ParamsCall):
-    """RELU, RELU6, LEAKY_RELU and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
+    """RELU, RELU6, LEAKY_RELU, ABS and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
 
     stem = "rescale_s16"
     argument = result = DType.INT16
@@ -234,6 +234,8 @@ class RescaleS16(_ParamsCall):
         else:
             rule = rescale_multiplier if self.op == "QUANTIZE" else relu_multiplier
             above = below = rule(argument, result)
+        if self.op == "ABS":  # times a negative factor it is the same product
+            below = (-above[0], above[1])
         low, high = activation_range(_CLAMPS.get(self.op, Activation.NONE), result)
         return params(
             "cg_rescale_s16_params",
@@ -284,8 +286,9 @@ _WITH_NUMBERS = (
     ElementwiseF32("RELU", "clamp_f32", 0.0, FLT_MAX),
     ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0),
     LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"),
+    ElementwiseF32("EXP", "exponential_f32"),
 )
-"""Float functions that take more than the argument; NAME of any other is `cg_<name>_f32`."""
+"""Float functions of more than the argument, or whose name is taken; others are `cg_<name>_f32`."""
 
 _FLOATS = {kernel.op: kernel for kernel in _WITH_NUMBERS}
 for _each in POINTWISE:
@@ -304,5 +307,5 @@ register(Requantize("requantize_s32_s16", DType.INT32, DType.INT16))
 register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
 register(Dequantize("dequantize_s8_f32", DType.INT8))
 register(Dequantize("dequantize_s16_f32", DType.INT16))
-for _op in ("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE"):
+for _op in ("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE", "ABS"):
     register(RescaleS16(_op))

@@ -1,0 +1,174 @@
+"""Functions of one element: roots, powers, angles, rounding, and activations made of them; a row each.
+
+float32 is evaluated in double where TFLite calls the C library, else operation by operation; int8 and int16,
+where there are, as TFLite's integer kernels do.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from codegen.ir.fixed_point import (
+    INT32_MAX,
+    doubling_high_mul,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    rounding_divide_by_power,
+    saturating_shift_left,
+)
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.operands import operand, present
+from codegen.ir.ops.base.parameters import hard_swish_params, lookup_table, relu_multiplier
+from codegen.ir.ops.nonlinear import Pointwise
+from codegen.ir.types import DType, TensorType
+
+_Real = Callable[[np.ndarray], np.ndarray]
+_Stored = Callable[[np.ndarray, TensorType, TensorType], np.ndarray]
+"""Stored integers of a type to those of another."""
+
+
+class Function(Pointwise):
+    """One function: on float32, and on the integer types that `stored` is given for."""
+
+    def __init__(
+        self, name: str, short: str, real: _Real, stored: _Stored | None = None, *integers: DType
+    ) -> None:
+        self.name, self.short = name, short
+        self._real, self._stored = real, stored
+        self.integers = integers
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """One of its types on both sides, scales that the integer kernel can apply."""
+        super().check(attrs, args, result)
+        if self._stored is not None and result.dtype is not DType.FLOAT32:
+            self._stored(np.zeros(1, result.dtype.numpy), operand(args, 0, "argument"), result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: kernels/elementwise.cc and the reference kernel of each name."""
+        del attrs
+        value = present(values, 0, "argument")
+        if result.dtype is not DType.FLOAT32:
+            assert self._stored is not None
+            return self._stored(value, operand(args, 0, "argument"), result).astype(result.dtype.numpy)
+        with np.errstate(all="ignore"):
+            return np.asarray(self._real(value), np.float32)
+
+
+def _wide(function: _Real) -> _Real:
+    """In double, rounded to float32 at the end."""
+    return lambda value: function(value.astype(np.float64)).astype(np.float32)
+
+
+def _rsqrt(value: np.ndarray) -> np.ndarray:
+    return np.float32(1) / np.sqrt(value)
+
+
+def _hard_swish(value: np.ndarray) -> np.ndarray:
+    return value * np.minimum(np.float32(6), np.maximum(np.float32(0), value + np.float32(3))) / np.float32(6)
+
+
+def _round(value: np.ndarray) -> np.ndarray:
+    """Halves to even. Source: RoundToNearest."""
+    below = np.floor(value)
+    rest = value - below
+    return np.where((rest < 0.5) | ((rest == 0.5) & (below % 2 == 0)), below, below + np.float32(1))
+
+
+def _elu(value: np.ndarray) -> np.ndarray:
+    return np.where(value < 0, np.expm1(value.astype(np.float64)), value).astype(np.float32)
+
+
+def _elu_of_table(value: np.ndarray) -> np.ndarray:
+    """As the int8 kernel has it: exp(x) - 1 in float32."""
+    power = np.exp(value.astype(np.float64)).astype(np.float32)
+    return np.where(value < 0, power - np.float32(1), value)
+
+
+def _clipped(values: np.ndarray, result: TensorType) -> np.ndarray:
+    return np.clip(values + result.zero_point, *result.dtype.limits)
+
+
+def _abs_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """Source: AbsEvalQuantized."""
+    size = np.abs(value.astype(np.int64) - argument.zero_point)
+    return _clipped(multiply_by_quantized_multiplier(size, *relu_multiplier(argument, result)), result)
+
+
+def _elu_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """Source: kernels/activations.cc, EluPrepare."""
+    return lookup_table(_elu_of_table, argument, result)[value.view(np.uint8)]
+
+
+_SHIFT = 20
+"""Fractional bits of an inverse root between its two steps."""
+
+
+def _rsqrt_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """Source: RsqrtEvalQuantized. Below the zero point, where TFLite refuses to run, as at it."""
+    factor = float(np.float32(np.sqrt(np.float32(argument.scale))) * np.float32(result.scale))
+    multiplier, shift = quantize_multiplier(1.0 / factor)
+    table = np.full(256, result.dtype.limits[1], np.int64)
+    for size in range(1, 256):
+        inverse, power = _inverse_root(size)
+        root = multiply_by_quantized_multiplier(1, inverse, power + _SHIFT)
+        table[size] = _clipped(multiply_by_quantized_multiplier(root, multiplier, shift - _SHIFT), result)
+    return table[np.maximum(value.astype(np.int64) - argument.zero_point, 0)]
+
+
+def _inverse_root(size: int) -> tuple[int, int]:
+    """1 / sqrt(size) as (multiplier, shift), size from 1 to 255: five steps of Newton's method, three integer
+    bits. Source: GetInvSqrtQuantizedMultiplierExp."""
+    if size == 1:
+        return INT32_MAX, 0
+    pairs = (32 - size.bit_length() - 1) // 2 - 1
+    number = np.int64(size << (2 * pairs)) >> 1
+    half = rounding_divide_by_power(number, 1)
+    x = np.int64(1 << 28)
+    for _ in range(5):
+        cube = saturating_shift_left(doubling_high_mul(doubling_high_mul(x, x), x), 6)
+        step = doubling_high_mul((1 << 28) + (1 << 27), x) - doubling_high_mul(half, cube)
+        x = saturating_shift_left(step, 3)
+    return int(doubling_high_mul(x, 1518500250)), pairs - 11
+
+
+def _hard_swish_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """On 16 bits, as TFLite. Source: reference_ops::HardSwish of HardSwishParams."""
+    found = hard_swish_params(argument, result)
+    hires = (value.astype(np.int64) - argument.zero_point) << 7
+    preshift = _high_mul_16(hires, found.result_multiplier)
+    relu = hires
+    if found.relu_shift > 0:
+        relu = np.clip(relu << (found.relu_shift - 1), -32768, 32767)
+    relu = _high_mul_16(relu, found.relu_multiplier)
+    if found.relu_shift > 0:
+        relu = np.clip(relu << 1, -32768, 32767)
+    if found.relu_shift < 0:
+        relu = rounding_divide_by_power(relu, -found.relu_shift)
+    relu = (relu + (1 << 15)) >> 1
+    product = relu * preshift
+    towards_zero = np.sign(product) * (np.abs(product) >> 15)
+    return _clipped(rounding_divide_by_power(towards_zero, -found.result_shift), result)
+
+
+def _high_mul_16(values: np.ndarray, multiplier: int) -> np.ndarray:
+    """Source: gemmlowp SaturatingRoundingDoublingHighMul of int16_t: halves away from zero in the product."""
+    product = values * multiplier
+    nudged = product + np.where(product >= 0, 1 << 14, 1 - (1 << 14))
+    return np.minimum(np.sign(nudged) * (np.abs(nudged) >> 15), 32767)
+
+
+OPERATORS: tuple[Op, ...] = (
+    Function("ABS", "abs", np.abs, _abs_stored, DType.INT8, DType.INT16),
+    Function("CEIL", "ceil", np.ceil),
+    Function("COS", "cos", _wide(np.cos)),
+    Function("ELU", "elu", _elu, _elu_stored, DType.INT8),
+    Function("EXP", "exp", _wide(np.exp)),
+    Function("FLOOR", "floor", np.floor),
+    Function("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
+    Function("LOG", "log", _wide(np.log)),
+    Function("ROUND", "round", _round),
+    Function("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8),
+    Function("SIN", "sin", _wide(np.sin)),
+    Function("SQRT", "sqrt", np.sqrt),
+)
+"""All of this family."""
