@@ -5,6 +5,7 @@ where there are, as TFLite's integer kernels do.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from codegen.ir.fixed_point import (
 )
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import operand, present
-from codegen.ir.ops.base.parameters import hard_swish_params, lookup_table, relu_multiplier
+from codegen.ir.ops.base.parameters import lookup_table, relu_multiplier
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.types import DType, TensorType
 
@@ -131,9 +132,44 @@ def _inverse_root(size: int) -> tuple[int, int]:
     return int(doubling_high_mul(x, 1518500250)), pairs - 11
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _HardSwishParams:
+    """HARD_SWISH on int8: factors of 16 bits to the result and to [-1, 1] of [-3, 3]."""
+
+    result_multiplier: int
+    result_shift: int
+    relu_multiplier: int
+    relu_shift: int
+
+
+def _hard_swish_params(argument: TensorType, result: TensorType) -> _HardSwishParams:
+    """Parameters of HARD_SWISH on int8, computed in float32. Source: HardSwishPrepare."""
+    with np.errstate(all="ignore"):
+        fine = np.float32(1 / 128) * np.float32(argument.scale)
+        result_factor = float(fine / np.float32(result.scale))
+        relu_factor = float(fine / (np.float32(3) / np.float32(32768)))
+    result_multiplier, result_shift = quantize_multiplier(result_factor)
+    relu_multiplier_, relu_shift = quantize_multiplier(relu_factor)
+    if result_shift > 0:
+        raise ValueError(
+            f"a factor of {argument.scale / result.scale:g} between quantisations is too large for HARD_SWISH"
+        )
+    return _HardSwishParams(
+        result_multiplier=_of_16_bits(result_multiplier),
+        result_shift=result_shift,
+        relu_multiplier=_of_16_bits(relu_multiplier_),
+        relu_shift=relu_shift,
+    )
+
+
+def _of_16_bits(multiplier: int) -> int:
+    """Source: DownScaleInt32ToInt16Multiplier."""
+    return 32767 if multiplier >= INT32_MAX - (1 << 15) else (multiplier + (1 << 15)) >> 16
+
+
 def _hard_swish_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
     """On 16 bits, as TFLite. Source: reference_ops::HardSwish of HardSwishParams."""
-    found = hard_swish_params(argument, result)
+    found = _hard_swish_params(argument, result)
     hires = (value.astype(np.int64) - argument.zero_point) << 7
     preshift = _high_mul_16(hires, found.result_multiplier)
     relu = hires

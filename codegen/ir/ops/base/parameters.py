@@ -310,39 +310,6 @@ def prelu_params(value: TensorType, slope: TensorType, result: TensorType) -> Le
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HardSwishParams:
-    """HARD_SWISH on int8: factors of 16 bits to the result and to [-1, 1] of [-3, 3]."""
-
-    result_multiplier: int
-    result_shift: int
-    relu_multiplier: int
-    relu_shift: int
-
-
-def hard_swish_params(argument: TensorType, result: TensorType) -> HardSwishParams:
-    """Parameters of HARD_SWISH on int8, computed in float32. Source: HardSwishPrepare."""
-    fine = _float32_product(1 / 128, argument.scale)
-    result_multiplier, result_shift = quantize_multiplier(_float32_quotient(fine, result.scale))
-    step = _float32_quotient(3.0, 32768.0)
-    relu_factor, relu_shift = quantize_multiplier(_float32_quotient(fine, step))
-    if result_shift > 0:
-        raise ValueError(
-            f"a factor of {argument.scale / result.scale:g} between quantisations is too large for HARD_SWISH"
-        )
-    return HardSwishParams(
-        result_multiplier=_of_16_bits(result_multiplier),
-        result_shift=result_shift,
-        relu_multiplier=_of_16_bits(relu_factor),
-        relu_shift=relu_shift,
-    )
-
-
-def _of_16_bits(multiplier: int) -> int:
-    """Source: DownScaleInt32ToInt16Multiplier."""
-    return 32767 if multiplier >= INT32_MAX - (1 << 15) else (multiplier + (1 << 15)) >> 16
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SoftmaxParams:
     """SOFTMAX on int8: factor of differences to the row's maximum (to Q5.26), and the least that counts."""
 
