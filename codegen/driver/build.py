@@ -40,9 +40,10 @@ from codegen.search import (
     SearchOptions,
     Sizes,
     board_pools,
-    check_single,
+    check_named,
     search,
     search_sizes,
+    state_bytes,
 )
 
 
@@ -96,6 +97,7 @@ def plan_model(
     beside: Mapping[str, int] | None = None,
     alone: bool = False,
     ready: "Prepared | None" = None,
+    all_state_bytes: int = 0,
     progress: Progress = silent,
 ) -> Planned:
     """Import, rewrite and search one model. Raises CodegenError as those stages do.
@@ -103,7 +105,7 @@ def plan_model(
     `limits`: bytes by pool that other models leave, instead of what `options` say of these pools. `beside`:
     bytes by constant pool that the code leaves. `alone`:
     no other model runs in its pools. `ready`: the model of `path`, one of several, prepared already; rules
-    for constants may then be meant for another model.
+    for constants may then be meant for another model. `all_state_bytes`: of several models together.
     """
     check_sizes(options)
     among_others = ready is not None
@@ -116,7 +118,7 @@ def plan_model(
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
-    choices = replace(choices, beside_code=beside or {}, plans=plans)
+    choices = replace(choices, beside_code=beside or {}, plans=plans, state_bytes=all_state_bytes)
     if limits is not None:
         choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
     progress(f"plan {name}")
@@ -238,8 +240,9 @@ def build(
     check_place(options.lock)
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))
-    check_single(options.states, tuple(files))
+    check_named(options.states, tuple(files))
     ready = _all_prepared(files, board, options, emulated=emulated, progress=progress)
+    lasting_bytes = _state_bytes(ready, board, options)
 
     def planned(name: str, limits: Mapping[str, int], beside: Mapping[str, int]) -> Planned:
         with of_model(name if ready else None):
@@ -253,6 +256,7 @@ def build(
                 beside=beside,
                 alone=not ready,
                 ready=ready.get(name),
+                all_state_bytes=lasting_bytes,
                 progress=progress,
             )
 
@@ -305,6 +309,16 @@ def _changed_meanwhile(folder: Path, changed: list[Message]) -> Callable[[str, s
         changed.append(Message(code="E236", where=str(folder), text=text, help=help_))
 
     return tell
+
+
+def _state_bytes(ready: Mapping[str, Prepared], board: Board, options: Options) -> int:
+    """What the state of several models takes together."""
+    alignment = max(board.buffer_alignment_bytes, board.pool_alignment_bytes)
+    found = 0
+    for name, each in ready.items():
+        rules = [rule for rule in options.states if rule.model == name]
+        found += state_bytes(each.module.main, rules, alignment)
+    return found
 
 
 def _all_prepared(

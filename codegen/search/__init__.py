@@ -8,7 +8,7 @@ from codegen.search.kernels.in_place import SharingMode
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.ranges.ranged import Sizes
 from codegen.search.search import Frontier, check, curve, search, search_sizes
-from codegen.search.states import check_single
+from codegen.search.states import check_named, state_bytes
 from codegen.search.steps.schedule import ScheduleMode
 
 __all__ = [
@@ -23,9 +23,10 @@ __all__ = [
     "StageMode",
     "board_pools",
     "check",
-    "check_single",
+    "check_named",
     "curve",
     "report_unused",
     "search",
     "search_sizes",
+    "state_bytes",
 ]

@@ -102,6 +102,8 @@ class Choices(SearchOptions):
     """Of memory plans that the search has weighed."""
     among_others: bool = False
     """Other models are built too: a rule that applies to nothing here may be for one of them."""
+    state_bytes: int = 0
+    """What the state of all models takes, where there are several: a pool of its own."""
     state_inputs: frozenset[str] = frozenset()
     """Inputs that are state: `search` knows them when it has paired `states`."""
     shifted_inputs: frozenset[str] = frozenset()

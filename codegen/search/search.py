@@ -185,11 +185,14 @@ class _Ready:
     ) -> Planning:
         """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks."""
         board, function = self._board, self._module.main
-        pools = board_pools(board, choices.pool_limits, emulated=choices.emulated)
+        pools = board_pools(
+            board, choices.pool_limits, emulated=choices.emulated, state_bytes=choices.state_bytes
+        )
+        plain = pools[:-1] if choices.state_bytes else pools
         function, prim_funcs = plan_devices(
             function,
             reading(chosen, choices.reads),
-            board_offer(board, [pool.name for pool in pools]),
+            board_offer(board, [pool.name for pool in plain]),
             _owners(function, choices),
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)
@@ -275,7 +278,7 @@ def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...
     """The states of model `name`; raises CodegenError as `of_file` and `paired` do."""
     rules = [rule for rule in choices.states if rule.model in (None, name)]
     inputs, outputs = io_tensors("input", function.params), io_tensors("output", _variables(function))
-    own = of_file(function, inputs, outputs, io=choices.io, among_others=choices.among_others)
+    own = of_file(function, inputs, outputs, io=choices.io)
     taken = {field for state in own for field in (("in", state.input), ("out", state.output))}
     inputs = tuple(tensor for tensor in inputs if ("in", tensor.field) not in taken)
     outputs = tuple(tensor for tensor in outputs if ("out", tensor.field) not in taken)

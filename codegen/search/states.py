@@ -28,16 +28,20 @@ def io_tensors(kind: str, variables: Sequence[Var]) -> tuple[IoTensor, ...]:
     )
 
 
+def state_bytes(function: Function, rules: Sequence[StateRule], alignment: int) -> int:
+    """What state takes at most that `function` keeps or `rules` declare of it, each aligned so."""
+    inputs = io_tensors("input", function.params)
+    wanted = {rule.input for rule in rules}
+    found = {each.param for each in function.states}
+    found |= {index for index, each in enumerate(inputs) if not wanted.isdisjoint((each.origin, each.field))}
+    return sum(-(-inputs[index].type.size_bytes // alignment) * alignment for index in found)
+
+
 def of_file(
-    function: Function,
-    inputs: Sequence[IoTensor],
-    outputs: Sequence[IoTensor],
-    *,
-    io: IoMode,
-    among_others: bool,
+    function: Function, inputs: Sequence[IoTensor], outputs: Sequence[IoTensor], *, io: IoMode
 ) -> tuple[State, ...]:
     """The variables of the file that `function` is, with these inputs and outputs. Raises CodegenError E268
-    where the caller owns inputs and outputs, E269 where `among_others` share its pools."""
+    where the caller owns inputs and outputs."""
     found = tuple(
         State(
             input=inputs[each.param].field,
@@ -52,9 +56,6 @@ def of_file(
     if found and io is IoMode.CALLER:
         text = f"with --io caller no input or output is the model's own, state neither: {names}"
         messages.add("E268", text, help="use --io pool")
-    if found and among_others:
-        text = f"models that are built together share pools, in which no state lasts: {names}"
-        messages.add("E269", text, help="build the model with state by itself")
     messages.raise_if_any()
     return found
 
@@ -194,19 +195,14 @@ def check_apart(program: Program) -> None:
     messages.raise_if_any()
 
 
-def check_single(rules: Sequence[StateRule], models: Sequence[str]) -> None:
-    """Raise CodegenError naming every state of a build of several models: E269, or E244 where it is of none
-    of them."""
+def check_named(rules: Sequence[StateRule], models: Sequence[str]) -> None:
+    """Raise CodegenError E244 naming every state of a build of several models that is of none of them, or
+    does not say of which."""
     messages = Messages()
     for rule in rules if len(models) > 1 else ():
-        if rule.model is not None and rule.model not in models:
-            help_ = f"models of this build are {', '.join(models)}"
+        help_ = f"models of this build are {', '.join(models)}"
+        if rule.model is None:
+            messages.add("E244", "of several models, state says of which it is", where=rule.who, help=help_)
+        elif rule.model not in models:
             messages.add("E244", f"no model is called {rule.model}", where=rule.who, help=help_)
-        else:
-            messages.add(
-                "E269",
-                f"models that are built together ({', '.join(models)}) share pools, in which no state lasts",
-                where=rule.who,
-                help="build the model with state by itself",
-            )
     messages.raise_if_any()

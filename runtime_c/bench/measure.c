@@ -39,9 +39,9 @@ static const cg_port_pools *section_of(const cg_bench_pool *pool)
 
 /*
  * Bytes in front of and behind a pool: guard bands, and pools of other models, which nobody uses
- * while this model runs.
+ * while this model runs; not what is a pool of the model too.
  */
-static byte_range bytes_before(const cg_bench_pool *pool)
+static byte_range bytes_before(const cg_bench_model *model, const cg_bench_pool *pool)
 {
     const cg_port_pools *const section = section_of(pool);
     byte_range range = {pool->base, pool->base};
@@ -49,16 +49,29 @@ static byte_range bytes_before(const cg_bench_pool *pool)
         const uint32_t free = (uint32_t)(pool->base - section->front);
         range.start -= free < AROUND_BYTES ? free : AROUND_BYTES;
     }
+    for (uint32_t i = 0; i < model->pool_count; i++) {
+        const uint32_t granules = model->pools[i].size_bytes + CG_MPU_GRANULE_BYTES - 1u;
+        uint8_t *const end = model->pools[i].base + (granules - (granules % CG_MPU_GRANULE_BYTES));
+        if (end <= pool->base && end > range.start) {
+            range.start = end;
+        }
+    }
     return range;
 }
 
-static byte_range bytes_behind(const cg_bench_pool *pool)
+static byte_range bytes_behind(const cg_bench_model *model, const cg_bench_pool *pool)
 {
     const cg_port_pools *const section = section_of(pool);
     byte_range range = {pool->base + pool->size_bytes, pool->base + pool->size_bytes};
     if (section != NULL) {
         const uint32_t free = (uint32_t)(section->guard_end - range.start);
         range.end += free < AROUND_BYTES ? free : AROUND_BYTES;
+    }
+    for (uint32_t i = 0; i < model->pool_count; i++) {
+        uint8_t *const base = model->pools[i].base;
+        if (base > pool->base && base < range.end) {
+            range.end = base;
+        }
     }
     return range;
 }
@@ -110,17 +123,18 @@ void cg_measure_paint(const cg_bench_model *model, uint8_t paint)
     last_paint = paint;
     for (uint32_t i = 0; i < model->pool_count; i++) {
         const cg_bench_pool *const pool = &model->pools[i];
-        fill((byte_range){bytes_before(pool).start, bytes_behind(pool).end}, paint);
+        fill((byte_range){bytes_before(model, pool).start, bytes_behind(model, pool).end}, paint);
     }
     fill((byte_range){cg_board.stack_start, cg_context_stack_top()}, paint);
 }
 
-cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint)
+cg_marks cg_measure_pool(const cg_bench_model *model, const cg_bench_pool *pool, uint8_t paint)
 {
     const byte_range inside = {pool->base, pool->base + pool->size_bytes};
     return (cg_marks){
         .peak_bytes = (uint32_t)(highest_use(inside, paint) - pool->base),
-        .intact = untouched(bytes_before(pool), paint) && untouched(bytes_behind(pool), paint),
+        .intact = untouched(bytes_before(model, pool), paint) &&
+                  untouched(bytes_behind(model, pool), paint),
     };
 }
 
@@ -178,18 +192,22 @@ static void add_data(range_list *list, const cg_port_pools *section)
     }
 }
 
+/* From the first of the model's pools in a section to the last: one range, as there are few. */
 static void add_pools(range_list *list, const cg_bench_model *model, const cg_port_pools *section)
 {
-    const uint32_t floor = section->region_start;
+    cg_mpu_range all = {section->region_start, 0, 0, CG_MPU_READ_WRITE};
     for (uint32_t i = 0; i < model->pool_count; i++) {
         const cg_bench_pool *const pool = &model->pools[i];
         if (section_of(pool) == section) {
-            const uint32_t end = address_of(bytes_behind(pool).end);
+            const uint32_t start = address_of(bytes_before(model, pool).start);
+            const uint32_t behind = address_of(bytes_behind(model, pool).end);
             const uint32_t guarded = address_of(pool->base) + pool->size_bytes + pool->guard_bytes;
-            add(list, (cg_mpu_range){floor, address_of(bytes_before(pool).start),
-                                     guarded < end ? guarded : end, CG_MPU_READ_WRITE});
+            const uint32_t end = guarded < behind ? guarded : behind;
+            all.start = (all.end == 0 || start < all.start) ? start : all.start;
+            all.end = end > all.end ? end : all.end;
         }
     }
+    add(list, all);
 }
 
 /* Everything the model needs; of no model, what every model needs beside its pools. */

@@ -14,7 +14,7 @@ typedef struct {
 
 /* Fills the model's pools, bytes around them that belong to nobody now, and the model's stack. */
 void cg_measure_paint(const cg_bench_model *model, uint8_t paint);
-cg_marks cg_measure_pool(const cg_bench_pool *pool, uint8_t paint);
+cg_marks cg_measure_pool(const cg_bench_model *model, const cg_bench_pool *pool, uint8_t paint);
 /* Bytes of stack the last run used, from the stack pointer at the call. */
 uint32_t cg_measure_stack(uint8_t paint);
 /* The same of core 1, from where it waits for steps and with that; 0 where it does not run. */

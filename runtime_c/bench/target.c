@@ -375,7 +375,7 @@ static uint32_t marks(void)
         return CG_LINK_NOT_NOW;
     }
     const uint8_t value = (uint8_t)argument(2);
-    const cg_marks found = cg_measure_pool(&model->pools[argument(1)], value);
+    const cg_marks found = cg_measure_pool(model, &model->pools[argument(1)], value);
     reply_bytes = CG_LINK_HEADER_BYTES;
     put(found.peak_bytes);
     put(found.intact);

@@ -32,28 +32,57 @@ static struct {
     uint32_t step;
 } current;
 
-/* A pool with its guards: what is painted, poisoned and checked. */
-static uint8_t *guarded_base(const cg_bench_pool *pool)
+/*
+ * The guards of a pool: bytes that belong to nobody, or to other models, which do not run; fewer
+ * where another pool of the model is near.
+ */
+static size_t guard_before(const cg_bench_model *model, const cg_bench_pool *pool)
 {
-    return pool->base - CG_HOST_GUARD_BYTES;
+    size_t bytes = CG_HOST_GUARD_BYTES;
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        const uint8_t *end = model->pools[i].base + model->pools[i].size_bytes;
+        if (end <= pool->base && (size_t)(pool->base - end) < bytes) {
+            bytes = (size_t)(pool->base - end);
+        }
+    }
+    return bytes;
 }
 
-static size_t guarded_bytes(const cg_bench_pool *pool)
+static size_t guard_behind(const cg_bench_model *model, const cg_bench_pool *pool)
 {
-    return (size_t)pool->size_bytes + 2u * (size_t)CG_HOST_GUARD_BYTES;
+    size_t bytes = CG_HOST_GUARD_BYTES;
+    const uint8_t *end = pool->base + pool->size_bytes;
+    for (uint32_t i = 0; i < model->pool_count; ++i) {
+        const uint8_t *base = model->pools[i].base;
+        if (base >= end && (size_t)(base - end) < bytes) {
+            bytes = (size_t)(base - end);
+        }
+    }
+    return bytes;
+}
+
+/* A pool with its guards: what is painted, poisoned and checked. */
+static uint8_t *guarded_base(const cg_bench_model *model, const cg_bench_pool *pool)
+{
+    return pool->base - guard_before(model, pool);
+}
+
+static size_t guarded_bytes(const cg_bench_model *model, const cg_bench_pool *pool)
+{
+    return guard_before(model, pool) + pool->size_bytes + guard_behind(model, pool);
 }
 
 static void forbid_pools(const cg_bench_model *model)
 {
     for (uint32_t i = 0; i < model->pool_count; ++i) {
-        FORBID(guarded_base(&model->pools[i]), guarded_bytes(&model->pools[i]));
+        FORBID(guarded_base(model, &model->pools[i]), guarded_bytes(model, &model->pools[i]));
     }
 }
 
 static void allow_pools(const cg_bench_model *model)
 {
     for (uint32_t i = 0; i < model->pool_count; ++i) {
-        ALLOW(guarded_base(&model->pools[i]), guarded_bytes(&model->pools[i]));
+        ALLOW(guarded_base(model, &model->pools[i]), guarded_bytes(model, &model->pools[i]));
     }
 }
 
@@ -98,10 +127,13 @@ static uint32_t peak_of(const cg_bench_pool *pool, uint8_t paint)
     return peak;
 }
 
-static uint8_t is_guard_intact(const cg_bench_pool *pool, uint8_t paint)
+static uint8_t is_guard_intact(const cg_bench_model *model, const cg_bench_pool *pool,
+                               uint8_t paint)
 {
-    for (uint32_t i = 0; i < CG_HOST_GUARD_BYTES; ++i) {
-        if (guarded_base(pool)[i] != paint || pool->base[pool->size_bytes + i] != paint) {
+    const uint8_t *at = guarded_base(model, pool);
+    const uint8_t *end = at + guarded_bytes(model, pool);
+    for (; at < end; ++at) {
+        if ((at < pool->base || at >= pool->base + pool->size_bytes) && *at != paint) {
             return 0;
         }
     }
@@ -112,7 +144,8 @@ void cg_host_begin(uint32_t model_index, uint8_t paint)
 {
     const cg_bench_model *model = cg_bench_models[model_index];
     for (uint32_t i = 0; i < model->pool_count; ++i) {
-        memset(guarded_base(&model->pools[i]), paint, guarded_bytes(&model->pools[i]));
+        memset(guarded_base(model, &model->pools[i]), paint,
+               guarded_bytes(model, &model->pools[i]));
     }
     if (model->start != NULL) {
         model->start();
@@ -158,7 +191,8 @@ void cg_host_marks(uint32_t model_index, uint8_t paint, uint32_t *peaks, uint8_t
     *guards_intact = 1;
     for (uint32_t i = 0; i < model->pool_count; ++i) {
         peaks[i] = peak_of(&model->pools[i], paint);
-        *guards_intact = (uint8_t)(*guards_intact & is_guard_intact(&model->pools[i], paint));
+        *guards_intact =
+            (uint8_t)(*guards_intact & is_guard_intact(model, &model->pools[i], paint));
     }
 }
 
@@ -193,8 +227,8 @@ void __asan_on_error(void)
             current.step == NO_STEP ? -1L : (long)current.step, access,
             __asan_get_report_access_size());
     for (uint32_t i = 0; i < model->pool_count; ++i) {
-        const uint8_t *base = guarded_base(&model->pools[i]);
-        if (address >= base && address < base + guarded_bytes(&model->pools[i])) {
+        const uint8_t *base = guarded_base(model, &model->pools[i]);
+        if (address >= base && address < base + guarded_bytes(model, &model->pools[i])) {
             fprintf(stderr, " pool=%s offset=%ld", model->pools[i].name,
                     (long)(address - model->pools[i].base));
         }

@@ -12,6 +12,7 @@ from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.rules import StateRule
 from codegen.plan.check import replay, validate
+from codegen.plan.models import joint
 from codegen.program.interface import IoMode
 from codegen.program.program import Program
 from tests.e2e.streaming import FRAMES, STATES, streaming
@@ -114,17 +115,44 @@ def test_the_application_has_to_have_inputs_and_outputs(tmp_path: Path) -> None:
     ]
 
 
-def test_several_models_have_no_state(tmp_path: Path) -> None:
+def test_of_several_models_state_says_of_which_it_is(tmp_path: Path) -> None:
     first = streaming(tmp_path)
     second = tmp_path / "other.tflite"
     second.write_bytes(first.read_bytes())
-    rules = (replace(PAST, model="other"), replace(MEAN, model="nobody"))
+    rules = (PAST, replace(MEAN, model="nobody"))
     with pytest.raises(CodegenError) as caught:
         build([first, second], Options(board="mps2-an386", states=rules), tmp_path / "build")
     assert _texts(caught) == [
-        "E269 codegen.toml, state 1: models that are built together (stream, other) share pools, in which "
-        "no state lasts",
+        "E244 codegen.toml, state 1: of several models, state says of which it is",
         "E244 codegen.toml, state 2: no model is called nobody",
+    ]
+
+
+def test_state_of_several_models_lies_apart(tmp_path: Path) -> None:
+    """All of both models share one pool, but for the state of one, which nobody else may touch."""
+    first = streaming(tmp_path)
+    second = tmp_path / "other.tflite"
+    second.write_bytes(first.read_bytes())
+    rules = tuple(replace(state, model=name) for name in ("stream", "other") for state in STATES)
+    bundle = build([first, second], Options(board="host", states=rules), tmp_path / "build").bundle
+    assert [pool.name for pool in bundle.pools] == ["sram", "sram_state"]
+    held: dict[str, list[tuple[int, int]]] = {}
+    for program in bundle.programs:
+        for old, _ in program.signature.state_tensors:
+            place = program.memory.plan.placements[program.memory.slices[old.value].buffer]
+            assert place.pool == "sram_state"
+            start = bundle.base(program.name, place.pool) + place.offset
+            held.setdefault(program.name, []).append((start, start + old.type.size_bytes))
+        assert bundle.base(program.name, "sram") == 0
+    assert all(
+        stop <= begin or end <= start for start, stop in held["stream"] for begin, end in held["other"]
+    )
+    moved = replace(bundle, bases={**bundle.bases, ("other", "sram_state"): 0})
+    assert joint.faults(moved) == [
+        f"other and stream keep state and share bytes of pool sram_state from {place} on"
+        for place in sorted(
+            {max(one[0], two[0]) for one in held["stream"] for two in held["stream"] if one == two}
+        )
     ]
 
 

@@ -72,7 +72,7 @@ def run_host(image: Image, board: Board, request: RunRequest, progress: Progress
     fit the image (sizes, pools).
     """
     del board
-    with _loaded(image.path) as (ffi, library):
+    with loaded(image.path) as (ffi, library):
         model = _Model(ffi, library, request)
         cases = model.sequence(progress) if request.sequence else tuple(model.cases(progress))
         trace = model.trace(request.cases[0]) if request.trace is Trace.RESULTS else ()
@@ -80,7 +80,7 @@ def run_host(image: Image, board: Board, request: RunRequest, progress: Progress
 
 
 @contextmanager
-def _loaded(path: Path) -> Generator[tuple[Any, Any]]:
+def loaded(path: Path) -> Generator[tuple[Any, Any]]:
     """Load a copy of the library: the loader would hand out a library of the same file only once."""
     ffi: Any = FFI()  # its attributes are made at run time
     ffi.cdef(_DECLARATIONS)

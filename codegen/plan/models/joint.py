@@ -28,10 +28,26 @@ _SET_FILES = ("", "_data", "_pools")
 def together(programs: Sequence[Program]) -> Bundle:
     """The bundle of models that never run at once: each pool is as large as the largest need of it.
 
-    One model keeps its constants as they are; those of several are linked once, equal ones shared. Raises
-    CodegenError as `constants.link` does, ValueError as `Bundle` does.
+    One model keeps its constants as they are; those of several are linked once, equal ones shared. Where a
+    model keeps state in a pool, models follow each other. Raises CodegenError as `constants.link` does,
+    ValueError as `Bundle` does.
     """
-    return based(programs, {(each.name, pool.name): 0 for each in programs for pool in own_pools(each)})
+    lasting = {pool for each in programs for pool in state_pools(each)}
+    bases: dict[tuple[str, str], int] = {}
+    ends = dict.fromkeys(lasting, 0)
+    for each in programs:
+        for pool in own_pools(each):
+            base = -(-ends.get(pool.name, 0) // pool.alignment) * pool.alignment
+            bases[each.name, pool.name] = base
+            if pool.name in lasting:
+                ends[pool.name] = base + pool.size_bytes
+    return based(programs, bases)
+
+
+def state_pools(program: Program) -> frozenset[str]:
+    """Pools in which a model keeps state: no other model may share their bytes."""
+    slices, placements = program.memory.slices, program.memory.plan.placements
+    return frozenset(placements[slices[old.value].buffer].pool for old, _ in program.signature.state_tensors)
 
 
 def based(
@@ -142,7 +158,8 @@ def join(
 def joint_problem(
     programs: Sequence[Program], concurrent: Groups, *, pools: Sequence[Pool], limits: Limits
 ) -> Problem:
-    """One buffer for all bytes of a model in a pool; concurrent models are in conflict, others are not."""
+    """One buffer for all bytes of a model in a pool; concurrent models are in conflict, and in a pool with
+    state all are; others are not."""
     times = _times([program.name for program in programs], concurrent)
     sizes = {
         (each.name, pool.name): (each.memory.peak_bytes(pool.name), pool.alignment)
@@ -161,10 +178,13 @@ def joint_problem(
         for key, (size, alignment) in sizes.items()
     }
     beside = pairs(concurrent)
+    lasting = {pool for each in programs for pool in state_pools(each)}
     conflicts = [
         plain(buffers[one], buffers[other])
         for one, other in combinations(buffers, 2)
-        if one[0] == other[0] or tuple(sorted((one[0], other[0]))) in beside
+        if one[0] == other[0]
+        or tuple(sorted((one[0], other[0]))) in beside
+        or (one[1] == other[1] and one[1] in lasting)
     ]
     return Problem(
         buffers=tuple(buffers.values()),
@@ -208,11 +228,14 @@ def faults(bundle: Bundle) -> list[str]:
         for pool, start, stop in ranges:
             if start < 0 or stop > sizes[pool]:
                 found.append(f"{model} has bytes {start} to {stop} of pool {pool}, which has {sizes[pool]}")
-    for first, second in sorted(pairs(bundle.concurrent)):
+    lasting = {pool for each in bundle.programs for pool in state_pools(each)}
+    for first, second in combinations(sorted(taken), 2):
+        beside = (first, second) in pairs(bundle.concurrent)
         for pool, start, stop in taken[first]:
             for other, begin, end in taken[second]:
-                if pool == other and max(start, begin) < min(stop, end):
-                    text = f"{first} and {second} are concurrent and share bytes of pool {pool}"
+                if pool == other and max(start, begin) < min(stop, end) and (beside or pool in lasting):
+                    why = "are concurrent" if beside else "keep state"
+                    text = f"{first} and {second} {why} and share bytes of pool {pool}"
                     found.append(f"{text} from {max(start, begin)} on")
     return found
 

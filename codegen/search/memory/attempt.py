@@ -368,12 +368,20 @@ class Planning:
             return tuple(prims)
         return replacing(function, permitted(prims, self.choices.sharing), self.edge)
 
+    def _pool_candidates(self, buffer: str, kind: BufferKind) -> Sequence[str]:
+        """Where a buffer may lie: of several models state apart from all else."""
+        del kind
+        names = [pool.name for pool in self.pools]
+        if not self.choices.state_bytes:
+            return names
+        return names[-1:] if buffer in self.choices.state_inputs else names[:-1]
+
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(
             prims,
             function,
             edge=self.edge,
-            pool_candidates=dict.fromkeys(BufferKind, tuple(pool.name for pool in self.pools)),
+            pool_candidates=self._pool_candidates,
             minimum_alignment=self.board.buffer_alignment_bytes,
         )
 

@@ -1,14 +1,20 @@
-"""Pools of a board: one per writable region, the user's hard limits applied."""
+"""Pools of a board: one per writable region, the user's hard limits applied; of several models one more, for
+state, of which none shares a byte with another."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.program.problem import Pool
 
 
-def board_pools(board: Board, limits: Mapping[str, int], *, emulated: bool) -> tuple[Pool, ...]:
+def board_pools(
+    board: Board, limits: Mapping[str, int], *, emulated: bool, state_bytes: int = 0
+) -> tuple[Pool, ...]:
     """Pools in the board's order of preference. `emulated`: leave out regions the emulator lacks.
+    `state_bytes`: what the state of several models takes; it gets a pool of its own, the last, in the region
+    of the first.
 
     Raises CodegenError E215 for a limit on a pool that the board does not have.
     """
@@ -40,5 +46,13 @@ def board_pools(board: Board, limits: Mapping[str, int], *, emulated: bool) -> t
                 read_cost=region.access_cost,
                 write_cost=region.access_cost,
             )
+        )
+    if state_bytes:
+        # Test firmware opens the two by an MPU that knows granules of 32 bytes.
+        first, room = replace(pools[0], alignment=max(pools[0].alignment, 32)), pools[0].room_bytes or 0
+        left = max(room - state_bytes, 0)
+        pools[0] = replace(first, limit_bytes=min(first.limit_bytes, left), room_bytes=left)
+        pools.append(
+            replace(first, name=f"{first.name}_state", limit_bytes=state_bytes, room_bytes=state_bytes)
         )
     return tuple(pools)
