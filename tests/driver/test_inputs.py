@@ -43,9 +43,10 @@ def test_reads_plain_and_prefixed_arrays(tmp_path: Path) -> None:
         b_x1=np.zeros(2, np.float32),
     )
     (plain,) = ArraySource.parse(str(path)).read("x", [INT8], "input")
-    assert plain.tolist() == [[1, 2, 3]]
+    assert plain is not None and plain.tolist() == [[1, 2, 3]]
     first, second = ArraySource.parse(f"{path}:b").read("x", [INT8, FLOAT], "input")
-    assert first.tolist() == [[4, 5, 6]] and second.dtype == np.float32
+    assert first is not None and first.tolist() == [[4, 5, 6]]
+    assert second is not None and second.dtype == np.float32
 
 
 def test_all_problems_of_a_file_at_once(tmp_path: Path) -> None:

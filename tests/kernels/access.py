@@ -7,7 +7,10 @@ nothing yet). Written from the loops in runtime_c/kernels, not from the formulas
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, PoolAttrs
+from codegen.kernels.base.window import WindowShape
 from tests.kernels.layers import Layer
 
 
@@ -118,3 +121,42 @@ def _softmax(layer: Layer) -> Iterator[Event]:
         yield Event(reads=row, write=None)
         for element in row:
             yield Event(reads=[element], write=element)
+
+
+def lowest_reads(window: WindowShape) -> list[int | None]:
+    """Per result pixel the first image element of its window, from the definition of a window."""
+    batch, height, width, depth = window.image
+    found: list[int | None] = []
+    for b, y, x in np.ndindex(batch, *window.result[1:3]):
+        taps = [
+            ((b * height + row) * width + column) * depth
+            for ky, kx in np.ndindex(*window.window)
+            if 0 <= (row := y * window.stride[0] - window.padding.top + ky * window.dilation[0]) < height
+            and 0 <= (column := x * window.stride[1] - window.padding.left + kx * window.dilation[1]) < width
+        ]
+        found.append(min(taps, default=None))
+    return found
+
+
+def below_in_tiles(least: Sequence[int | None], outputs: int, length: int, most: int) -> int | None:
+    """Least safe distance in elements where, of rows of `length` pixels, the windows of up to `most` pixels
+    are read before their `outputs` are written; `least` as `lowest_reads`."""
+    steps: list[tuple[int | None, int | None]] = []
+    for start in range(0, len(least), length):
+        for pixel in range(start, start + length, most):
+            stop = min(pixel + most, start + length)
+            steps += [(None, low) for low in least[pixel:stop]]
+            steps.append((stop * outputs, None))
+    return nearest(steps)
+
+
+def nearest(steps: Sequence[tuple[int | None, int | None]]) -> int | None:
+    """The largest of (end of a write - lowest element read from then on)."""
+    worst: int | None = None
+    lowest: int | None = None
+    for end, low in reversed(steps):
+        if low is not None:
+            lowest = low if lowest is None else min(lowest, low)
+        if end is not None and lowest is not None:
+            worst = end - lowest if worst is None else max(worst, end - lowest)
+    return worst

@@ -17,6 +17,7 @@ from codegen.kernels.call import ArrayArg, NullArg, ValueArg
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis, Image, Stage, accesses, demanded, safe_distance, schedule, simulate
 from codegen.search.blocks.block_costs import LineFloor
+from tests.kernels.access import nearest
 from tests.kernels.calling import ANY_TARGET, Library, bind
 from tests.kernels.layers import Layer, Operand, fill, layer
 from tests.search.chains import random_chain
@@ -162,14 +163,7 @@ def _brute_force(planned: fused.Layout, argument: int, image: Image) -> int | No
                         steps.append((end - image.pixel_bytes + byte + 1, None))
                 else:
                     steps.append((end, low))
-    worst: int | None = None
-    lowest: int | None = None
-    for end, low in reversed(steps):
-        if low is not None:
-            lowest = low if lowest is None else min(lowest, low)
-        if end is not None and lowest is not None:
-            worst = end - lowest if worst is None else max(worst, end - lowest)
-    return worst
+    return nearest(steps)
 
 
 @pytest.mark.parametrize("stripes", [1, 2])

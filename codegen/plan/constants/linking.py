@@ -4,9 +4,7 @@ Which constant pool a piece of data lies in: what is read most goes where readin
 
 The pools' limits are hard. Within them the cost is the sum over the pieces of bytes x reads x the pool's
 read cost. Pieces are taken by reads, those with fewest pools to choose from first, and go to their cheapest
-pool with room; `cost_bound` is what no assignment can beat: bytes in order of reads filling the pools in
-order of cost, as if pieces could be cut anywhere and had no alignment. Where the greedy way misses a limit,
-the largest pieces are placed first.
+pool with room. Where the greedy way misses a limit, the largest pieces are placed first.
 
 What users say of where constants lie: `[[constant]]` of codegen.toml.
 """
@@ -46,28 +44,6 @@ def assigned(pieces: Sequence[Piece], pools: Sequence[Pool]) -> list[list[Piece]
         if not left:
             return [ordered(share) for share in shares]
     raise DoesNotLink(FlashShortage(shares=_shortages(pieces, tries[0][1], pools)))
-
-
-def read_cost(piece: Piece, pool: Pool) -> int:
-    """Cost of all reads of `piece` in `pool`; a whole number, so that sums are exact."""
-    return round(piece.byte_reads * pool.read_cost)
-
-
-def cost_bound(pieces: Sequence[Piece], pools: Sequence[Pool]) -> int:
-    """A cost that no assignment of `pieces` to `pools` within their limits can go below."""
-    room = sorted(([pool.read_cost, pool.limit_bytes] for pool in pools), key=lambda each: each[0])
-    cost = 0.0
-    for piece in sorted(pieces, key=lambda piece: -piece.reads):
-        left = piece.size_bytes
-        while left and room:
-            taken = min(left, int(room[0][1]))
-            cost += taken * piece.reads * room[0][0]
-            left -= taken
-            room[0][1] -= taken
-            if not room[0][1]:
-                del room[0]
-    # Each piece's cost is rounded by at most one half.
-    return max(int(cost) - (len(pieces) + 1) // 2, 0)
 
 
 @dataclass(slots=True)

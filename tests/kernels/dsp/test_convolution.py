@@ -23,6 +23,7 @@ from codegen.kernels.dsp.packing import channels_of, stream
 from codegen.kernels.dsp.price_s16 import tiles
 from codegen.kernels.dsp.tiles import dsp_tiling
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
+from tests.kernels.access import below_in_tiles, lowest_reads
 from tests.kernels.base.test_overlap import random_window
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.conv_layers import conv_layer, shaped_layer
@@ -170,27 +171,11 @@ def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
     if not isinstance(kernel, DspTiled):
         return
     window = kernel.operator.window(drawn.let)
-    batch, height, width, depth = window.image
+    batch, _, _, depth = window.image
     rows, columns, outputs = window.result[1:]
     one_row = window.window == (1, 1) == window.stride and window.result[:3] == window.image[:3]
     length = batch * rows * columns if one_row and depth % 4 == 0 else columns
-    least: list[int | None] = []
-    for b, y, x in np.ndindex(*window.result[:3]):
-        taps = [
-            ((b * height + row) * width + column) * depth
-            for ky, kx in np.ndindex(*window.window)
-            if 0 <= (row := y * window.stride[0] - window.padding.top + ky * window.dilation[0]) < height
-            and 0 <= (column := x * window.stride[1] - window.padding.left + kx * window.dilation[1]) < width
-        ]
-        least.append(min(taps, default=None))
-    worst: int | None = None
-    for start in range(0, len(least), length):
-        for pixel in range(start, start + length, most):
-            stop = min(pixel + most, start + length)
-            later = [read for read in least[stop:] if read is not None]
-            if later:
-                bound = stop * outputs - min(later)
-                worst = bound if worst is None else max(worst, bound)
+    worst = below_in_tiles(lowest_reads(window), outputs, length, most)
     assert tiled_below(window, dsp_tiling(window, most)) == worst
 
 

@@ -1,6 +1,5 @@
 """Depthwise kernels of the DSP extension: what they take, how they pack, how far results may reach."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -17,6 +16,7 @@ from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, ban
 from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
 from codegen.kernels.dsp.packing import channel_multipliers
 from codegen.kernels.primfunc import PrimFunc
+from tests.kernels.access import nearest
 from tests.kernels.builders import random_layer
 from tests.kernels.layers import Layer, Operand, int8_type, integer, layer, random_operand
 
@@ -223,19 +223,7 @@ def _simulated(window: WindowShape, rows: int, columns: int, channels: int) -> i
         for y, x in places:
             pixel = (image * down + y) * across + x
             steps += [(pixel * depth + c + 1, None) for c in range(start, min(start + channels, depth))]
-    return _nearest(steps)
-
-
-def _nearest(steps: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """The largest of (end of a write - lowest element read from then on)."""
-    worst: int | None = None
-    lowest: int | None = None
-    for end, low in reversed(steps):
-        if low is not None:
-            lowest = low if lowest is None else min(lowest, low)
-        if end is not None and lowest is not None:
-            worst = end - lowest if worst is None else max(worst, end - lowest)
-    return worst
+    return nearest(steps)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -22,6 +22,7 @@ from codegen.kernels.v7m.tiles import (
     workspace_bytes,
 )
 from tests.kernels import runs
+from tests.kernels.access import below_in_tiles, lowest_reads
 from tests.kernels.dsp.conv_layers import module_of, shaped_layer
 from tests.kernels.dsp.depthwise_models import DepthwiseModel, Shape, run_all
 from tests.kernels.dsp.test_depthwise_on_target import kernels_used, random_models
@@ -144,21 +145,6 @@ def random_window(seed: int, *, outputs: int = 0) -> WindowShape:
     )
 
 
-def lowest_reads(window: WindowShape) -> list[int | None]:
-    """Per result pixel the first image element of its window, from the definition of a window."""
-    batch, height, width, depth = window.image
-    found: list[int | None] = []
-    for b, y, x in np.ndindex(batch, *window.result[1:3]):
-        taps = [
-            ((b * height + row) * width + column) * depth
-            for ky, kx in np.ndindex(*window.window)
-            if 0 <= (row := y * window.stride[0] - window.padding.top + ky * window.dilation[0]) < height
-            and 0 <= (column := x * window.stride[1] - window.padding.left + kx * window.dilation[1]) < width
-        ]
-        found.append(min(taps, default=None))
-    return found
-
-
 @pytest.mark.parametrize("most", [4, 2])
 @pytest.mark.parametrize("seed", range(60))
 def test_distance_of_tiles_is_the_least_safe_one(seed: int, most: int) -> None:
@@ -167,15 +153,7 @@ def test_distance_of_tiles_is_the_least_safe_one(seed: int, most: int) -> None:
     one_row = window.window == (1, 1) == window.stride and window.result[1:3] == window.image[1:3]
     least, outputs = lowest_reads(window), window.result[3]
     length = len(least) if one_row else window.result[2]
-    worst: int | None = None
-    for start in range(0, len(least), length):
-        for pixel in range(start, start + length, most):
-            stop = min(pixel + most, start + length)
-            later = [read for read in least[stop:] if read is not None]
-            if later:
-                bound = stop * outputs - min(later)
-                worst = bound if worst is None else max(worst, bound)
-    assert tiled_below(window, tiling(window, most)) == worst
+    assert tiled_below(window, tiling(window, most)) == below_in_tiles(least, outputs, length, most)
 
 
 @pytest.mark.parametrize("multiplier", [1, 3])

@@ -15,7 +15,7 @@ import pytest
 
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
-from codegen.ir import Board, Region, Runner, SecondCore, Target, VirtualDevice
+from codegen.ir import SecondCore, VirtualDevice
 from codegen.plan.check.memories import misplaced_program
 from codegen.plan.check.validate import violations
 from codegen.plan.place.hill_climb import hill_climb
@@ -29,25 +29,11 @@ from tests.emit import samples
 from tests.emit.test_golden import on_core_1
 from tests.plan.check import mutants
 from tests.plan.check.execution import Case
+from tests.roomy import roomy_board
 from tests.testdata import model_path
 
 ENOUGH = 1000
-ROOM = 1 << 24
-BOARD = Board(
-    name="roomy",
-    title="two memories, both large",
-    target=Target(cpu="cortex-m4"),
-    runner=Runner.HOST,
-    regions=(
-        Region(name="SRAM", address=0x20000000, size_bytes=ROOM, writable=True),
-        Region(name="CCM", address=0x10000000, size_bytes=ROOM, writable=True),
-        Region(name="FLASH", address=0x08000000, size_bytes=ROOM, writable=False),
-    ),
-    code_region="FLASH",
-    data_region="SRAM",
-    stack_bytes=1024,
-    reserved_bytes=0,
-)
+BOARD = roomy_board("SRAM", "CCM")
 
 
 @cache

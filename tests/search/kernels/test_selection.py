@@ -15,7 +15,7 @@ from codegen import importers, passes
 from codegen.board import load_board
 from codegen.driver.build import Planned, pipeline, plan_model
 from codegen.driver.options import Options
-from codegen.ir import Board, Let, Region, Runner, Target, VirtualDevice
+from codegen.ir import Let, Target, VirtualDevice
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
@@ -28,6 +28,7 @@ from codegen.search.kernels.binding import Binder, Cap, step_key
 from codegen.search.kernels.costs import RAM_WORTH, cheapest
 from codegen.search.kernels.selection import select, used_code_bytes
 from codegen.settings import Optimize
+from tests.roomy import roomy_board
 from tests.search.chains import Chain
 from tests.testdata import model_path
 
@@ -187,24 +188,11 @@ def test_a_cap_below_every_kernel_permits_the_smallest() -> None:
 
 
 KWS = "mlperf_tiny/kws_ref_model"
-SMALL_BOARD = Board(
-    name="roomy",
-    title="one large memory",
-    target=Target(cpu="cortex-m4"),
-    runner=Runner.HOST,
-    regions=(
-        Region(name="SRAM", address=0x20000000, size_bytes=1 << 24, writable=True),
-        Region(name="FLASH", address=0x08000000, size_bytes=1 << 24, writable=False),
-    ),
-    code_region="FLASH",
-    data_region="SRAM",
-    stack_bytes=1024,
-    reserved_bytes=0,
-)
+ROOMY = roomy_board("SRAM")
 
 
 def planned(key: str, options: Options) -> Program:
-    return plan_model(model_path(key), SMALL_BOARD, options).program
+    return plan_model(model_path(key), ROOMY, options).program
 
 
 def in_place(program: Program) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from codegen import board as boards
 from codegen.driver.build import plan_model
 from codegen.driver.options import Options
-from codegen.ir import Board, Module, Region, Var
+from codegen.ir import Module, Var
 from codegen.ir.evaluate import evaluate
 from codegen.plan.check import replay, validate
 from codegen.plan.place import planners
@@ -27,6 +27,7 @@ from codegen.search.steps.recompute import Need, Variant, variants
 from codegen.search.steps.schedule import schedule
 from codegen.settings import Optimize
 from tests.plan.growth import calls
+from tests.roomy import roomy_board
 from tests.search.chains import random_chain
 from tests.testdata import model_path
 
@@ -197,20 +198,7 @@ def test_a_streamed_input_is_read_once() -> None:
 
 # ---- what each --optimize does with it -----------------------------------------------------------------
 
-BOARD = Board(
-    name="roomy",
-    title="one large memory",
-    target=HOST.target,
-    runner=HOST.runner,
-    regions=(
-        Region(name="SRAM", address=0x20000000, size_bytes=1 << 24, writable=True),
-        Region(name="FLASH", address=0x08000000, size_bytes=1 << 24, writable=False),
-    ),
-    code_region="FLASH",
-    data_region="SRAM",
-    stack_bytes=1024,
-    reserved_bytes=0,
-)
+BOARD = roomy_board("SRAM", cpu=HOST.target.cpu)
 
 
 def resnet(optimize: Optimize, *, limit: int | None = None, blocks: bool = False) -> Program:

@@ -12,11 +12,6 @@ _MOST_CONFLICTS = 4_000
 """Beyond this many the model itself takes too long to build and presolve."""
 
 
-def available() -> bool:
-    """Whether OR-Tools can be imported."""
-    return _module() is not None
-
-
 def solve(
     graph: Graph,
     hint: tuple[int, ...],

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from functools import partial
+from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 
@@ -22,7 +23,9 @@ from codegen.program.problem import Problem, interval_conflicts
 from tests.checkout import ROOT
 from tests.plan.place.exact import instances
 
-needs_cpsat = pytest.mark.skipif(not cpsat.available(), reason="OR-Tools is not installed (extra `solver`)")
+needs_cpsat = pytest.mark.skipif(
+    find_spec("ortools") is None, reason="OR-Tools is not installed (extra `solver`)"
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
