@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,6 @@ from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, execute_all
 from codegen.ir import Module
-from codegen.ir.ops import UserKernel
 from codegen.program.image import Trace
 from tests.testdata import golden, model_path
 
@@ -42,18 +42,18 @@ def with_logits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The outputs saturate: models show the argument of their last LOGISTIC as output 1."""
     load = importers.load
 
-    def loaded(path: Path, kernels: Sequence[UserKernel] = ()) -> Module:
-        module = load(path, kernels)
+    def shown(*args: Any) -> Module:
+        module = load(*args)
         function = module.main
         [logistic] = [let for let in function.body if let.call.op.name == "LOGISTIC"]
         logit = logistic.call.args[0]
         assert logit is not None
         first, *others = function.results
         states = [replace(each, result=each.result + 1) for each in function.states]
-        shown = replace(function, results=(first, logit, *others), states=tuple(states))
-        return replace(module, functions={function.name: shown})
+        function = replace(function, results=(first, logit, *others), states=tuple(states))
+        return replace(module, functions={function.name: function})
 
-    monkeypatch.setattr(importers, "load", loaded)
+    monkeypatch.setattr(importers, "load", shown)
 
 
 def _arrays(name: str, sequence: str, folder: Path, rows: int | None = None) -> Path:
