@@ -34,6 +34,7 @@ from codegen.ir.text import print_module
 from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle
+from codegen.program.ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
 from codegen.search import (
     Choices,
@@ -41,6 +42,7 @@ from codegen.search import (
     Sizes,
     board_pools,
     check_named,
+    largest_size,
     search,
     search_sizes,
     state_bytes,
@@ -111,7 +113,9 @@ def plan_model(
     among_others = ready is not None
     name = name or model_name(path, options.names)
     plans = Tally(progress, f"plan {name}, plans weighed:")
+    open_end = None
     if ready is None:
+        options, open_end = _closed(path, board, options, name, emulated=emulated, progress=progress)
         progress(f"import {name}")
         pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
         ready = prepared(path, options, pools, name=name)
@@ -127,6 +131,8 @@ def plan_model(
             program = search(ready.module, board, choices, name=name)
         else:
             program = search_sizes(ready.module, board, choices, ready.sizes, name=name, progress=progress)
+    if program.ranges is not None:
+        program = replace(program, ranges=replace(program.ranges, open_end=open_end))
     metadata = {
         **program.metadata,
         "options": " ".join([_spelled(options, board), *declared_kernels(ready.module)]),
@@ -200,6 +206,22 @@ def prepared(
         missed=placed.missed,
         sizes=sizes,
     )
+
+
+def _closed(
+    path: Path, board: Board, options: Options, name: str, *, emulated: bool, progress: Progress
+) -> tuple[Options, OpenEnd | None]:
+    """`options` with the largest size that fits in place of an open upper end, and why it ends there."""
+    if not any(dim.is_open for dim in options.dims):
+        return options, None
+    dims = dims_of(path, options.dims)
+    assert dims is not None, "there is an open one"
+    choices = search_choices(options, emulated=emulated)
+    symbol = next(symbol for symbol in dims.symbols if symbol.name == dims.open_symbol)
+    sizes = _sizes(path, options, dims)
+    end = largest_size(sizes, symbol, board, choices, name=name, progress=progress)
+    closed = tuple(dim.closed(end.high) if dim.is_open else dim for dim in options.dims)
+    return replace(options, dims=closed), end
 
 
 def _sizes(path: Path, options: Options, dims: Dims) -> Sizes:

@@ -33,6 +33,28 @@ class Peak:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OpenEnd:
+    """The upper end of a range that was left open: the largest size that fits, and why the next does not."""
+
+    symbol: str
+    high: int
+    pool: str = ""
+    """Which is too small for the next size; empty where something else ends the range."""
+    limit_bytes: int = 0
+    bound_bytes: int = 0
+    """What no plan of the next size goes below."""
+    needed_bytes: int = 0
+    """What the best plan found of the next size takes."""
+    refused: str = ""
+    """Why the next size is none; empty where nothing says so."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether no plan at all of the next size fits."""
+        return bool(self.refused) or self.bound_bytes > self.limit_bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Ranges:
     """The sizes of a program, and what of it depends on them. Numbers elsewhere in the program are those at
     the largest sizes; formulas in its PrimFuncs' structs and arguments stand for themselves."""
@@ -53,6 +75,8 @@ class Ranges:
     """Pool -> its bytes at every sizes that were looked at."""
     proved: bool
     """Whether these are all the sizes that there are."""
+    open_end: OpenEnd | None = None
+    """How an open upper end was bounded; None where the range was closed."""
 
     def __post_init__(self) -> None:
         for name in ("axes", "values", "workspaces", "pools", "shapes", "peaks"):

@@ -34,6 +34,8 @@ class Shortage:
     the smallest plan found of each takes of the pool."""
     is_budget_for_all: bool = False
     """Whether plans of all models of the build were found for the budget."""
+    sizes: str = ""
+    """Of a model whose sizes are ranges: what of the range fits."""
 
     @property
     def missing_bytes(self) -> int:
@@ -65,6 +67,10 @@ class DoesNotFit(Exception):
         return DoesNotFit(
             [replace(item, budget_bytes=budgets.get(item.pool, item.budget_bytes)) for item in self.shortages]
         )
+
+    def with_sizes(self, sizes: str) -> "DoesNotFit":
+        """The same, with what of a range of sizes fits."""
+        return DoesNotFit([replace(item, sizes=sizes) for item in self.shortages])
 
     def of_model(self, name: str) -> "DoesNotFit":
         """The same, of a model of a build of several."""

@@ -29,8 +29,6 @@ from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
-from codegen.search.ranges.members import Unlike
-from codegen.search.ranges.ranged import Sizes, modules_of, ranged
 from codegen.search.states import check_apart, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
@@ -68,30 +66,6 @@ def search(
         alone=not choices.among_others,
     )
     return within_flash(found(binder), lambda caps: found(binder.capped(caps)), binder, asked)
-
-
-def search_sizes(
-    module: Module, board: Board, choices: Choices, sizes: Sizes, *, name: str, progress: Progress
-) -> Program:
-    """The program of a model for all its sizes; `module` is it at the largest.
-
-    Blocks, copies of constants and compressed constants are left out: their code holds numbers of one size.
-    Raises CodegenError as `search` does, E308 where the model's structure depends on its sizes.
-    """
-    choices = replace(choices, blocks=False, stage="off", compress="off")
-    excluded: frozenset[tuple[str, str]] = frozenset()
-    modules = modules_of(name, sizes, progress)
-    while True:
-        program = search(module, board, choices, name=name, excluded=excluded)
-        try:
-            return ranged(program, sizes, modules, planners.find(choices.planner), check, progress)
-        except Unlike as unlike:
-            if unlike.kernel is not None and unlike.kernel not in excluded:
-                excluded |= {unlike.kernel}
-                continue
-            said = ", ".join(str(symbol) for symbol in sizes.symbols)
-            help_ = "give a narrower range, or build the model at fixed sizes"
-            raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
 
 
 def _best(

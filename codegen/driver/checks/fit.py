@@ -94,6 +94,7 @@ def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
     if item.bound_bytes > item.limit_bytes:
         lines.append(f"  these buffers need at least {in_bytes(item.bound_bytes)} in any plan")
     lines += _budget(item, "budget", alone=alone)
+    lines += [f"  {item.sizes}"] if item.sizes else []
     help_ = "a board or a --pool limit with more bytes, a smaller model"
     if item.budget_bytes is not None:
         help_ = "a board with that many bytes, a smaller model"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import importers
@@ -13,9 +13,12 @@ from codegen.ir.ranges import Symbol
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="
-    r"(?:(?P<low>[0-9]{1,9})\.\.(?P<high>[0-9]{1,9})"
+    r"(?:(?P<low>[0-9]{1,9})\.\.(?P<high>[0-9]{1,9})?"
     r"|(?P<symbol>[A-Za-z][A-Za-z0-9_]*))"
 )
+LARGEST = 1 << 16
+"""Upper end of an open range, if all of it fits."""
+
 _HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
 
 
@@ -31,6 +34,13 @@ class GivenDim:
     high: int = 0
     symbol: str = ""
     """The symbol that an axis is; empty where a range is given."""
+    is_open: bool = False
+    """No upper end is given: as large as fits."""
+
+    def closed(self, high: int) -> "GivenDim":
+        """The same with this upper end."""
+        text = f"{self.text.partition('=')[0]}={self.low}..{high}"
+        return replace(self, text=text, high=high, is_open=False)
 
     def __str__(self) -> str:
         return self.text
@@ -42,6 +52,8 @@ class Dims:
 
     symbols: tuple[Symbol, ...]
     axes: Mapping[tuple[int, int], str]
+    open_symbol: str = ""
+    """The one whose upper end is open; empty where there is none."""
 
 
 def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
@@ -55,13 +67,21 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
             messages.add("E281", "says no range of a size", where=f"--dim {word}", help=_HELP)
             continue
         axis = None if match["axis"] is None else int(match["axis"])
-        low, high = int(match["low"] or 1), int(match["high"] or 1)
+        is_open = match["low"] is not None and match["high"] is None
+        low = int(match["low"] or 1)
+        high = max(low, LARGEST) if is_open else int(match["high"] or 1)
         if not 1 <= low <= high:
             text = f"{low}..{high} is an empty range: sizes begin at 1 and the lower end comes first"
             messages.add("E281", text, where=f"--dim {word}", help=_HELP)
             continue
         given = GivenDim(
-            text=word, name=match["name"], axis=axis, low=low, high=high, symbol=match["symbol"] or ""
+            text=word,
+            name=match["name"],
+            axis=axis,
+            low=low,
+            high=high,
+            symbol=match["symbol"] or "",
+            is_open=is_open,
         )
         if (given.name, axis) in found:
             first = found[given.name, axis]
@@ -69,6 +89,9 @@ def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
                 "E281", f"--dim {first} says it already", where=f"--dim {word}", help="leave one out"
             )
         found[given.name, axis] = given
+    for extra in [each for each in found.values() if each.is_open][1:]:
+        text = "a second open range: the sizes that fit are not one largest size then"
+        messages.add("E281", text, where=f"--dim {extra}", help="leave one range open, and close the others")
     messages.raise_if_any()
     return tuple(found.values())
 
@@ -85,9 +108,11 @@ def dims_of(path: Path, given: Sequence[GivenDim]) -> Dims | None:
     messages = Messages()
     axes: dict[tuple[int, int], str] = {}
     ranges: dict[str, tuple[int, int]] = {}
+    open_symbol = ""
     for each in given:
         if each.axis is None:
             ranges[each.name] = each.low, each.high
+            open_symbol = each.name if each.is_open else open_symbol
             continue
         place = _axis(each, each.axis, fields, signatures, messages)
         if place is not None:
@@ -95,6 +120,7 @@ def dims_of(path: Path, given: Sequence[GivenDim]) -> Dims | None:
             axes[place] = symbol
             if not each.symbol:
                 ranges[symbol] = each.low, each.high
+                open_symbol = symbol if each.is_open else open_symbol
     _bind_rest(given, axes, ranges, fields, signatures, messages)
     for place, symbol in axes.items():
         if symbol not in ranges:
@@ -104,6 +130,7 @@ def dims_of(path: Path, given: Sequence[GivenDim]) -> Dims | None:
     return Dims(
         symbols=tuple(Symbol(name=name, low=low, high=high) for name, (low, high) in ranges.items()),
         axes=axes,
+        open_symbol=open_symbol,
     )
 
 

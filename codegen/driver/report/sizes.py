@@ -4,9 +4,10 @@ least."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codegen.errors import in_bytes
 from codegen.ir.ranges import names_of, text
 from codegen.program.program import Program
-from codegen.program.ranges import Extent, Peak, Ranges, breakpoints
+from codegen.program.ranges import Extent, OpenEnd, Peak, Ranges, breakpoints
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,9 +55,36 @@ def sizes_report(program: Program) -> dict[str, object] | None:
         "extents": [{"name": extent.name, "formula": text(extent.formula)} for extent in ranges.extents],
         "combinations": _combinations(ranges),
         "proved": ranges.proved,
+        "open_end": _open_end(ranges.open_end),
         "breakpoints": [list(each.values()) for each in breakpoints(ranges)],
         "pools": pools,
     }
+
+
+def _open_end(end: OpenEnd | None) -> dict[str, object] | None:
+    if end is None:
+        return None
+    return {
+        "symbol": end.symbol,
+        "high": end.high,
+        "proved": end.proved,
+        "pool": end.pool or None,
+        "limit_bytes": end.limit_bytes,
+        "next_lower_bound_bytes": end.bound_bytes,
+    }
+
+
+def _ending(end: OpenEnd) -> str:
+    """Why an open range ends where it does."""
+    next_ = f"{end.symbol}={end.high + 1}"
+    if end.refused:
+        return f"{next_} is none: {end.refused}"
+    if not end.pool:
+        return f"{end.symbol}={end.high} is the largest that is tried; it fits"
+    least = f"at least {in_bytes(end.bound_bytes)} in any plan"
+    found = f"{in_bytes(end.needed_bytes)} in the best plan found; {end.bound_bytes} is the bound"
+    needs = least if end.proved else found
+    return f"{next_} does not fit: pool {end.pool} has {end.limit_bytes}, it needs {needs}"
 
 
 def _combinations(ranges: Ranges) -> int:
@@ -89,6 +117,8 @@ def sizes_lines(program: Program) -> Iterator[str]:
     said = ", ".join(f"{symbol} ({', '.join(_axes(program, symbol.name))})" for symbol in ranges.symbols)
     every = "all" if ranges.proved else "the ends and others at random,"
     yield f"sizes     {said}: {every} {_combinations(ranges):,} looked at"
+    if ranges.open_end is not None:
+        yield f"          {_ending(ranges.open_end)}"
     for name, peaks in ranges.peaks.items():
         found = gap(peaks)
         if found is not None:

@@ -15,6 +15,7 @@ from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.ranges import breakpoints, named_values, number_at
+from codegen.program.shortage import DoesNotFit
 from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual
 
 POOL = "sram"
@@ -102,3 +103,37 @@ def test_one_size_is_a_range_too(tmp_path: Path) -> None:
     assert ranges is not None
     assert not ranges.extents
     assert not ranges.values
+
+
+LIMITED = {"sram": 3000, "psram": 0}
+
+
+def limited(dim: str, folder: Path) -> Program:
+    """The audio net on a board with 3,000 bytes."""
+    path = folder / "audio.tflite"
+    path.write_bytes(audio().data)
+    options = Options(board="mps2-an386", dims=parsed([dim]), pool_limits=LIMITED)
+    return plan_model(path, option_board("mps2-an386", ()), options, emulated=True).program
+
+
+def test_an_open_range_ends_where_the_next_size_fits_no_plan(tmp_path: Path) -> None:
+    ranges = limited("T=200..", tmp_path).ranges
+    assert ranges is not None
+    assert ranges.open_end is not None
+    [symbol] = ranges.symbols
+    assert (symbol.low, symbol.high) == (200, 248)
+    assert ranges.peaks["sram"][-1].planned_bytes <= 3000
+    assert ranges.open_end.proved
+    assert ranges.open_end.bound_bytes > 3000
+    with pytest.raises(DoesNotFit):
+        limited("T=249..249", tmp_path)
+
+
+def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path) -> None:
+    with pytest.raises(DoesNotFit) as caught:
+        limited("T=200..400", tmp_path)
+    [short] = caught.value.shortages
+    assert short.sizes == "sizes up to T=248 fit: --dim T=200..248"
+    with pytest.raises(DoesNotFit) as none:
+        limited("T=300..400", tmp_path)
+    assert none.value.shortages[0].sizes == "no size fits, not even T=300"

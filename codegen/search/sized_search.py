@@ -1,0 +1,122 @@
+"""The search of a model whose sizes are ranges: one program for all, and the largest size that fits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board, Module
+from codegen.ir.ranges import Symbol
+from codegen.plan.place import planners
+from codegen.program.program import Program
+from codegen.program.ranges import OpenEnd
+from codegen.program.shortage import DoesNotFit
+from codegen.progress import Progress
+from codegen.search.choices import Choices
+from codegen.search.ranges.members import Unlike
+from codegen.search.ranges.ranged import Sizes, modules_of, ranged
+from codegen.search.search import check, search
+
+
+def _plain(choices: Choices) -> Choices:
+    """Without blocks, copies of constants and compressed constants: their code holds numbers of one size."""
+    return replace(choices, blocks=False, stage="off", compress="off")
+
+
+def search_sizes(
+    module: Module, board: Board, choices: Choices, sizes: Sizes, *, name: str, progress: Progress
+) -> Program:
+    """The program of a model for all its sizes; `module` is it at the largest.
+
+    Raises CodegenError as `search` does, E308 where the model's structure depends on its sizes.
+    """
+    choices = _plain(choices)
+    excluded: frozenset[tuple[str, str]] = frozenset()
+    modules = modules_of(name, sizes, progress)
+    while True:
+        try:
+            program = search(module, board, choices, name=name, excluded=excluded)
+        except DoesNotFit as missed:
+            raise missed.with_sizes(_fitting(sizes, board, choices, name, progress)) from missed
+        try:
+            return ranged(program, sizes, modules, planners.find(choices.planner), check, progress)
+        except Unlike as unlike:
+            if unlike.kernel is not None and unlike.kernel not in excluded:
+                excluded |= {unlike.kernel}
+                continue
+            said = ", ".join(str(symbol) for symbol in sizes.symbols)
+            help_ = "give a narrower range, or build the model at fixed sizes"
+            raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
+
+
+def _fitting(sizes: Sizes, board: Board, choices: Choices, name: str, progress: Progress) -> str:
+    """Which sizes do fit, where the largest do not, in words; of the last symbol, the others at theirs."""
+    symbol = sizes.symbols[-1]
+    others = "".join(f", {other.name}={other.high}" for other in sizes.symbols[:-1])
+    try:
+        end = largest_size(sizes, symbol, board, choices, name=name, progress=progress)
+    except (DoesNotFit, CodegenError):
+        return f"no size fits, not even {symbol.name}={symbol.low}{others}"
+    return f"sizes up to {symbol.name}={end.high}{others} fit: --dim {symbol.name}={symbol.low}..{end.high}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Tried:
+    """One size that was tried: what it lacks, or why nothing imports it; neither where it fits."""
+
+    missed: DoesNotFit | None = None
+    refused: CodegenError | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether a plan was found."""
+        return self.missed is None and self.refused is None
+
+
+def largest_size(
+    sizes: Sizes, symbol: Symbol, board: Board, choices: Choices, *, name: str, progress: Progress
+) -> OpenEnd:
+    """The largest value of `symbol` that fits, at most its upper end, the other symbols at theirs.
+
+    Bisection: what needs more bytes at a larger size fits up to one size and not beyond. Raises DoesNotFit or
+    CodegenError for the lower end, as `search` does.
+    """
+    choices = _plain(choices)
+
+    def tried(value: int) -> _Tried:
+        progress(f"largest {symbol.name} of {name}: {value}")
+        values: Mapping[str, int] = {**sizes.largest, symbol.name: value}
+        try:
+            search(sizes.module(values), board, choices, name=name)
+        except DoesNotFit as missed:
+            return _Tried(missed=missed)
+        except CodegenError as refused:
+            return _Tried(refused=refused)
+        return _Tried()
+
+    first = tried(symbol.low)
+    if not first.fits:
+        raise first.missed or first.refused or AssertionError
+    low, high, over = symbol.low, symbol.low, _Tried()
+    while over.fits and high < symbol.high:
+        low, high = high, min(2 * high, symbol.high)
+        over = tried(high)
+    if over.fits:
+        return OpenEnd(symbol=symbol.name, high=high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = tried(middle)
+        if found.fits:
+            low = middle
+        else:
+            high, over = middle, found
+    if over.missed is None:
+        return OpenEnd(symbol=symbol.name, high=low, refused=str(over.refused).splitlines()[0])
+    [short, *_] = over.missed.shortages
+    return OpenEnd(
+        symbol=symbol.name,
+        high=low,
+        pool=short.pool,
+        limit_bytes=short.limit_bytes,
+        bound_bytes=short.bound_bytes,
+        needed_bytes=short.needed_bytes,
+    )

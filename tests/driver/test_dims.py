@@ -1,0 +1,103 @@
+"""`--dim` and `--at`: every mistake is told, all of one kind at once."""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.driver.checks.calling import check_sizes
+from codegen.driver.inputs.dims import dims_of, parsed, values_at
+from codegen.driver.options import Options
+from codegen.driver.sized_run import check_at
+from codegen.errors import CodegenError
+from codegen.ir.ranges import Symbol
+from tests.search.ranges.networks import detector, residual
+
+HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"
+
+
+def told(error: pytest.ExceptionInfo[CodegenError]) -> list[tuple[str, str | None, str]]:
+    return [(each.code, each.where, each.text) for each in error.value.messages]
+
+
+def test_words_that_say_no_range() -> None:
+    with pytest.raises(CodegenError) as caught:
+        parsed(["T", "T=5", "T=9..2", "x.1=0..4", "U=T", "x.1=2..3", "x.1=2..4", "a=1..", "b=1.."])
+    empty = "is an empty range: sizes begin at 1 and the lower end comes first"
+    assert told(caught) == [
+        ("E281", "--dim T", "says no range of a size"),
+        ("E281", "--dim T=5", "says no range of a size"),
+        ("E281", "--dim T=9..2", f"9..2 {empty}"),
+        ("E281", "--dim x.1=0..4", f"0..4 {empty}"),
+        ("E281", "--dim U=T", "says no range of a size"),
+        ("E281", "--dim x.1=2..4", "--dim x.1=2..3 says it already"),
+        ("E281", "--dim b=1..", "a second open range: the sizes that fit are not one largest size then"),
+    ]
+    assert caught.value.messages[0].help == HELP
+
+
+def file(folder: Path, data: bytes) -> Path:
+    path = folder / "net.tflite"
+    path.write_bytes(data)
+    return path
+
+
+def test_a_symbol_is_the_one_size_that_the_file_leaves_open(tmp_path: Path) -> None:
+    found = dims_of(file(tmp_path, residual().data), parsed(["T=3..9"]))
+    assert found is not None
+    assert found.symbols == (Symbol(name="T", low=3, high=9),)
+    assert found.axes == {(0, 1): "T"}
+
+
+def test_two_axes_are_one_symbol_or_two(tmp_path: Path) -> None:
+    path = file(tmp_path, detector().data)
+    square = dims_of(path, parsed(["x0.1=S", "x0.2=S", "S=8..16"]))
+    assert square is not None
+    assert square.axes == {(0, 1): "S", (0, 2): "S"}
+    two = dims_of(path, parsed(["x0.1=8..9", "x0.2=8..10"]))
+    assert two is not None
+    assert [str(symbol) for symbol in two.symbols] == ["x0_dim1=8..9", "x0_dim2=8..10"]
+
+
+def test_names_that_the_model_has_not(tmp_path: Path) -> None:
+    path = file(tmp_path, detector().data)
+    with pytest.raises(CodegenError) as caught:
+        dims_of(path, parsed(["image.1=2..3", "x0.7=2..3", "T=2..9", "x0.0=B"]))
+    assert told(caught) == [
+        ("E282", "--dim image.1=2..3", "the model has no input image"),
+        ("E282", "--dim x0.7=2..3", "x0 has no axis 7"),
+        (
+            "E282",
+            "--dim T=2..9",
+            "which size T is does not follow from the file, which leaves open: x0.1, x0.2",
+        ),
+        ("E282", "axis 0 of x0", "B has no range"),
+    ]
+
+
+def test_values_that_are_none() -> None:
+    symbols = (Symbol(name="H", low=2, high=9), Symbol(name="W", low=2, high=9))
+    assert values_at("W=3,H=9", symbols) == {"W": 3, "H": 9}
+    with pytest.raises(CodegenError) as caught:
+        values_at("H=1,V=3,W", symbols)
+    assert told(caught) == [
+        ("E285", "--at H=1", "outside H=2..9"),
+        ("E285", "--at V=3", "says no value of a size"),
+        ("E285", "--at W", "says no value of a size"),
+    ]
+    with pytest.raises(CodegenError, match="no value of W"):
+        values_at("H=2", symbols)
+
+
+def test_what_does_not_go_together_is_told_at_once() -> None:
+    options = Options(dims=parsed(["T=2..3"]), stream_input=True, sandbox=True)
+    with pytest.raises(CodegenError) as caught:
+        check_sizes(options, "codegen validate")
+    words = "codegen validate and --stream-input and --sandbox"
+    assert told(caught) == [
+        ("E284", "--dim T=2..3", f"sizes that are ranges do not go together with {words}")
+    ]
+    check_sizes(Options(stream_input=True), "codegen validate")
+    with pytest.raises(CodegenError, match="needs sizes that are ranges"):
+        check_at(Options(), "T=3", models=1, others=[])
+    with pytest.raises(CodegenError, match="a run of 2 models"):
+        check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[])
