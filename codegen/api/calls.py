@@ -19,7 +19,7 @@ from codegen.api.report import Report, typed
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
-from codegen.driver.inputs.cases import Case, fitting, pattern_case
+from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
 from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
@@ -275,6 +275,7 @@ def _cases(built: Built, given: Mapping[str, Sequence[Case]], seed: int) -> list
             [each.type for each in part] for part in (program.signature.inputs, program.signature.outputs)
         )
         own = given.get(program.name) or [pattern_case(inputs, seed)]
-        found.append([fitting(case, inputs, outputs, messages) for case in own])
+        whole = [with_variables(program, case) for case in own]
+        found.append([fitting(case, inputs, outputs, messages) for case in whole])
     messages.raise_if_any()
     return found

@@ -191,6 +191,8 @@ def prepared(
     sizes = None if dims is None else _sizes(path, options, dims)
     largest: importers.Extents = {} if dims is None or sizes is None else _extents(dims, sizes.largest)
     imported = importers.load(path, options.kernels, largest)
+    if imported.main.states:
+        check_sizes(options, "variables of the model")
     observe = _observer(options, imported)
     reductions: list[passes.Reduction] = []
     places = places_of(options.places, name or model_name(path, options.names))

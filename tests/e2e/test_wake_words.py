@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+import codegen
 from codegen import importers
+from codegen.board import load_board
 from codegen.board.machines.host import loaded
 from codegen.cli.case_files import model_cases
-from codegen.driver.build import Built, build
+from codegen.driver.build import Built, build, plan_model
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
+from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, execute_all
+from codegen.errors import CodegenError
 from codegen.ir import Module
 from codegen.program.image import Trace
+from codegen.program.interface import IoMode
 from tests.testdata import golden, model_path
 
 RAM_BYTES = {
@@ -134,14 +139,44 @@ def test_models_take_turns(tmp_path: Path) -> None:
     assert min(left.values()) > 250
 
 
-@pytest.mark.parametrize("case", ["a", "b", "c"])
-def test_a_single_inference_begins_with_fresh_state(case: str, tmp_path: Path) -> None:
+def test_single_inferences_begin_with_fresh_state(tmp_path: Path) -> None:
     """As from a fresh interpreter: variables of which no array is given are as at the beginning."""
-    done = _built(["v2_vad"], "host", tmp_path)
-    source = ArraySource(path=tmp_path / "a.npz", prefix=case)
-    np.savez(source.path, **golden("wake_word/v2_vad"))  # type: ignore[arg-type]
-    [given] = model_cases(
-        done, [model_path("wake_word/v2_vad")], {"v2_vad": source}, {"v2_vad": source}, Options()
-    )
-    measured = execute(done, given)
-    assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
+    done, arrays = _built(["v2_vad"], "host", tmp_path), tmp_path / "golden.npz"
+    np.savez(arrays, **golden("wake_word/v2_vad"))  # type: ignore[arg-type]
+    for case in ("a", "b", "c"):
+        source = {"v2_vad": ArraySource(path=arrays, prefix=case)}
+        [given] = model_cases(done, [model_path("wake_word/v2_vad")], source, source, Options())
+        measured = execute(done, given)
+        assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
+
+
+def test_cases_from_python_need_no_state() -> None:
+    found = golden("wake_word/v2_vad")
+    case = Case(name="b", inputs=(found["b_x0"],), expected=(found["b_y0"],))
+    codegen.run(model_path("wake_word/v2_vad"), Options(board="host"), cases={"v2_vad": [case]})
+    wrong = Case(name="b", inputs=case.inputs, expected=(found["b_y0"] ^ 1,))
+    with pytest.raises(CodegenError, match="E701"):
+        codegen.run(model_path("wake_word/v2_vad"), Options(board="host"), cases={"v2_vad": [wrong]})
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        (
+            {"io": IoMode.CALLER},
+            "error[E268] with --io caller no input or output is the model's own, state neither: "
+            "stream_1/states, stream_2/states, stream_3/states, stream/states\nhelp: use --io pool",
+        ),
+        (
+            {"dims": parsed(["input_audio.1=3..3"])},
+            "error[E284] --dim input_audio.1=3..3: sizes that are ranges do not go together with "
+            "variables of the model\nhelp: ",
+        ),
+    ],
+    ids=["caller", "sizes"],
+)
+def test_what_state_excludes(settings: dict[str, Any], text: str) -> None:
+    options = Options(board="host", **settings)
+    with pytest.raises(CodegenError) as caught:
+        plan_model(model_path("wake_word/v2_vad"), load_board("host"), options)
+    assert text in str(caught.value)

@@ -240,6 +240,25 @@ def array_outputs(program: Program, expected: ArraySource) -> tuple[np.ndarray |
     return expected.read("y", [tensor.type for tensor in program.signature.outputs], "output", own)
 
 
+def with_variables(program: Program, case: Case) -> Case:
+    """`case` with arrays of variables of the model's file where it has none: they are as at the beginning,
+    and what becomes of them is compared with NumPy's."""
+    states = program.signature.states
+    firsts = _firsts(program)
+    old = [each for each, state in zip(state_inputs(program), states, strict=True) if state.is_files]
+    new = [each for each, state in zip(state_outputs(program), states, strict=True) if state.is_files]
+    inputs = list(case.inputs)
+    if old and len(inputs) + len(old) == len(program.signature.inputs):
+        for index in sorted(old):
+            inputs.insert(index, firsts[index])
+    outputs = None if case.expected is None else list(case.expected)
+    if new and outputs is not None and len(outputs) + len(new) == len(program.signature.outputs):
+        for index in sorted(new):
+            outputs.insert(index, None)
+    expected = None if outputs is None else tuple(outputs)
+    return Case(name=case.name, inputs=tuple(inputs), expected=expected)
+
+
 def _firsts(program: Program) -> dict[int, np.ndarray]:
     """What the first inference finds in each input that is state."""
     found: dict[int, np.ndarray] = {}
