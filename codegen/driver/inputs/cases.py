@@ -212,7 +212,7 @@ MADE_UP = 8
 
 
 def state_inputs(program: Program) -> tuple[int, ...]:
-    """Indexes of the inputs that are state, in the order of `Program.states`."""
+    """Indexes of the inputs that are state, in the order of the states."""
     fields = [tensor.field for tensor in program.signature.inputs]
     return tuple(fields.index(state.input) for state in program.signature.states)
 
