@@ -10,6 +10,7 @@ from codegen.kernels.portable import (
     pairwise,
     pointwise,
     pooling,
+    reducing,
     shift,
     user,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "pairwise",
     "pointwise",
     "pooling",
+    "reducing",
     "register",
     "shift",
     "supported_ops",

@@ -126,6 +126,66 @@ typedef struct {
 void cg_select(const cg_select_params *params, const uint8_t *condition, const void *lhs,
                const void *rhs, void *output);
 
+/* ---- reductions, products of matrices ------------------------------------------------------ */
+
+typedef struct {
+    cg_reduction reduction;
+    int32_t kind;
+} cg_reduce_params;
+
+/* Kind 0: REDUCE_MAX, 1: REDUCE_MIN. Results build up in the output itself. */
+void cg_reduce_s8(const cg_reduce_params *params, const int8_t *input, int8_t *output);
+void cg_reduce_s16(const cg_reduce_params *params, const cg_s16 *input, cg_s16 *output);
+void cg_reduce_f32(const cg_reduce_params *params, const cg_f32 *input, cg_f32 *output);
+
+typedef struct {
+    int32_t outer;
+    int32_t extent;
+    int32_t inner;
+    int32_t kind;
+} cg_arg_params;
+
+/* Kind 0: ARG_MAX, 1: ARG_MIN: the first index of what wins. */
+void cg_arg_s8(const cg_arg_params *params, const int8_t *input, cg_s32 *output);
+void cg_arg_f32(const cg_arg_params *params, const cg_f32 *input, cg_s32 *output);
+
+/* The outer axes, broadcast; steps between rows, columns and factors say what is transposed. */
+typedef struct {
+    cg_axes extent;
+    cg_axes lhs_step;
+    cg_axes rhs_step;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    int32_t lhs_row;  /* elements from one row of lhs to the next */
+    int32_t lhs_next; /* from one factor of a sum to the next */
+    int32_t rhs_column;
+    int32_t rhs_next;
+    int32_t lhs_zero;
+    int32_t rhs_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+} cg_matmul_params;
+
+typedef struct {
+    cg_axes extent;
+    cg_axes lhs_step;
+    cg_axes rhs_step;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    int32_t lhs_row;  /* elements from one row of lhs to the next */
+    int32_t lhs_next; /* from one factor of a sum to the next */
+    int32_t rhs_column;
+    int32_t rhs_next;
+} cg_matmul_params_f32;
+
+void cg_batch_matmul_s8(const cg_matmul_params *params, const int8_t *lhs, const int8_t *rhs,
+                        int8_t *output);
+void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
+                         cg_f32 *output);
+
 /* ---- one argument ------------------------------------------------------------------------- */
 
 /* In place. */

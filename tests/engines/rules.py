@@ -34,6 +34,10 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(_FUNCTIONS, TFLITE_RUNTIME),
         # The reference kernels of tflite-runtime do not have these.
         **dict.fromkeys(("CEIL", "ELU", "ROUND"), TFLITE_MICRO),
+        # tflite-runtime 2.14 leaves the scales of an int8 SUM out.
+        "SUM": TFLITE_MICRO,
+        **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN"), TFLITE_RUNTIME),
+        "BATCH_MATMUL": TFLITE_MICRO,
         "MAXIMUM": TFLITE_RUNTIME,
         "MINIMUM": TFLITE_RUNTIME,
         "EQUAL": TFLITE_RUNTIME,

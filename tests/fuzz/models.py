@@ -6,7 +6,7 @@ of the window for every pixel of the result, each an output of the graph.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -218,6 +218,8 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
         case ops.ReshapeAttrs():
             return op, [file.constant(list(attrs.shape))], {}
+        case ops.ArgAttrs():
+            return op, [file.constant([attrs.axis])], {"output_type": "int32"}
         case ops.BroadcastToAttrs():
             return op, [file.constant(list(attrs.shape))], {}
         case ops.TransposeAttrs():
@@ -246,14 +248,10 @@ def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
         case ops.BinaryAttrs():  # scales of int16 need not be powers of two
             free = {"pot_scale_int16": False} if op in ("ADD", "SUB") else {}
             return {"activation": attrs.activation.value, **free}
-        case ops.ConcatAttrs():
-            return {"axis": attrs.axis}
         case ops.GatherAttrs():
             return {"axis": attrs.axis, "batch_dims": attrs.batch_axes}
-        case ops.SoftmaxAttrs():
-            return {"beta": attrs.beta}
-        case ops.LeakyReluAttrs():
-            return {"alpha": attrs.alpha}
+        case ops.BatchMatMulAttrs() | ops.ConcatAttrs() | ops.SoftmaxAttrs() | ops.LeakyReluAttrs():
+            return asdict(attrs)
         case _:
             return {}
 

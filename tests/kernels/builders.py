@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -197,7 +198,7 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
     return build
 
 
-def mean(rng: Generator, dtype: DType) -> Layer:
+def mean(rng: Generator, dtype: DType, op: str = "MEAN") -> Layer:
     shape = tuple(integer(rng, 1, 6) for _ in range(integer(rng, 1, 5)))
     axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
     attrs = ops.MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
@@ -205,9 +206,9 @@ def mean(rng: Generator, dtype: DType) -> Layer:
     result = float_type(())
     if dtype is not DType.FLOAT32:
         result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
-        if rng.random() < 0.2:
+        if rng.random() < 0.2 or op in ("REDUCE_MAX", "REDUCE_MIN"):
             result = argument.type
-    return layer("MEAN", attrs, (argument,), result)
+    return layer(op, attrs, (argument,), result)
 
 
 def binary(op: str) -> Callable[[Generator, DType], Layer]:
@@ -360,7 +361,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "FULLY_CONNECTED": (fully_connected, _THREE),
     "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
     "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
-    "MEAN": (mean, _THREE),
+    **{name: (partial(mean, op=name), _THREE) for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")},
     **{name: (binary(name), (*_THREE, DType.INT32)) for name in ("ADD", "SUB", "MUL")},
     **PAIRS,
     "CONCATENATION": (concat, LAYOUT_TYPES),

@@ -157,6 +157,38 @@ def logical_not(rng: Generator, dtype: DType) -> Layer:
     return layer("LOGICAL_NOT", ops.Attrs(), (argument,), plain_type(dtype))
 
 
+def arg(op: str) -> Builder:
+    def build(rng: Generator, dtype: DType) -> Layer:
+        shape = [integer(rng, 1, 6) for _ in range(integer(rng, 1, 4))]
+        argument = random_operand(rng, dtype, shape)
+        if rng.random() < 0.5:  # equal ones, of which the first counts
+            argument = replace(argument, data=np.round(argument.data / 2).astype(dtype.numpy))
+        attrs = ops.ArgAttrs(axis=integer(rng, 0, len(shape) - 1))
+        return layer(op, attrs, (argument,), plain_type(DType.INT32))
+
+    return build
+
+
+def batch_matmul(rng: Generator, dtype: DType) -> Layer:
+    rows, depth, columns = integer(rng, 1, 6), integer(rng, 1, 20), integer(rng, 1, 6)
+    outer = [integer(rng, 1, 3) for _ in range(integer(rng, 0, 2))]
+    batches = [[1 if rng.random() < 0.25 else extent for extent in outer] for _ in range(2)]
+    adj_x, adj_y = bool(rng.random() < 0.5), bool(rng.random() < 0.5)
+    shapes = (
+        (*batches[0], depth, rows) if adj_x else (*batches[0], rows, depth),
+        (*batches[1], columns, depth) if adj_y else (*batches[1], depth, columns),
+    )
+    constant = bool(rng.random() < 0.3)
+    first = random_operand(rng, dtype, shapes[0])
+    second = random_operand(rng, dtype, shapes[1], constant=constant)
+    result = float_type(())
+    if dtype is DType.INT8:
+        scale = first.type.scale * second.type.scale * 73 * depth**0.5 * 2.0 ** rng.uniform(-1, 3)
+        result = int8_type(rng, (), scale)
+    attrs = ops.BatchMatMulAttrs(adj_x=adj_x, adj_y=adj_y)
+    return layer("BATCH_MATMUL", attrs, (first, second), result)
+
+
 _ALL = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.BOOL, DType.FLOAT32)
 PAIRS = {
     **{name: (extreme(name), _ALL) for name in ("MAXIMUM", "MINIMUM")},
@@ -171,5 +203,7 @@ PAIRS = {
     "PRELU": (prelu, (*QUANTISED, DType.FLOAT32)),
     "SELECT_V2": (select, _ALL),
     "LOGICAL_NOT": (logical_not, (DType.BOOL,)),
+    **{name: (arg(name), (DType.INT8, DType.FLOAT32)) for name in ("ARG_MAX", "ARG_MIN")},
+    "BATCH_MATMUL": (batch_matmul, (DType.INT8, DType.FLOAT32)),
 }
 """By operator: how to draw one, on which types."""

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
-from codegen.ir.ops import convolution, elementwise, functions, layout, nonlinear, pairwise, pooling
+from codegen.ir.ops import convolution, elementwise, functions, layout, nonlinear, pairwise, pooling, reducing
 from codegen.ir.ops.base.attrs import (
+    ArgAttrs,
+    BatchMatMulAttrs,
     BinaryAttrs,
     BroadcastToAttrs,
     ConcatAttrs,
@@ -26,7 +28,7 @@ from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions)
+_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing)
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""
@@ -50,7 +52,9 @@ __all__ = [
     "SHIFT",
     "USER",
     "Activation",
+    "ArgAttrs",
     "Attrs",
+    "BatchMatMulAttrs",
     "BinaryAttrs",
     "BroadcastToAttrs",
     "ConcatAttrs",

@@ -88,7 +88,7 @@ def _count(let: Let) -> int:
     return arg_type(let, 0).elements // let.var.type.elements
 
 
-def _reduction(let: Let) -> Fields:
+def reduction_fields(let: Let) -> Fields:
     """Fields of a `cg_reduction`."""
     shape, reduced = arg_type(let, 0).shape, narrow(let.call.attrs, MeanAttrs).axes
     kept = tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
@@ -113,21 +113,25 @@ class MeanInteger(PortableKernel):
 
     def check(self, let: Let) -> None:
         """Five nested loops at most, a multiplier in range, sums of int16 that fit 32 bits."""
-        _reduction(let)
+        reduction_fields(let)
         if self.argument is DType.INT16 and _count(let) >= S16_SUM_LIMIT:
             raise ValueError(
                 f"a mean of {_count(let)} int16 elements overflows TFLite's 32-bit sum, "
                 f"supported are fewer than {S16_SUM_LIMIT}"
             )
-        mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
+        self.multiplier(let)
+
+    def multiplier(self, let: Let) -> tuple[int, int]:
+        """(multiplier, shift) of each sum."""
+        return mean_multiplier(arg_type(let, 0), let.var.type, _count(let))
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         argument = arg_type(let, 0)
-        multiplier, shift = mean_multiplier(argument, let.var.type, _count(let))
+        multiplier, shift = self.multiplier(let)
         numbers = params(
             "cg_mean_params",
-            ("reduction", _reduction(let)),
+            ("reduction", reduction_fields(let)),
             ("sum_offset", -argument.zero_point * _count(let)),
             ("multiplier", multiplier),
             ("shift", shift),
@@ -160,15 +164,19 @@ class MeanF32(PortableKernel):
     op, stem, name = "MEAN", "mean_f32", "mean_f32_portable"
     argument = result = DType.FLOAT32
 
+    def fields(self, let: Let) -> Fields:
+        """Fields of the `cg_reduction`, the number that sums are divided by last."""
+        return reduction_fields(let)
+
     def check(self, let: Let) -> None:
         """Five nested loops at most."""
-        _reduction(let)
+        self.fields(let)
 
     def parts(self, let: Let, constants: ConstantData) -> Parts:
         """See `PortableKernel.parts`."""
         value, linked = value_argument(let, 0, "argument", constants)
         return Parts(
-            structs=(params("cg_reduction", *_reduction(let)),),
+            structs=(params("cg_reduction", *self.fields(let)),),
             call_args=(PARAMS, value, RESULT),
             constants=linked,
         )

@@ -268,7 +268,7 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), _weighted),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONCATENATION", "PAD"), _both_ends),
     **dict.fromkeys(("RESHAPE", "TRANSPOSE", "STRIDED_SLICE", "BROADCAST_TO"), _both_ends),
-    **dict.fromkeys(("MAXIMUM", "MINIMUM"), _both_ends),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM", "REDUCE_MAX", "REDUCE_MIN"), _both_ends),
     **{op.name: _table for op in POINTWISE if DType.INT8 in op.integers},
     **dict.fromkeys(("ADD", "SUB", "MUL"), _corners),
     "MEAN": _mean,

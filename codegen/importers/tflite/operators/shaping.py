@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from tflite.BatchMatMulOptions import BatchMatMulOptions
 from tflite.ConcatenationOptions import ConcatenationOptions
 from tflite.ReducerOptions import ReducerOptions
 from tflite.ReshapeOptions import ReshapeOptions
@@ -20,6 +21,8 @@ from codegen.importers.tflite.problems import Refused
 from codegen.ir import Arg, ConstRef, TensorType
 from codegen.ir.ops import (
     Activation,
+    ArgAttrs,
+    BatchMatMulAttrs,
     ConcatAttrs,
     MeanAttrs,
     PadAttrs,
@@ -42,14 +45,34 @@ def concatenation(site: Site) -> Translated:
 
 
 def mean(site: Site) -> Translated:
-    """MEAN over constant axes."""
+    """MEAN and other reductions over constant axes."""
     site.need_inputs(2, 2)
     value = site.arg(0)
     options: Any = site.options(ReducerOptions, required=False)
     rank = len(value.type.shape)
     axes = tuple(sorted({axis_of(axis, rank) for axis in site.numbers(1, "the list of axes")}))
     keep_dims = options is not None and bool(options.KeepDims())
-    return Translated(op="MEAN", args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
+    return Translated(op=site.operator.name, args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
+
+
+def arg(site: Site) -> Translated:
+    """ARG_MAX and ARG_MIN along a constant axis."""
+    site.need_inputs(2, 2)
+    value, listed = site.arg(0), site.numbers(1, "the axis")
+    if len(listed) != 1:
+        raise Refused("E303", f"has {len(listed)} axes, needs one")
+    axis = axis_of(listed[0], len(value.type.shape))
+    return Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
+
+
+def batch_matmul(site: Site) -> Translated:
+    """BATCH_MATMUL, either argument transposed or not."""
+    site.need_inputs(2, 2)
+    options: Any = site.options(BatchMatMulOptions, required=False)
+    attrs = BatchMatMulAttrs()
+    if options is not None:
+        attrs = BatchMatMulAttrs(adj_x=bool(options.AdjX()), adj_y=bool(options.AdjY()))
+    return Translated(op="BATCH_MATMUL", args=site.args(2), attrs=attrs)
 
 
 def pad(site: Site) -> Translated:

@@ -46,10 +46,25 @@ class PoolAttrs(Attrs):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeanAttrs(Attrs):
-    """MEAN over `axes` (non-negative, ascending)."""
+    """MEAN, SUM, REDUCE_MAX, REDUCE_MIN over `axes` (non-negative, ascending)."""
 
     axes: tuple[int, ...]
     keep_dims: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArgAttrs(Attrs):
+    """ARG_MAX and ARG_MIN along `axis` (not negative)."""
+
+    axis: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchMatMulAttrs(Attrs):
+    """BATCH_MATMUL; `adj_x` and `adj_y`: the first or second argument's matrices are transposed."""
+
+    adj_x: bool = False
+    adj_y: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,179 @@
+"""Operators that reduce axes to one number, beside MEAN; and BATCH_MATMUL, sums of products of two values."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from codegen.ir.fixed_point import multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import ArgAttrs, BatchMatMulAttrs, MeanAttrs
+from codegen.ir.ops.base.operands import (
+    broadcast,
+    narrow,
+    need_count,
+    need_dtype,
+    need_elements,
+    need_one_type,
+    need_quantized_or_float,
+    need_same_quantization,
+    operand,
+    present,
+)
+from codegen.ir.ops.base.parameters import fully_connected_multipliers, rescale_multiplier
+from codegen.ir.ops.pooling import Mean
+from codegen.ir.types import DType, TensorType
+
+
+class Sum(Mean):
+    """SUM over axes: a MEAN that is not divided."""
+
+    name = "SUM"
+    short = "sum"
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8, int16 or float32."""
+        Op.check(self, attrs, args, result)
+        argument = operand(args, 0, "argument")
+        need_elements(argument)
+        need_quantized_or_float([("argument", argument), ("result", result)])
+        if argument.dtype is not DType.FLOAT32:
+            rescale_multiplier(argument, result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::QuantizedMeanOrSum, ReduceGeneric."""
+        axes, value = narrow(attrs, MeanAttrs).axes, present(values, 0, "argument")
+        if result.dtype is DType.FLOAT32:
+            return np.asarray(value.astype(np.float64).sum(axis=axes), np.float32).reshape(result.shape)
+        argument = operand(args, 0, "argument")
+        total = (value.astype(np.int64) - argument.zero_point).sum(axis=axes)
+        scaled = multiply_by_quantized_multiplier(wrap_int32(total), *rescale_multiplier(argument, result))
+        stored = np.clip(scaled + result.zero_point, *result.dtype.limits)
+        return stored.astype(result.dtype.numpy).reshape(result.shape)
+
+
+class ReduceExtreme(Mean):
+    """REDUCE_MAX and REDUCE_MIN: stored numbers, so both sides are quantised alike."""
+
+    def __init__(self, name: str, short: str, reduce: Callable[..., np.ndarray]) -> None:
+        self.name, self.short, self._reduce = name, short, reduce
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8, int16 or float32."""
+        Op.check(self, attrs, args, result)
+        argument = operand(args, 0, "argument")
+        need_elements(argument)
+        need_quantized_or_float([("argument", argument), ("result", result)])
+        if argument.dtype is not DType.FLOAT32:
+            need_same_quantization(argument, result, "argument and result")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::ReduceGeneric."""
+        del args
+        axes = narrow(attrs, MeanAttrs).axes
+        return np.asarray(self._reduce(present(values, 0, "argument"), axis=axes)).reshape(result.shape)
+
+
+class Arg(Op):
+    """ARG_MAX and ARG_MIN: the first index of the largest or smallest element along an axis, int32."""
+
+    attrs_type = ArgAttrs
+
+    def __init__(self, name: str, short: str, find: Callable[..., np.ndarray]) -> None:
+        self.name, self.short, self._find = name, short, find
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The argument's shape without the axis."""
+        axis = narrow(attrs, ArgAttrs).axis
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if not 0 <= axis < len(shape):
+            raise ValueError(f"axis {axis} does not fit shape {list(shape)}")
+        return (*shape[:axis], *shape[axis + 1 :])
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32 in, int32 out."""
+        super().check(attrs, args, result)
+        need_elements(operand(args, 0, "argument"))
+        need_dtype(operand(args, 0, "argument"), "argument", DType.INT8, DType.FLOAT32)
+        need_dtype(result, "result", DType.INT32)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::ArgMinMax."""
+        del args
+        found = self._find(present(values, 0, "argument"), axis=narrow(attrs, ArgAttrs).axis)
+        return np.asarray(found, np.int32).reshape(result.shape)
+
+
+class BatchMatMul(Op):
+    """BATCH_MATMUL(first, second): products of matrices, the last two axes; the others are broadcast."""
+
+    name = "BATCH_MATMUL"
+    short = "matmul"
+    attrs_type = BatchMatMulAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The broadcast axes, rows of the first, columns of the second."""
+        need_count(args, 2, 2)
+        first, second = self.matrices(attrs, args)
+        if first[-1] != second[-2]:
+            raise ValueError(f"rows of {first[-1]} do not fit columns of {second[-2]}")
+        return (*broadcast(first[:-2], second[:-2]), first[-2], second[-1])
+
+    def matrices(self, attrs: Attrs, args: Types) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shapes [..., rows, depth] and [..., depth, columns], transposed as the attributes say."""
+        both = narrow(attrs, BatchMatMulAttrs)
+        shapes = [operand(args, index, "argument").shape for index in (0, 1)]
+        if min(len(shape) for shape in shapes) < 2:
+            raise ValueError(f"shapes {list(shapes[0])} and {list(shapes[1])} are no matrices")
+        first, second = (
+            (*shape[:-2], shape[-1], shape[-2]) if turned else shape
+            for shape, turned in zip(shapes, (both.adj_x, both.adj_y), strict=True)
+        )
+        return first, second
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32 throughout."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        need_one_type(
+            [("first argument", first), ("second argument", second), ("result", result)], DType.INT8
+        )
+        if result.dtype is not DType.FLOAT32:
+            fully_connected_multipliers(first.scale, [second.scale], result.scale)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::BatchMatMul; floats are summed one product after the other."""
+        both = narrow(attrs, BatchMatMulAttrs)
+        first, second = present(values, 0, "first argument"), present(values, 1, "second argument")
+        first = np.swapaxes(first, -1, -2) if both.adj_x else first
+        second = np.swapaxes(second, -1, -2) if both.adj_y else second
+        if result.dtype is DType.FLOAT32:
+            total = np.zeros(result.shape, np.float32)
+            for place in range(first.shape[-1]):
+                total += first[..., :, place, None] * second[..., None, place, :]
+            return total
+        types = operand(args, 0, "first argument"), operand(args, 1, "second argument")
+        wide = [
+            value.astype(np.int64) - type_.zero_point
+            for value, type_ in zip((first, second), types, strict=True)
+        ]
+        multipliers, shifts = fully_connected_multipliers(types[0].scale, [types[1].scale], result.scale)
+        sums = wrap_int32(np.matmul(wide[0], wide[1]))
+        scaled = multiply_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
+        return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(np.int8)
+
+    def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
+        """One for each product."""
+        return result.elements * self.matrices(attrs, args)[0][-1]
+
+
+EXTREMES = (
+    ReduceExtreme("REDUCE_MAX", "reducemax", np.max),
+    ReduceExtreme("REDUCE_MIN", "reducemin", np.min),
+)
+ARGS = (Arg("ARG_MAX", "argmax", np.argmax), Arg("ARG_MIN", "argmin", np.argmin))
+"""Both in the order of the C kernels' kinds."""
+
+OPERATORS: tuple[Op, ...] = (Sum(), *EXTREMES, *ARGS, BatchMatMul())
+"""All of this family."""

@@ -1,0 +1,72 @@
+"""Operators that reduce axes, and products of matrices."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from tests.opgen.dice import Dice
+from tests.opgen.elementwise import draw_shape
+from tests.opgen.families.rearranged import drawn_kind
+from tests.opgen.sketch import Affine, Drawn, Plain, Sketch
+
+
+def reduced(dice: Dice, dtype: str, name: str) -> Drawn:
+    """SUM, REDUCE_MAX, REDUCE_MIN over any axes."""
+    sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2, 1)), drawn_kind(dice, dtype)
+    axes = sorted(dice.shuffled(range(len(shape)))[: dice.integer(1, len(shape))])
+    keep = dice.chance(50)
+    wanted = [1 if axis in axes else e for axis, e in enumerate(shape) if keep or axis not in axes]
+    result = kind
+    if name == "SUM" and isinstance(kind, Affine):
+        scale = float(np.float32(kind.scale * dice.float32(-2, 3)))
+        result = Affine(scale=scale, zero_point=dice.zero_point() if dtype == "int8" else 0, dtype=dtype)
+    x = sketch.input(shape, kind)
+    y = sketch.tensor(wanted, result)
+    return sketch.finish(sketch.op(name, [x, sketch.constant(axes)], y, keep_dims=keep))
+
+
+def arg(dice: Dice, dtype: str, name: str) -> Drawn:
+    """ARG_MAX, ARG_MIN along any axis, to int32."""
+    sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2)), drawn_kind(dice, dtype)
+    axis = dice.integer(0, len(shape) - 1)
+    x = sketch.input(shape, kind)
+    y = sketch.tensor([e for at, e in enumerate(shape) if at != axis], Plain(dtype="int32", low=0, high=0))
+    given = axis if dice.chance(70) else axis - len(shape)
+    return sketch.finish(sketch.op(name, [x, sketch.constant([given])], y, output_type="int32"))
+
+
+def batch_matmul(dice: Dice, dtype: str) -> Drawn:
+    """BATCH_MATMUL of up to four axes, transposed or not."""
+    sketch, kinds = Sketch(dice), [drawn_kind(dice, dtype) for _ in range(2)]
+    rows, depth, columns = dice.integer(1, 5), dice.integer(1, 16), dice.integer(1, 5)
+    outer = dice.integers(1, 3, dice.integer(0, 2))
+    batches = [tuple(1 if dice.chance(20) else extent for extent in outer) for _ in range(2)]
+    adj_x, adj_y = dice.chance(40), dice.chance(40)
+    first = (*batches[0], depth, rows) if adj_x else (*batches[0], rows, depth)
+    second = (*batches[1], columns, depth) if adj_y else (*batches[1], depth, columns)
+    wanted = (*(max(pair) for pair in zip(*batches, strict=True)), rows, columns)
+    result = None
+    if isinstance(kinds[0], Affine) and isinstance(kinds[1], Affine):
+        product = kinds[0].scale * kinds[1].scale
+        scale = float(np.float32(product * 73 * depth**0.5 * dice.float32(0, 2)))
+        result = Affine(scale=scale, zero_point=dice.zero_point())
+    values = [sketch.input(shape, kind) for shape, kind in zip((first, second), kinds, strict=True)]
+    y = sketch.tensor(wanted, result)
+    return sketch.finish(sketch.op("BATCH_MATMUL", values, y, adj_x=adj_x, adj_y=adj_y))
+
+
+_BOTH = ("int8", "float32")
+DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
+    "SUM": {dtype: partial(reduced, dtype=dtype, name="SUM") for dtype in ("int8", "int16", "float32")},
+    **{
+        name: {dtype: partial(reduced, dtype=dtype, name=name) for dtype in ("int8", "int16", "float32")}
+        for name in ("REDUCE_MAX", "REDUCE_MIN")
+    },
+    **{
+        name: {dtype: partial(arg, dtype=dtype, name=name) for dtype in _BOTH}
+        for name in ("ARG_MAX", "ARG_MIN")
+    },
+    "BATCH_MATMUL": {dtype: partial(batch_matmul, dtype=dtype) for dtype in _BOTH},
+}
+"""By operator and type."""
