@@ -189,7 +189,7 @@ def prepared(
     """
     dims = dims_of(path, options.dims)
     sizes = None if dims is None else _sizes(path, options, dims)
-    largest: importers.Extents = {} if dims is None or sizes is None else _extents(dims, sizes.largest)
+    largest: importers.Extents = {} if dims is None or sizes is None else dims.extents(sizes.largest)
     imported = importers.load(path, options.kernels, largest)
     if imported.main.states:
         check_sizes(options, "variables of the model")
@@ -230,16 +230,12 @@ def _sizes(path: Path, options: Options, dims: Dims) -> Sizes:
     """The model at `path` at any sizes."""
 
     def reference(values: Mapping[str, int]) -> Module:
-        return importers.load(path, options.kernels, _extents(dims, values))
+        return importers.load(path, options.kernels, dims.extents(values))
 
     def module(values: Mapping[str, int]) -> Module:
         return passes.run_passes(reference(values), pipeline(options), None)
 
     return Sizes(symbols=dims.symbols, axes=dims.axes, module=module, reference=reference)
-
-
-def _extents(dims: Dims, values: Mapping[str, int]) -> importers.Extents:
-    return {place: values[symbol] for place, symbol in dims.axes.items()}
 
 
 @telling()
@@ -261,6 +257,8 @@ def build(
     if len(paths) == 1:
         options = replace(options, concurrent=())  # of a project with more models
     files = {each.name: each.path for each in model_names(paths, options.names)}
+    if len(files) > 1 and any(dim.is_open for dim in options.dims):
+        check_sizes(options, "an open end in a build of several models")
     check_place(options.lock)
     check_groups(options.concurrent, tuple(files))
     check_models(options.places, tuple(files))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.driver.build import build
 from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
@@ -72,6 +73,15 @@ def test_names_that_the_model_has_not(tmp_path: Path) -> None:
         ),
         ("E282", "axis 0 of x0", "B has no range"),
     ]
+
+
+def test_an_open_end_is_of_one_model(tmp_path: Path) -> None:
+    paths = [file(tmp_path, residual().data)]
+    paths.append(paths[0].rename(tmp_path / "other.tflite"))
+    paths[0] = file(tmp_path, residual().data)
+    options = Options(board="host", dims=parsed(["T=20.."]))
+    with pytest.raises(CodegenError, match="an open end in a build of several models"):
+        build(paths, options, tmp_path / "out")
 
 
 def test_values_that_are_none() -> None:

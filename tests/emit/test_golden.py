@@ -14,6 +14,7 @@ from codegen.program.interface import ConstantsMode, EntryMode, IoMode, PoolOwne
 from codegen.program.program import Program
 from tests.checkout import ROOT
 from tests.emit import samples
+from tests.emit.sized import sized
 from tests.emit.variants import on_core_1, owned, stepwise
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,6 +27,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "mixed_steps": lambda: stepwise(samples.mixed()),
     "bare": samples.bare,
     "lasting": samples.lasting,
+    "sized": sized,
     "counter_caller": lambda: samples.counter(io=IoMode.CALLER),
     "counter_steps": lambda: stepwise(samples.counter()),
     "counter_core1": lambda: on_core_1(samples.counter(), "lut1", "mean4"),
@@ -35,6 +37,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "lasting_owned_steps": lambda: owned(samples.lasting(), entry=EntryMode.STEPS),
     "mixed_caller": samples.mixed,
     "mixed_pool": lambda: samples.mixed(io=IoMode.POOL),
+    "sized_owned_steps": lambda: owned(sized(io=IoMode.CALLER), entry=EntryMode.STEPS),
     "mixed_owned": lambda: owned(samples.mixed(), constants=ConstantsMode.LINKED),
 }
 BASES = {
@@ -48,6 +51,7 @@ BASES = {
     "mixed_caller": "mixed_steps",
     "mixed_pool": "mixed_steps",
     "mixed_owned": "mixed_steps",
+    "sized_owned_steps": "sized",
 }
 """A folder that has all files of its base holds those that differ; `copied.txt` names what is copied."""
 

@@ -55,6 +55,10 @@ class Dims:
     open_symbol: str = ""
     """The one whose upper end is open; empty where there is none."""
 
+    def extents(self, values: Mapping[str, int]) -> importers.Extents:
+        """What the importer is told at these values of the symbols."""
+        return {place: values[symbol] for place, symbol in self.axes.items()}
+
 
 def parsed(words: Sequence[str]) -> tuple[GivenDim, ...]:
     """Words of `--dim`. Raises CodegenError E281 naming every one that is none, says an empty range, or says

@@ -75,13 +75,12 @@ class SizeText:
                 formula = self.spelled(extent.formula)
                 words.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", formula))
                 note = f"{extent.of}: {extent.low} to {extent.high}"
-                lines.insert(0, f"    const int32_t {extent.name} = {formula}; /* {note} */")
-        symbols = [
-            f"    const int32_t {c_name(symbol.name)} = (int32_t)dims->{c_name(symbol.name)}; "
-            f"/* {symbol.low} to {symbol.high} */"
-            for symbol in self._ranges.symbols
-            if c_name(symbol.name) in words
-        ]
+                lines = [f"    /* {note} */", f"    const int32_t {extent.name} = {formula};", *lines]
+        symbols: list[str] = []
+        for symbol in self._ranges.symbols:
+            name = c_name(symbol.name)
+            if name in words:
+                symbols.append(f"    const int32_t {name} = (int32_t)dims->{name};")
         return symbols + lines
 
     def product(self, value: str, factor: int) -> str:

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: 0BSD */
+/*
+ * sized_bench.c -- generated; do not edit.
+ *
+ * What the test firmware knows of this model (see cg_bench.h); never part of a product.
+ */
+#include <stddef.h>
+
+#include "cg_bench.h"
+
+#include "sized.h"
+#include "sized_data.h"
+
+static int8_t input_x0[SIZED_X0_ELEMENTS];
+static int8_t output_v13[SIZED_V13_ELEMENTS];
+
+static uint32_t bench_dims[1];
+
+/* clang-format off */
+static const cg_bench_tensor bench_inputs[] = {
+    {"x0", input_x0, SIZED_X0_SIZE},
+    {"dims", bench_dims, 4u},
+};
+
+static const cg_bench_tensor bench_outputs[] = {
+    {"v13", output_v13, SIZED_V13_SIZE},
+};
+
+static const cg_bench_pool bench_pools[] = {
+    {"sram", sized_sram_pool, SIZED_SRAM_POOL_SIZE, 960u, 32u},
+};
+
+static const cg_bench_step bench_steps[] = {
+    {"conv0", NULL, 0u},
+    {"conv1", NULL, 0u},
+    {"dw2", NULL, 0u},
+    {"concat3", NULL, 0u},
+    {"conv4", NULL, 0u},
+    {"add5", NULL, 0u},
+    {"conv6", NULL, 0u},
+};
+
+static const cg_bench_live bench_live[] = {
+    {0u, 0u, 0u, 320u},
+    {0u, 0u, 640u, 160u},
+    {1u, 0u, 0u, 800u},
+    {2u, 0u, 0u, 960u},
+    {3u, 0u, 0u, 960u},
+    {4u, 0u, 0u, 960u},
+    {5u, 0u, 0u, 960u},
+    {6u, 0u, 0u, 328u},
+};
+
+static const cg_bench_live bench_touched[] = {
+    {0u, 0u, 0u, 320u},
+    {0u, 0u, 640u, 160u},
+    {1u, 0u, 0u, 640u},
+    {2u, 0u, 320u, 320u},
+    {2u, 0u, 800u, 160u},
+    {3u, 0u, 320u, 640u},
+    {4u, 0u, 0u, 320u},
+    {4u, 0u, 640u, 320u},
+    {5u, 0u, 0u, 960u},
+    {6u, 0u, 0u, 328u},
+};
+
+/* clang-format on */
+
+static cg_status run(void)
+{
+    const sized_inputs inputs = {.x0 = input_x0};
+    const sized_outputs outputs = {.v13 = output_v13};
+    const sized_dims dims = {.T = bench_dims[0]};
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = sized_run(&inputs, &outputs, &dims);
+    CG_BENCH_AFTER_CALL();
+    return status;
+}
+
+/* clang-format off */
+const cg_bench_model sized_bench = {
+    .name = "sized",
+    .sha256 = {
+    0xe2, 0xe8, 0x36, 0x5b, 0x8a, 0x7d, 0x46, 0xda, 0xec, 0xc9, 0x89, 0xd5, 0x93, 0xd2, 0x03, 0xef,
+    0xad, 0x4f, 0xc5, 0x38, 0x19, 0x5b, 0x3b, 0x66, 0x49, 0x25, 0x97, 0x24, 0x4b, 0x76, 0x7c, 0xde,
+    },
+    .run = run,
+    .inputs = bench_inputs,
+    .outputs = bench_outputs,
+    .pools = bench_pools,
+    .steps = bench_steps,
+    .live = bench_live,
+    .touched = bench_touched,
+    .input_count = 2,
+    .output_count = 1,
+    .pool_count = 1,
+    .step_count = 7,
+    .live_count = 8,
+    .touched_count = 10,
+};
+/* clang-format on */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: 0BSD */
+/*
+ * sized_bench.c -- generated; do not edit.
+ *
+ * What the test firmware knows of this model (see cg_bench.h); never part of a product.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cg_bench.h"
+
+#include "sized.h"
+#include "sized_data.h"
+
+static int8_t input_x0[SIZED_X0_ELEMENTS];
+static int8_t output_v13[SIZED_V13_ELEMENTS];
+
+static uint32_t bench_dims[1];
+
+extern const uint8_t sized_constants_bytes[SIZED_CONSTANTS_SIZE];
+
+extern uint8_t sized_sram_pool[SIZED_SRAM_POOL_SIZE];
+
+static sized_workspace_pools pools = {
+    .sram = sized_sram_pool,
+    .sram_size_bytes = SIZED_SRAM_POOL_SIZE,
+};
+
+/* clang-format off */
+static const cg_bench_tensor bench_inputs[] = {
+    {"x0", input_x0, SIZED_X0_SIZE},
+    {"dims", bench_dims, 4u},
+};
+
+static const cg_bench_tensor bench_outputs[] = {
+    {"v13", output_v13, SIZED_V13_SIZE},
+};
+
+static const cg_bench_pool bench_pools[] = {
+    {"sram", sized_sram_pool, SIZED_SRAM_POOL_SIZE, 640u, 32u},
+};
+
+static const cg_bench_step bench_steps[] = {
+    {"conv0", NULL, 0u},
+    {"conv1", NULL, 0u},
+    {"dw2", NULL, 0u},
+    {"concat3", NULL, 0u},
+    {"conv4", NULL, 0u},
+    {"add5", NULL, 0u},
+    {"conv6", NULL, 0u},
+};
+
+static const cg_bench_live bench_live[] = {
+    {0u, 0u, 320u, 160u},
+    {1u, 0u, 0u, 480u},
+    {2u, 0u, 0u, 640u},
+    {3u, 0u, 0u, 640u},
+    {4u, 0u, 0u, 640u},
+    {5u, 0u, 0u, 640u},
+    {6u, 0u, 0u, 320u},
+};
+
+static const cg_bench_live bench_touched[] = {
+    {0u, 0u, 320u, 160u},
+    {1u, 0u, 0u, 320u},
+    {2u, 0u, 0u, 320u},
+    {2u, 0u, 480u, 160u},
+    {3u, 0u, 0u, 640u},
+    {4u, 0u, 320u, 320u},
+    {5u, 0u, 0u, 640u},
+    {6u, 0u, 0u, 320u},
+};
+
+/* clang-format on */
+
+static cg_status run(void)
+{
+    static bool taken; /* once: an inference does not look at the constants again */
+    if (!taken) {
+        const cg_status found =
+            sized_set_constants(&pools, sized_constants_bytes, SIZED_CONSTANTS_SIZE);
+        if (found != CG_OK) {
+            return found;
+        }
+        taken = true;
+    }
+    const sized_inputs inputs = {.x0 = input_x0};
+    const sized_outputs outputs = {.v13 = output_v13};
+    const sized_dims dims = {.T = bench_dims[0]};
+    CG_BENCH_BEFORE_CALL();
+    const cg_status status = sized_run(&pools, &inputs, &outputs, &dims);
+    CG_BENCH_AFTER_CALL();
+    return status;
+}
+
+/* clang-format off */
+const cg_bench_model sized_bench = {
+    .name = "sized",
+    .sha256 = {
+    0xe2, 0xe8, 0x36, 0x5b, 0x8a, 0x7d, 0x46, 0xda, 0xec, 0xc9, 0x89, 0xd5, 0x93, 0xd2, 0x03, 0xef,
+    0xad, 0x4f, 0xc5, 0x38, 0x19, 0x5b, 0x3b, 0x66, 0x49, 0x25, 0x97, 0x24, 0x4b, 0x76, 0x7c, 0xde,
+    },
+    .run = run,
+    .inputs = bench_inputs,
+    .outputs = bench_outputs,
+    .pools = bench_pools,
+    .steps = bench_steps,
+    .live = bench_live,
+    .touched = bench_touched,
+    .input_count = 2,
+    .output_count = 1,
+    .pool_count = 1,
+    .step_count = 7,
+    .live_count = 7,
+    .touched_count = 8,
+};
+/* clang-format on */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: 0BSD */
+/*
+ * sized.h -- generated; do not edit.
+ *
+ * Model      sized.tflite (tflite)
+ * sha256     e2e8365b8a7d46daecc989d593d203efad4fc538195b3b66492597244b767cde
+ * Generator  codegen 1.2.3, runtime ABI 1
+ * Options    --board host --optimize balanced --planner optimal --dim T=10..40 --io caller
+ * Planner    optimal, proved optimal
+ *
+ * Memory, bytes        planned   lower bound   section
+ *   sram (rw)              640           640   .bss.cg.sram
+ *   flash (ro)             952           952   none (external)
+ */
+#ifndef SIZED_H
+#define SIZED_H
+
+#include "cg_runtime.h"
+
+#include "sized_figures.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For logs; MACS are multiply-accumulates of one inference. */
+#define SIZED_NAME      "sized"
+#define SIZED_GENERATOR "codegen 1.2.3"
+#define SIZED_MACS      13440u
+#define SIZED_STEPS     7u
+
+/* Of the model's file. */
+#define SIZED_SHA256 "e2e8365b8a7d46daecc989d593d203efad4fc538195b3b66492597244b767cde"
+
+/*
+ * Names of the steps, numbered from 0: the rows of the memory map in sized.c. A list, as in `static
+ * const char *const names[] = {..._STEP_NAMES};`.
+ */
+#define SIZED_STEP_NAMES "conv0", "conv1", "dw2", "concat3", "conv4", "add5", "conv6"
+
+/* This model, as hooks are told of it: defined where its source is compiled with CG_MODEL_HOOKS. */
+extern const cg_model sized_model;
+
+/* The library of this build: of another one in the same image the linker tells. */
+CG_REQUIRE(sized_header_and_library_of_build_000102030405);
+
+/* SIZE is in bytes; SHAPE is a list, as in `const int32_t shape[] = {..._SHAPE};`. */
+
+/* input "x0", int8, shape 1x40x1x8, scale 0.0500000007, zero point -3 */
+#define SIZED_X0_SIZE       320u
+#define SIZED_X0_ELEMENTS   320u
+#define SIZED_X0_RANK       4u
+#define SIZED_X0_SHAPE      1, 40, 1, 8
+#define SIZED_X0_SCALE      0.05f
+#define SIZED_X0_ZERO_POINT (-3)
+
+/* output "v13", int8, shape 1x20x1x4, scale 0.0500000007, zero point -3 */
+#define SIZED_V13_SIZE       80u
+#define SIZED_V13_ELEMENTS   80u
+#define SIZED_V13_RANK       4u
+#define SIZED_V13_SHAPE      1, 20, 1, 4
+#define SIZED_V13_SCALE      0.05f
+#define SIZED_V13_ZERO_POINT (-3)
+
+/* Bytes of each pool, for link-time budgets and for the run-time peak check. */
+#define SIZED_SRAM_POOL_SIZE  640u
+#define SIZED_FLASH_POOL_SIZE 952u
+
+/*
+ * The sizes of a call. SIZE, SHAPE and ELEMENTS above, and the sizes of the pools, are those at the
+ * largest ones.
+ */
+#define SIZED_T_MIN 10u
+#define SIZED_T_MAX 40u
+
+typedef struct {
+    uint32_t T; /* axis 1 of x0: 10 to 40 */
+} sized_dims;
+
+/* Names of the pools for sized_workspace_bytes. */
+#define SIZED_POOL_SRAM 0u
+
+/*
+ * Bytes of a pool that a call with these sizes takes; 0 for sizes outside their ranges, or no such
+ * pool.
+ */
+uint32_t sized_workspace_bytes(const sized_dims *dims, uint32_t pool);
+
+/* Extents of inputs and outputs. Returns CG_OK, CG_ERR_NULL_POINTER or CG_ERR_SIZE. */
+CG_CHECK_RESULT cg_status sized_x0_shape(const sized_dims *dims, int32_t shape[SIZED_X0_RANK]);
+CG_CHECK_RESULT cg_status sized_v13_shape(const sized_dims *dims, int32_t shape[SIZED_V13_RANK]);
+
+typedef struct {
+    const int8_t *x0; /* SIZED_X0_SIZE bytes */
+} sized_inputs;
+
+typedef struct {
+    int8_t *v13; /* SIZED_V13_SIZE bytes */
+} sized_outputs;
+
+/* Of the image of constants, sized_constants.bin. */
+#define SIZED_CONSTANTS_SIZE 984u
+
+/* Bytes of which the address of each pool is a multiple. */
+#define SIZED_SRAM_POOL_ALIGNMENT 16u
+
+struct sized_constants_image;
+
+/*
+ * The memory of one instance of the model, yours: bytes that nothing else uses while it runs, none
+ * in two pools. Pools of the sections that the header of this file names are in the memories that
+ * the plan counts on.
+ */
+typedef struct {
+    uint8_t *sram;                                 /* a multiple of SIZED_SRAM_POOL_ALIGNMENT */
+    uint32_t sram_size_bytes;                      /* at least SIZED_SRAM_POOL_SIZE */
+    const struct sized_constants_image *constants; /* NULL until sized_set_constants */
+} sized_workspace_pools;
+
+/*
+ * Takes the constants: an image as in sized_constants.bin, SIZED_CONSTANTS_SIZE bytes, aligned to
+ * 16, which stays where it is and as it is while the model uses it. Every byte is looked at once.
+ *
+ * Returns CG_OK, or CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, CG_ERR_CONSTANTS_SIZE,
+ * CG_ERR_CONSTANTS_FORMAT, CG_ERR_CONSTANTS_ABI, CG_ERR_CONSTANTS_LAYOUT or
+ * CG_ERR_CONSTANTS_CONTENT; the image accepted before then stays.
+ */
+CG_CHECK_RESULT cg_status sized_set_constants(sized_workspace_pools *pools, const void *image,
+                                              uint32_t size_bytes);
+
+/*
+ * Runs one inference. The caller owns the memory of inputs and outputs, each aligned for its type
+ * and none overlapping another; inputs are only read.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT or CG_ERR_SIZE or
+ * CG_ERR_CONSTANTS_MISSING before anything has been written.
+ */
+CG_CHECK_RESULT cg_status sized_run(const sized_workspace_pools *pools, const sized_inputs *inputs,
+                                    const sized_outputs *outputs, const sized_dims *dims);
+
+/*
+ * Runs one step. An inference is every step from 0 on, each once, in order, with the same inputs
+ * and outputs, which stay as they are until the last. In between anything else may run, as long as
+ * nobody writes to the pools. sized_run runs them all.
+ *
+ * Re-entrant: calls with different pools share nothing that is written. Returns CG_OK, or
+ * CG_ERR_NULL_POINTER or CG_ERR_POOL_SIZE or CG_ERR_POOL_ALIGNMENT or CG_ERR_SIZE or
+ * CG_ERR_CONSTANTS_MISSING before anything has been written. CG_ERR_STEP for a step that there is
+ * not.
+ */
+CG_CHECK_RESULT cg_status sized_step(uint32_t step, const sized_workspace_pools *pools,
+                                     const sized_inputs *inputs, const sized_outputs *outputs,
+                                     const sized_dims *dims);
+
+/* What the input stores for a real number: the nearest, halves away from zero, clamped. */
+static inline int8_t sized_quantize_x0(float value)
+{
+    return (int8_t)cg_quantize(value, SIZED_X0_SCALE, SIZED_X0_ZERO_POINT, -128, 127);
+}
+
+/* The real number that an element of the output stands for. */
+static inline float sized_dequantize_v13(int8_t stored)
+{
+    return cg_dequantize(stored, SIZED_V13_SCALE, SIZED_V13_ZERO_POINT);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SIZED_H */
