@@ -232,8 +232,8 @@ def _need_size(tensor: FileTensor, found_bytes: int, needed_bytes: int) -> None:
 
 
 def _quantization(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> Quantization | None:
-    """Float tensors may carry parameters that no kernel reads: they are dropped."""
-    if dtype is DType.FLOAT32:
+    """Tensors of floats and of truth may carry parameters that no kernel reads: they are dropped."""
+    if not dtype.is_integer:
         return None
     if tensor.custom_quantization:
         raise _refused(tensor, "E301", "has custom quantisation, which is not supported")

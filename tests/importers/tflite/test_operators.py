@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from codegen.importers.tflite.translate import import_tflite
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir.evaluate import evaluate
 from tests import engines
@@ -337,3 +338,15 @@ def test_a_folded_tensor_gets_no_second_value() -> None:
     assert f'tensor {network.extents} "shape" gets a value twice' in complaint(
         network.reshaped(network.extents, (1, 4))
     )
+
+
+def test_a_scale_of_bool_is_dropped() -> None:
+    """It was asked for the limits of an integer: a traceback."""
+    model = ModelBuilder()
+    x, y = (model.tensor(name, (1, 4), "int8", scale=0.25) for name in "xy")
+    z = model.tensor("z", (1, 4), "bool", scale=0.5, zero_point=1)
+    model.op("LESS", [x, y], [z])
+    model.inputs(x, y)
+    model.outputs(z)
+    [let] = import_tflite(model.build(), "m.tflite").main.body
+    assert let.var.type.quantization is None
