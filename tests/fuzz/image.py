@@ -9,10 +9,12 @@ import numpy as np
 from codegen.emit.c.spelling import scalar
 from codegen.emit.model.structs import struct_text
 from codegen.ir import Board, Region
+from codegen.ir.ranges import Formula
 from codegen.kernels.call import (
     ArrayArg,
     CallArg,
     ConstantArg,
+    CScalar,
     LiteralArg,
     NullArg,
     ResultArg,
@@ -145,6 +147,12 @@ def _body(entry: Entry, addresses: dict[tuple[str, str], str], blob: Blob, given
     return elements_body(call.prim, call.rows, before, places, given)
 
 
+def _literal(value: CScalar | Formula) -> str:
+    """A number; layers have fixed sizes."""
+    assert not isinstance(value, Formula)
+    return scalar(value)
+
+
 def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], given: Operands) -> str:
     prim: PrimFunc = call.prim
     match arg:
@@ -162,7 +170,7 @@ def _argument(call: Call, arg: CallArg, addresses: dict[tuple[str, str], str], g
         case LiteralArg(value=int(value)) if abs(value) <= np.iinfo(np.int32).max:
             return given.number(value)
         case LiteralArg(value=value):
-            return scalar(value)
+            return _literal(value)
         case NullArg():
             return "NULL"
         case ArrayArg(items=items):

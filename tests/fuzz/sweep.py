@@ -53,13 +53,17 @@ def every_kernel() -> list[Kernel]:
     return [kernel for op in supported_ops() for kernel in kernels_for(op)]
 
 
+_FAMILY = 4
+"""Kernels of families are one expression in a loop that all share: one layer in so many is enough."""
+
+
 def share_of(kernel: Kernel, layers: int) -> int:
     """How many of `layers` a kernel gets: kernels of one family and type call one C function, which has had
-    its number when all of them are done."""
+    its number, one in `_FAMILY` of the others', when all of them are done."""
     if not isinstance(kernel, FamilyKernel):
         return layers
     same = [each for each in every_kernel() if isinstance(each, FamilyKernel) and each.stem == kernel.stem]
-    return -(-layers // len(same))
+    return -(-layers // (_FAMILY * len(same)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -131,7 +131,8 @@ def one_more(prim: PrimFunc) -> PrimFunc:
     """A count one too large: one element more is read and written."""
     last = prim.call_args[-1]
     assert isinstance(last, LiteralArg)
-    return replace(prim, call_args=(*prim.call_args[:-1], LiteralArg(value=int(last.value) + 1)))
+    assert isinstance(last.value, int)
+    return replace(prim, call_args=(*prim.call_args[:-1], LiteralArg(value=last.value + 1)))
 
 
 @pytest.mark.parametrize(

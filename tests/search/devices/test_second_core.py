@@ -17,7 +17,7 @@ from codegen.search.memory.attempt import Choices
 from codegen.search.search import search
 from tests.plan.build import function, prim, var
 from tests.search.devices.scoping import OFFER
-from tests.search.kernels.test_selection import SMALL_BOARD as BOARD
+from tests.search.kernels.test_selection import ROOMY as BOARD
 from tests.search.rows import Net
 
 CORE_1 = VirtualDevice(device_id=1)

@@ -24,7 +24,7 @@ from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.selection import select
 from codegen.search.search import search
 from tests.emit.variants import changed
-from tests.search.kernels.test_selection import SMALL_BOARD as BOARD
+from tests.search.kernels.test_selection import ROOMY as BOARD
 from tests.search.rows import Net, check
 
 
