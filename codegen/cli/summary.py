@@ -15,7 +15,7 @@ from codegen.driver.report.certificate import CUT_SHORT, order_text, proof_text,
 from codegen.driver.report.sections import copies_line, core1_line, reduction_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
-from codegen.driver.report.sizes import sizes_lines
+from codegen.driver.report.size_gaps import sizes_lines
 from codegen.driver.run import StepCheck, used_pools
 from codegen.driver.sized_run import AtSizes
 from codegen.emit.model.header import stack_bytes

@@ -34,7 +34,7 @@ from codegen.ir.text import print_module
 from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle
-from codegen.program.ranges import OpenEnd
+from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress, Tally, silent
 from codegen.search import (
     Choices,

@@ -16,7 +16,7 @@ from codegen.driver.run import measure, output_complaints, request
 from codegen.errors import CodegenError, Message
 from codegen.program.image import RunResult
 from codegen.program.program import Program
-from codegen.program.ranges import Ranges, breakpoints, looked_at, number_at, shape_at
+from codegen.program.size_ranges import Ranges, breakpoints, looked_at, number_at, shape_at
 from codegen.progress import Progress, silent
 
 

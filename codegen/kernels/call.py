@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from codegen.ir.ranges import Formula
+from codegen.ir.formulas import Formula
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from codegen.passes.legalise import IoTypesInt8, Legalise
 from codegen.passes.pipeline import Pass, run_passes
 from codegen.passes.place import Placed, place_edges, place_values
 from codegen.passes.reduce import Reduce, Reduction, Removal
-from codegen.passes.windows import ShiftWindows
+from codegen.passes.shifted_windows import ShiftWindows
 
 __all__ = [
     "FoldConstants",

@@ -13,7 +13,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantLayout, ConstantPool
 from codegen.program.interface import Edge, Interface, IoTensor, Signature
 from codegen.program.problem import MemoryPlan, Problem, peak_bytes, pool_alignment
-from codegen.program.ranges import Ranges
+from codegen.program.size_ranges import Ranges
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

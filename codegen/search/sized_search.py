@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
-from codegen.ir.ranges import Symbol
+from codegen.ir.formulas import Symbol
 from codegen.plan.place import planners
 from codegen.program.program import Program
-from codegen.program.ranges import OpenEnd
 from codegen.program.shortage import DoesNotFit
+from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
 from codegen.search.ranges.members import Unlike

@@ -10,7 +10,7 @@ from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError
-from codegen.ir.ranges import Symbol
+from codegen.ir.formulas import Symbol
 from tests.search.ranges.networks import detector, residual
 
 HELP = "for example --dim T=10..200, --dim input_1.1=10..200 (axis 1 of input_1), or --dim input_1.1=T"

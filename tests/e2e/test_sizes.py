@@ -12,7 +12,7 @@ from codegen.driver.options import Options
 from codegen.driver.report.compare import FLOAT_TOLERANCE, array
 from codegen.driver.sized_run import AtSizes, complaints_at, run_at
 from codegen.program.interface import EntryMode, Interface, IoMode, PoolOwner
-from codegen.program.ranges import breakpoints, looked_at
+from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
 from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping
 from tests.testdata import model_path

@@ -9,7 +9,7 @@ import numpy as np
 from codegen.emit.c.spelling import scalar
 from codegen.emit.model.structs import struct_text
 from codegen.ir import Board, Region
-from codegen.ir.ranges import Formula
+from codegen.ir.formulas import Formula
 from codegen.kernels.call import (
     ArrayArg,
     CallArg,

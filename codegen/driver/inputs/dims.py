@@ -9,7 +9,7 @@ from codegen import importers
 from codegen.errors import Messages
 from codegen.importers import InputSignature
 from codegen.ir.c_names import identifier, unique
-from codegen.ir.ranges import Symbol
+from codegen.ir.formulas import Symbol
 
 _WORD = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\.(?P<axis>[0-9]{1,2}))?="

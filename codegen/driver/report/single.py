@@ -7,7 +7,7 @@ import msgspec
 from codegen.driver.report.certificate import certificate
 from codegen.driver.report.compare import Comparison
 from codegen.driver.report.sections import copies_report, reduction_report
-from codegen.driver.report.sizes import sizes_report
+from codegen.driver.report.size_gaps import sizes_report
 from codegen.ir.ops.user import operator_name
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost

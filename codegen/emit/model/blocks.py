@@ -6,7 +6,7 @@ from codegen.emit.c.c_text import fill
 from codegen.emit.c.spelling import POOL_TYPES, Taken, local_names, reader_name, scalar
 from codegen.emit.model.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.ir import DType
-from codegen.ir.ranges import Formula
+from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, BlockStage
 from codegen.kernels.call import CallArg, ConstantArg, LiteralArg, StructArg, ValueArg, WorkspaceArg
 from codegen.kernels.fused import ROW_WORKSPACE

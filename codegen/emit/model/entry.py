@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.formulas import SizeText
+from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, integer, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name
 from codegen.emit.model.header import HeaderView
@@ -27,7 +27,7 @@ from codegen.emit.values.copies import (
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
 from codegen.emit.values.model_data import image_tag
 from codegen.ir import Var
-from codegen.ir.ranges import Formula
+from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block
 from codegen.kernels.call import (
     ArrayArg,

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import cast
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.formulas import SizeText
+from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
 from codegen.emit.values.model_data import part_address
-from codegen.ir.ranges import Formula, Largest, Lookup, Quotient, RoundedUp, Sum
+from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum
 from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, StructArg, StructPointer
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantPool

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codegen.emit.c.c_text import hexadecimal
-from codegen.emit.c.formulas import SizeText
+from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, PUBLIC_TYPES, c_name, io_stems, pool_array
 from codegen.ir import DType, TensorType, Var
+from codegen.ir.formulas import Formula
 from codegen.ir.ops.user import operator_name
-from codegen.ir.ranges import Formula
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.live.ties import ties
 from codegen.program.interface import IoTensor

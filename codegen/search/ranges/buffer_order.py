@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.ir.ranges import Formula, Whole
+from codegen.ir.formulas import Formula, Whole
 from codegen.plan.place.orientation import (
     Circular,
     Orientation,

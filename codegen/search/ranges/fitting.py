@@ -11,17 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.ranges import (
-    Formula,
-    Largest,
-    Lookup,
-    Quotient,
-    Sum,
-    Symbol,
-    Whole,
-    evaluate,
-    number,
-)
+from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, Sum, Symbol, Whole, evaluate, number
 
 _LARGEST_DIVISOR = 4096
 _ROWS = 24

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from codegen.ir import Function
+from codegen.ir.formulas import Formula, Symbol, Whole, evaluate
 from codegen.ir.operator import Padding2D
-from codegen.ir.ranges import Formula, Symbol, Whole, evaluate
-from codegen.program.ranges import Extent
+from codegen.program.size_ranges import Extent
 from codegen.search.ranges.fitting import Fitter
 from codegen.search.ranges.members import Member, Unlike
 

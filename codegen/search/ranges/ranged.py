@@ -12,16 +12,16 @@ import numpy as np
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Module
-from codegen.ir.ranges import Symbol
+from codegen.ir.formulas import Symbol
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
-from codegen.search.ranges.formulas import Formulas
 from codegen.search.ranges.members import Member, Unlike, check_alike, member, program_of, unlike
 from codegen.search.ranges.named_sizes import NamedSizes
+from codegen.search.ranges.substitution import Formulas
 
 EVERY = 4096
 """Up to so many combinations of sizes are all looked at."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir.ranges import Symbol
+from codegen.ir.formulas import Symbol
 
 Shape = tuple[int, ...]
 

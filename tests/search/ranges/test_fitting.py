@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codegen.ir.ranges import Quotient, Sum, Symbol, Whole, evaluate, number
+from codegen.ir.formulas import Quotient, Sum, Symbol, Whole, evaluate, number
 from codegen.search.ranges.fitting import Fitter
 
 

@@ -14,8 +14,8 @@ from codegen.errors import CodegenError
 from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
-from codegen.program.ranges import breakpoints, named_values, number_at
 from codegen.program.shortage import DoesNotFit
+from codegen.program.size_ranges import breakpoints, named_values, number_at
 from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual
 
 POOL = "sram"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from codegen.emit.c.spelling import c_name
-from codegen.ir.ranges import Formula, Largest, Lookup, Quotient, RoundedUp, Sum, constant_of, text
-from codegen.program.ranges import Ranges
+from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum, constant_of, text
+from codegen.program.size_ranges import Ranges
 
 SIZES_HEADER = "cg_sizes.h"
 """Header of the runtime that formulas need."""

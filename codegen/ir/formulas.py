@@ -1,7 +1,7 @@
 """Sizes that are known as ranges: symbols, and formulas over them that firmware computes at run time.
 
 A formula is whole numbers only. Every one has a value at any values of its symbols, in Python, for arrays of
-values at once, and in C (`codegen.emit.c.formulas`).
+values at once, and in C (`codegen.emit.c.formula_text`).
 """
 
 from collections.abc import Iterator, Mapping

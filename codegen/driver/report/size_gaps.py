@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.errors import in_bytes
-from codegen.ir.ranges import names_of, text
+from codegen.ir.formulas import names_of, text
 from codegen.program.program import Program
-from codegen.program.ranges import Extent, OpenEnd, Peak, Ranges, breakpoints
+from codegen.program.size_ranges import Extent, OpenEnd, Peak, Ranges, breakpoints
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

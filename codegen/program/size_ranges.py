@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.ir.ranges import Formula, Largest, RoundedUp, Symbol, Whole, evaluate
+from codegen.ir.formulas import Formula, Largest, RoundedUp, Symbol, Whole, evaluate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

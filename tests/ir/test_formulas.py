@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from codegen.ir.ranges import (
+from codegen.ir.formulas import (
     Formula,
     Largest,
     Lookup,

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from codegen.errors import CodegenError, Message
-from codegen.ir.ranges import (
+from codegen.ir.formulas import (
     Formula,
     RoundedUp,
     Sum,
@@ -27,7 +27,7 @@ from codegen.plan.live.ties import ties
 from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program
-from codegen.program.ranges import Extent, Peak, Ranges
+from codegen.program.size_ranges import Extent, Peak, Ranges
 from codegen.search.ranges.buffer_order import Distances
 from codegen.search.ranges.members import Member, Unlike, unlike
 from codegen.search.ranges.named_sizes import NamedSizes
