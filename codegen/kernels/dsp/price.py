@@ -58,7 +58,7 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
         found = 27 + outputs // 2 * pair + (19 + 10 * length) * (outputs % 2)
     else:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
-        found = 32 + outputs // 2 * pair + (15 + 6 * length + 2 * (length % 2)) * (outputs % 2)
+        found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
     return found + _long(channels, 4 if count > 2 else count)
 
 
