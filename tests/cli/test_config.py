@@ -274,14 +274,14 @@ def test_declared_kernels(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "swish.c").write_text("int one;\n")
     (tmp_path / "codegen.toml").write_text(
-        'board = "microbit"\n[[kernel]]\nop = "HARD_SWISH"\nsymbol = "swish"\nsource = "deep/swish.c"\n'
+        'board = "microbit"\n[[kernel]]\nop = "BITWISE_XOR"\nsymbol = "swish"\nsource = "deep/swish.c"\n'
         '[[kernel]]\nop = "my op"\nsymbol = "mine"\nsource = "deep/swish.c"\nworkspace_bytes = 64\n'
         "workspace_alignment = 8\nargument_alignment = 2\nbelow = -3\nabove = 16\n"
     )
     found = settings(tmp_path)
     assert found.defaults == {"board": "microbit"}
     assert found.kernels == (
-        UserKernel(op="HARD_SWISH", symbol="swish", source="swish.c", text="int one;\n"),
+        UserKernel(op="BITWISE_XOR", symbol="swish", source="swish.c", text="int one;\n"),
         UserKernel(
             op="my op",
             symbol="mine",
@@ -309,8 +309,8 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         "[[kernel]]\nop = 3\nworkspace_bytes = -1\nworkspace_alignment = 12\nargument_alignment = 128\n"
         '[[kernel]]\nop = "WHILE"\nsymbol = "int"\nsource = "-o.c"\nbelow = 1.5\nabove = true\n'
         '[[kernel]]\nop = ""\nsymbol = "a b"\nsource = "latin.c"\nworkspace_bytes = "few"\n'
-        + good.format("ABS", "")
-        + good.format("ABS", "")
+        + good.format("BITWISE_XOR", "")
+        + good.format("BITWISE_XOR", "")
         + good.format("NEG", "other/"),
     )
     assert found == [
@@ -335,7 +335,7 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         "codegen.toml, line 22, kernel 4: workspace_bytes must be a size: 4096, 0x1000 or \"4K\", got 'few'",
         "codegen.toml, line 20, kernel 4: symbol 'a b' is not the name of a C function",
         "codegen.toml, line 21, kernel 4: source latin.c is not UTF-8 text",
-        "codegen.toml: two kernels for ABS",
+        "codegen.toml: two kernels for BITWISE_XOR",
         "codegen.toml: two sources are called good.c",
         "codegen.toml, line 1, key bord: unknown key 'bord'",
     ]

@@ -125,4 +125,4 @@ def test_quantise_grows_up_and_dequantise_shrinks_down() -> None:
             if type_.elements > 1:
                 found.add((argument, type_.dtype))
                 assert [rule.below for rule in bind(layer).sharing] == [distance]
-    assert len(found) == 10
+    assert len(found) == 11
