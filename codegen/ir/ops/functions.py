@@ -6,6 +6,7 @@ where there are, as TFLite's integer kernels do.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -108,12 +109,21 @@ def _rsqrt_stored(value: np.ndarray, argument: TensorType, result: TensorType) -
     """Source: RsqrtEvalQuantized. Below the zero point, where TFLite refuses to run, as at it."""
     factor = float(np.float32(np.sqrt(np.float32(argument.scale))) * np.float32(result.scale))
     multiplier, shift = quantize_multiplier(1.0 / factor)
-    table = np.full(256, result.dtype.limits[1], np.int64)
+    roots = multiply_by_quantized_multiplier(_inverse_roots(), multiplier, shift - _SHIFT)
+    table = _clipped(roots, result)
+    table[0] = result.dtype.limits[1]
+    return table[np.maximum(value.astype(np.int64) - argument.zero_point, 0)]
+
+
+@cache
+def _inverse_roots() -> np.ndarray:
+    """1 / sqrt(size) for sizes from 1 to 255, in units of 2^-_SHIFT; 0 for size 0."""
+    found = np.zeros(256, np.int64)
     for size in range(1, 256):
         inverse, power = _inverse_root(size)
-        root = multiply_by_quantized_multiplier(1, inverse, power + _SHIFT)
-        table[size] = _clipped(multiply_by_quantized_multiplier(root, multiplier, shift - _SHIFT), result)
-    return table[np.maximum(value.astype(np.int64) - argument.zero_point, 0)]
+        found[size] = multiply_by_quantized_multiplier(1, inverse, power + _SHIFT)
+    found.setflags(write=False)
+    return found
 
 
 def _inverse_root(size: int) -> tuple[int, int]:
