@@ -10,9 +10,6 @@ from codegen.emit.c.spelling import c_name
 from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum, constant_of, text
 from codegen.program.size_ranges import Ranges
 
-SIZES_HEADER = "cg_sizes.h"
-"""Header of the runtime that formulas need."""
-
 
 class SizeText:
     """The formulas of one program in C."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, Sum, Symbol, Whole, evaluate, number
+from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, Sum, Whole, evaluate, number
 
 _LARGEST_DIVISOR = 4096
 _ROWS = 24
@@ -29,9 +29,9 @@ _TABLE = 4096
 class Fitter:
     """Knows named sizes, one value a member each: symbols at first, then extents that are added."""
 
-    def __init__(self, symbols: Sequence[Symbol], values: Mapping[str, Whole]) -> None:
-        """`values`: of every symbol, at every member."""
-        self._symbols = tuple(symbols)
+    def __init__(self, values: Mapping[str, Whole], *, complete: bool = True) -> None:
+        """`values`: of every symbol, at every member; `complete`: these are all members that there are."""
+        self._complete = complete
         self.values: dict[str, Whole] = dict(values)
 
     def add(self, name: str, values: Whole) -> None:
@@ -40,7 +40,7 @@ class Fitter:
 
     def of(self, members: NDArray[np.bool_]) -> "Fitter":
         """The same of some of the members."""
-        return Fitter(self._symbols, {name: own[members] for name, own in self.values.items()})
+        return Fitter({name: own[members] for name, own in self.values.items()}, complete=self._complete)
 
     def formula(self, values: Whole) -> Formula | None:
         """A formula that gives `values`; None where no form does."""
@@ -63,11 +63,13 @@ class Fitter:
             found += self._rows(values, width * self.values[one] + self.values[other], index)
         return min(found, key=lambda each: len(each.values), default=None)
 
-    @staticmethod
-    def _rows(values: Whole, index: Whole, formula: Sum) -> Iterator[Lookup]:
-        """The table of `values` by `index`, if they follow from it."""
+    def _rows(self, values: Whole, index: Whole, formula: Sum) -> Iterator[Lookup]:
+        """The table of `values` by `index`, if they follow from it.
+
+        Where only some members were looked at, no row may be missing: another member could ask for it.
+        """
         low, high = int(index.min()), int(index.max())
-        if high - low >= _TABLE:
+        if high - low >= _TABLE or (not self._complete and len(np.unique(index)) <= high - low):
             return
         # A row that nothing asks for, in the middle, repeats a value that is there.
         table = np.full(high - low + 1, values[0], np.int64)

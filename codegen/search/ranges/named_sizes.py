@@ -15,10 +15,10 @@ from codegen.search.ranges.members import Member, Unlike
 class NamedSizes:
     """Symbols and extents, each with its values at all members."""
 
-    def __init__(self, symbols: Sequence[Symbol], members: Sequence[Member]) -> None:
+    def __init__(self, symbols: Sequence[Symbol], members: Sequence[Member], *, complete: bool) -> None:
         """Every extent that differs between members gets a name, and a formula of those before it."""
         rows = {s.name: np.array([each.values[s.name] for each in members], np.int64) for s in symbols}
-        self.fitter = Fitter(symbols, rows)
+        self.fitter = Fitter(rows, complete=complete)
         self.extents: dict[str, Extent] = {}
         functions = [each.function for each in members]
         for position, param in enumerate(functions[-1].params):

@@ -92,7 +92,7 @@ def ranged(
     for each in members:
         check_alike(members[-1].problem, each.problem)
         _check_constants(members[-1].prim_funcs, each.prim_funcs)
-    names = NamedSizes(sizes.symbols, members)
+    names = NamedSizes(sizes.symbols, members, complete=sizes.is_small)
     given = best_order(program.memory.plan, members, planner)
     least = least_distances(given, members, names)
     programs = [
