@@ -19,6 +19,7 @@ from codegen.api.report import Report, typed
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
+from codegen.driver.checks.calling import check_sizes
 from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
 from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
@@ -235,10 +236,11 @@ def run(
 
     `cases`: inputs by model name, with expected outputs or none (then NumPy evaluates); a model without any
     runs inputs made up from the seed. Raises CodegenError as `build` does, E257 for cases of a model that the
-    build has not, E221 and E222 for arrays that are no model's, E701 where outputs differ, E80x where
-    measured peaks are not as planned.
+    build has not, E221 and E222 for arrays that are no model's, E284 for sizes that are ranges, E701 where
+    outputs differ, E80x where measured peaks are not as planned.
     """
     chosen, port = checked_options(options), checked_port(port)
+    check_sizes(chosen, "codegen.run")
     kept = None if folder is None else checked_folder(folder)
     paths = checked_models(models)
     given = checked_cases(cases, [each.name for each in model_names(paths, chosen.names)])

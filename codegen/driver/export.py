@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from codegen.driver.checks.calling import check_sizes
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.files import write_file
 from codegen.driver.options import Options
@@ -31,8 +32,9 @@ def write_tflm(path: Path, target: Path, options: Options) -> int:
 
     The plan is without overlap (TFLite Micro's kernels need arguments and results apart), of the file's own
     operators. Raises CodegenError E3xx for a file that cannot be planned, E401 for one that does not fit
-    `--pool arena=BYTES`, E206 if `target` cannot be written.
+    `--pool arena=BYTES`, E284 for sizes that are ranges, E206 if `target` cannot be written.
     """
+    check_sizes(options, "--export tflm")
     try:
         data = path.read_bytes()
     except OSError as error:

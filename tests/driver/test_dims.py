@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+import codegen
 from codegen.driver.build import build
 from codegen.driver.checks.calling import check_sizes
+from codegen.driver.export import write_tflm
 from codegen.driver.inputs.dims import dims_of, parsed, values_at
 from codegen.driver.options import Options
 from codegen.driver.sized_run import check_at
@@ -82,6 +84,17 @@ def test_an_open_end_is_of_one_model(tmp_path: Path) -> None:
     options = Options(board="host", dims=parsed(["T=20.."]))
     with pytest.raises(CodegenError, match="an open end in a build of several models"):
         build(paths, options, tmp_path / "out")
+
+
+def test_what_else_is_for_one_size_says_so(tmp_path: Path) -> None:
+    """`codegen.run` ended in a ValueError, and TFLM was handed a plan for other shapes than the file's."""
+    path = file(tmp_path, residual().data)
+    options = Options(board="host", dims=parsed(["T=20..30"]))
+    with pytest.raises(CodegenError, match=r"do not go together with codegen\.run"):
+        codegen.run(path, options)
+    with pytest.raises(CodegenError, match="do not go together with --export tflm"):
+        write_tflm(path, tmp_path / "planned.tflite", options)
+    assert not (tmp_path / "planned.tflite").exists()
 
 
 def test_values_that_are_none() -> None:
