@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from codegen import importers
 from codegen.ir import Module
-from codegen.ir import fixed_point as fp
 from codegen.ir.c_names import identifier, unique
+from codegen.ir.ops.base import fixed_point as fp
 from codegen.ir.text import parse_module, print_module
 from tests.ir.strategies import modules
 from tests.testdata import model_path

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from codegen.importers import load
 from codegen.ir.evaluate import evaluate, steps
-from codegen.ir.fixed_point import quantize_multiplier
 from codegen.ir.ops import Activation
 from codegen.ir.ops.base import parameters as pm
+from codegen.ir.ops.base.fixed_point import quantize_multiplier
 from codegen.ir.ops.base.taps import WindowAxis
 from tests.engines import TFLITE_RUNTIME, Request, available
 from tests.engines import evaluate as engine_answers

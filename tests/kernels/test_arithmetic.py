@@ -1,4 +1,4 @@
-"""cg_fixed_point.h against codegen.ir.fixed_point, with and without a long multiply.
+"""cg_fixed_point.h against codegen.ir.ops.base.fixed_point, with and without a long multiply.
 The decoder in C, under AddressSanitizer and UBSan, every buffer as long as the contract says.
 """
 
@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codegen.ir import DType, fixed_point
+from codegen.ir import DType
+from codegen.ir.ops.base import fixed_point
 from codegen.plan.constants.coding import Coder
 from tests.kernels.builders import random_layer
 from tests.kernels.calling import RUNTIME, WARNINGS, Library, bind, check_result, compile_library

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import (
+from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.fixed_point import (
     Integers,
     multiply_by_quantized_multiplier,
     multiply_wide_by_quantized_multiplier,
     wrap_int32,
 )
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,

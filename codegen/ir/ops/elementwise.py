@@ -4,9 +4,9 @@ from abc import abstractmethod
 
 import numpy as np
 
-from codegen.ir.fixed_point import Integers, multiply_by_quantized_multiplier
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import BinaryAttrs
+from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,

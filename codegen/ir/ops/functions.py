@@ -10,7 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from codegen.ir.fixed_point import (
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.fixed_point import (
     INT32_MAX,
     doubling_high_mul,
     multiply_by_quantized_multiplier,
@@ -18,7 +19,6 @@ from codegen.ir.fixed_point import (
     rounding_divide_by_power,
     saturating_shift_left,
 )
-from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.operands import operand, present
 from codegen.ir.ops.base.parameters import lookup_table, relu_multiplier
 from codegen.ir.ops.nonlinear import Pointwise

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-from codegen.ir.fixed_point import (
+from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops.base.fixed_point import (
     Integers,
     count_leading_zeros,
     doubling_high_mul,
@@ -14,8 +16,6 @@ from codegen.ir.fixed_point import (
     round_half_away_array,
     rounding_divide_by_power,
 )
-from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.ir.fixed_point import (
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import BinaryAttrs
+from codegen.ir.ops.base.fixed_point import (
     Integers,
     count_leading_zeros,
     doubling_high_mul,
@@ -17,8 +19,6 @@ from codegen.ir.fixed_point import (
     rounding_divide_by_power,
     wrap_int32,
 )
-from codegen.ir.operator import Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import BinaryAttrs
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,

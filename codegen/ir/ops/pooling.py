@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,

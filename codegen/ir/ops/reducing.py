@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.operator import Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import ArgAttrs, BatchMatMulAttrs, MeanAttrs
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,

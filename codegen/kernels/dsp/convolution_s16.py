@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.fixed_point import reduced_multiplier
+from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.parameters import activation_range, has_wide_accumulator
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, arg_type
 from codegen.kernels.base.overlap import NOTHING, forward_sharing

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let
-from codegen.ir.fixed_point import wrap_int32
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.weighted import Scaling, WeightedLayer, WeightedOperator
 from codegen.kernels.call import ConstantPointer, CStruct

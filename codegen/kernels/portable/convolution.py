@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.fixed_point import reduced_multiplier, wrap_int32
 from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.fixed_point import reduced_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     activation_range,

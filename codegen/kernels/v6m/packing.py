@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import TensorType
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.weighted import WeightedLayer
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ir import Let, TensorType
-from codegen.ir.fixed_point import wrap_int32
 from codegen.ir.ops import Activation
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.walk import Fields
 from codegen.kernels.base.weighted import WeightedLayer

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from codegen.ir import Arg, ConstRef, DType, Function, Let, Module, TensorType
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.operator import NO_PADDING
 from codegen.ir.ops import POINTWISE, Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
 from codegen.ir.ops import convolution as reference
+from codegen.ir.ops.base.fixed_point import INT32_MAX, INT32_MIN, Integers
 from codegen.ir.ops.base.operands import effort
 from codegen.ir.ops.base.parameters import (
     activation_range,

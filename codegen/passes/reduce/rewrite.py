@@ -18,7 +18,6 @@ from codegen.ir import (
     TensorType,
     Var,
 )
-from codegen.ir.fixed_point import wrap_int32
 from codegen.ir.ops import (
     OPS,
     Attrs,
@@ -29,6 +28,7 @@ from codegen.ir.ops import (
     ReshapeAttrs,
     StridedSliceAttrs,
 )
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.passes.pipeline import with_function
 from codegen.passes.reduce.flow import Flow, Link, Mask, Needs
 from codegen.passes.reduce.ranges import Range, channels

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels import kernels_for
 from codegen.kernels.base.tiles import Tiling, tiled_below

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import (
+from codegen.ir.ops import Padding2D
+from codegen.ir.ops.base.fixed_point import (
     doubling_high_mul,
     multiply_by_quantized_multiplier,
     rounding_divide_by_power,
 )
-from codegen.ir.ops import Padding2D
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve import packing
 from codegen.kernels.mve.groups import NOTHING, grouped_above, grouped_below

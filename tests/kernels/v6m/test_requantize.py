@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.kernels.v6m.packing import FRACTION, LIMIT, LOW, Fit, Scale, fit
 
 Integers = NDArray[np.int64]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from codegen.ir import ConstRef, DType, Let, Target, Var
-from codegen.ir.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops import FullyConnectedAttrs
+from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED

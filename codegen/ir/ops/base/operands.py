@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from codegen.ir.fixed_point import INT32_MAX
 from codegen.ir.operator import Arrays, Attrs, Op, Padding2D, Types
 from codegen.ir.ops.base.attrs import ConvAttrs, FullyConnectedAttrs, PoolAttrs
+from codegen.ir.ops.base.fixed_point import INT32_MAX
 from codegen.ir.ops.base.taps import axes_of
 from codegen.ir.types import DType, TensorType
 

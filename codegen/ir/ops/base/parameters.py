@@ -14,7 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir.fixed_point import (
+from codegen.ir.operator import Activation, Types
+from codegen.ir.ops.base.fixed_point import (
     INT32_MAX,
     INT32_MIN,
     MAX_WIDE_SHIFT,
@@ -25,7 +26,6 @@ from codegen.ir.fixed_point import (
     round_half_away_array,
     wrap_int32,
 )
-from codegen.ir.operator import Activation, Types
 from codegen.ir.types import DType, TensorType
 
 _LIMITS: dict[Activation, tuple[float | None, float | None]] = {
