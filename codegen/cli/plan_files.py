@@ -13,11 +13,16 @@ from codegen.driver.curve import Curve
 from codegen.driver.inputs.files import Named
 from codegen.driver.options import Options
 from codegen.driver.report.single import to_json
+from codegen.driver.report.size_gaps import peak_picture
 from codegen.errors import CodegenError, Message, counted
 from codegen.plan.draw.curve_picture import curve_picture
 from codegen.plan.draw.plan_picture import picture, program_picture
 from codegen.program.problem import MemoryPlan, Problem
 from codegen.program.program import Program
+from codegen.program.size_ranges import has_curve
+
+PEAKS = "the peaks over all sizes"
+"""What a picture of sizes that are ranges shows."""
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -49,13 +54,6 @@ class PlanFiles:
         named = (("-o", self.output), ("--svg", self.svg))
         return [(flag, path) for flag, path in named if path is not None]
 
-    def check_picture(self) -> None:
-        """Raise CodegenError E206 for a picture whose name promises another format than SVG."""
-        if self.svg is not None and self.svg.suffix.lower() not in ("", ".svg"):
-            text = f"the picture is SVG, no {self.svg.suffix}"
-            help_ = f"--svg {self.svg.with_suffix('.svg')}; other programs turn SVG into other formats"
-            raise CodegenError(Message(code="E206", where=f"--svg {self.svg}", text=text, help=help_))
-
     def of_document(self, document: Mapping[str, object]) -> list[str]:
         """Write what --json prints, where -o asks for it; return a line about it."""
         if self.output is None or self.export is not None:
@@ -71,9 +69,13 @@ class PlanFiles:
 
     def of_program(self, source: Path, program: Program, options: Options) -> list[str]:
         """Write what a model gives; return a line about each file."""
-        if self.svg is not None:
+        told = "memory over time"
+        if self.svg is not None and has_curve(program.ranges):
+            export.write_text(self.svg, peak_picture(program, {}))
+            told = PEAKS
+        elif self.svg is not None:
             export.write_text(self.svg, program_picture(program))
-        return self._pictured() + self._exported(source, program.memory.problem, options)
+        return self._pictured(told) + self._exported(source, program.memory.problem, options)
 
     def of_curve(self, found: Curve) -> list[str]:
         """Write what a curve gives; return a line about each file."""
@@ -82,8 +84,8 @@ class PlanFiles:
         export.write_text(self.svg, curve_picture(found.programs[0].name, found.points))
         return [f"written   {self.svg}  (RAM against extra work)"]
 
-    def _pictured(self) -> list[str]:
-        return [f"written   {self.svg}  (memory over time)"] if self.svg is not None else []
+    def _pictured(self, told: str = "memory over time") -> list[str]:
+        return [f"written   {self.svg}  ({told})"] if self.svg is not None else []
 
     def _exported(self, source: Path, problem: Problem, options: Options) -> list[str]:
         if self.output is None or self.export is None:
@@ -94,6 +96,14 @@ class PlanFiles:
             return [f"written   {self.output}  ({buffers}, permitted overlaps left out)"]
         arena = export.write_tflm(source, self.output, options)
         return [f"written   {self.output}  (TFLite Micro's arena head: {arena:,} bytes)"]
+
+
+def check_picture(svg: Path | None) -> None:
+    """Raise CodegenError E206 for a picture whose name promises another format than SVG."""
+    if svg is not None and svg.suffix.lower() not in ("", ".svg"):
+        text = f"the picture is SVG, no {svg.suffix}"
+        help_ = f"--svg {svg.with_suffix('.svg')}; other programs turn SVG into other formats"
+        raise CodegenError(Message(code="E206", where=f"--svg {svg}", text=text, help=help_))
 
 
 def plan_files(verb: Verb) -> Verb:
@@ -122,7 +132,7 @@ def plan_files(verb: Verb) -> Verb:
             "--svg",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Draw which bytes are used when; with --pareto, the curve.",
+            help="Draw which bytes are used when; with --pareto the curve, with --dim the peak over sizes.",
         ),
         click.option(
             "--pareto",

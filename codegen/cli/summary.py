@@ -17,7 +17,7 @@ from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
 from codegen.driver.report.size_gaps import sizes_lines
 from codegen.driver.run import StepCheck, used_pools
-from codegen.driver.sized_run import AtSizes
+from codegen.driver.sized_run import AtSizes, ChecksAt
 from codegen.emit.model.header import stack_bytes
 from codegen.errors import counted
 from codegen.ir import Board
@@ -190,6 +190,16 @@ def show_steps(checks: Sequence[StepCheck]) -> None:
         cost = "" if check.instructions is None else f"{check.instructions:,}"
         rows.append([str(check.step), check.where, verdict, worst, cost])
     table("", ["step", "operator", "against reference", "max |d|", "instructions"], rows)
+
+
+def show_steps_at(found: Sequence[ChecksAt]) -> None:
+    """One row for each of the sizes: how many steps were compared, and which one differs first."""
+    rows: list[list[str]] = []
+    for each in found:
+        compared = sum(check.comparison is not None for check in each.steps)
+        first = f"step {each.wrong[0].step}, {each.wrong[0].where}" if each.wrong else ""
+        rows.append([*map(str, each.values.values()), str(compared), str(len(each.wrong)), first])
+    table("", [*(found[0].values if found else []), "steps compared", "differ", "first"], rows)
 
 
 def show_problem(problem: Problem, plan: MemoryPlan) -> None:

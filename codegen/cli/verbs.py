@@ -12,7 +12,8 @@ from codegen.cli.case_files import by_model, check_arrays, check_problem, keep_i
 from codegen.cli.console import progress, show_warnings
 from codegen.cli.options.flags import groups, model_flags
 from codegen.cli.options.option_table import CONCURRENT, LOCK, PORT, GroupedVerb, option
-from codegen.cli.plan_files import PlanFiles, plan_files
+from codegen.cli.plan_files import PlanFiles, check_picture, plan_files
+from codegen.cli.sized_verbs import Way, run_sizes, validate_sizes
 from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
     show_build,
@@ -23,14 +24,12 @@ from codegen.cli.summary import (
     show_problem,
     show_ranges,
     show_runs,
-    show_sizes,
     show_steps,
 )
 from codegen.cli.verb_table import VERBS
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
-from codegen.driver.checks.calling import check_sizes
 from codegen.driver.curve import curve_report, plan_curve
 from codegen.driver.cycle_estimate import estimate_cycles
 from codegen.driver.example import example_model, show_accuracy
@@ -40,13 +39,18 @@ from codegen.driver.inputs.models import model_name, model_names
 from codegen.driver.options import Options
 from codegen.driver.planning import plan_only, plan_problem, problem_report
 from codegen.driver.report.single import Measured, report, to_json
-from codegen.driver.run import all_complaints, check_steps, execute, execute_all
-from codegen.driver.sized_run import check_at, complaints_at, run_at, sized_document, sizes_asked
+from codegen.driver.run import all_complaints, check_steps, execute, execute_all, step_complaints
+from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.program.image import Trace
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+_AT = click.option(
+    "--at",
+    metavar="T=37|all|breakpoints",
+    help="With --dim: the sizes to run at, all of them, or (the default) the ends and where the plan turns.",
+)
 _FOLDER = click.option(
     "-o",
     "--output",
@@ -113,10 +117,12 @@ def build(
     help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
 )
 @option(PORT)
+@_AT
 @click.option(
-    "--at",
-    metavar="T=37|all|breakpoints",
-    help="With --dim: the sizes to run at, all of them, or (the default) the ends and where the plan turns.",
+    "--svg",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --dim: draw the peak over the sizes, planned, measured and the lower bound.",
 )
 @click.option(
     "--sandbox",
@@ -156,6 +162,7 @@ def run(
     expected: tuple[str, ...],
     port: str | None,
     at: str | None,
+    svg: Path | None,
     sandbox: bool,
     sequence: bool,
     steps: bool,
@@ -174,7 +181,9 @@ def run(
     given, wanted = by_model("--input", inputs, names), by_model("--expect", expected, names)
     check_arrays(given.values(), wanted.values())
     arrays = [each.path for each in (*given.values(), *wanted.values())]
-    keep_inputs(paths, options, arrays=arrays, memory_model=memory_model)
+    pictures = [] if svg is None else [("--svg", svg)]
+    keep_inputs(paths, options, written=pictures, arrays=arrays, memory_model=memory_model)
+    check_picture(svg)
     options, ranges = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
     if steps:
@@ -185,9 +194,10 @@ def run(
     asked = {"--input": inputs, "--expect": expected, "--sequence": sequence, "--steps": steps}
     asked |= {"--cycles": count_cycles}
     others = [flag for flag, value in asked.items() if value]
-    check_at(options, at, models=len(paths), others=others)
+    check_at(options, at, models=len(paths), others=others, svg=svg)
     if options.dims:
-        return _run_at(paths, options, at or "breakpoints", folder, port, as_json=as_json, quiet=quiet)
+        way = Way(at=at or "breakpoints", folder=folder, port=port, as_json=as_json, quiet=quiet)
+        return run_sizes(paths[0], options, way, svg)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error
@@ -217,35 +227,6 @@ def run(
     return ExitCode.OK
 
 
-def _run_at(
-    paths: Sequence[Path],
-    options: Options,
-    at: str,
-    folder: Path | None,
-    port: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """`run` of a model whose sizes are ranges: at each of some sizes."""
-    with build_folder(folder) as target, progress(quiet or as_json) as stage:
-        built = build_models(paths, options, target, emulated=port is None, progress=stage)
-        show_warnings(built.changed)
-        ranges = built.models[0].program.ranges
-        assert ranges is not None, "--dim was given"
-        found = run_at(built, sizes_asked(ranges, at), seed=options.seed, port=port, progress=stage)
-        if folder is not None:
-            write_file(target / "report.json", sized_document(built, options, found).encode())
-        problems = complaints_at(found)
-    if as_json and not problems:
-        click.echo(sized_document(built, options, found), nl=False)
-    elif not quiet and not as_json:
-        show_sizes(built, found)
-    if problems:
-        raise CodegenError(problems)
-    return ExitCode.OK
-
-
 @click.command(cls=GroupedVerb, help=VERBS["validate"].help)
 @click.argument("model", required=False, type=click.Path(path_type=Path))
 @_FOLDER
@@ -253,6 +234,7 @@ def _run_at(
     "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
 )
 @option(PORT)
+@_AT
 @model_flags()
 @_JSON
 @_QUIET
@@ -261,19 +243,23 @@ def validate(
     folder: Path | None,
     input_: str | None,
     port: str | None,
+    at: str | None,
     options: Options,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """`codegen validate`."""
     path = example_model() if model is None else existing(model)
-    check_sizes(options, "codegen validate")
     given = [] if input_ is None else [ArraySource.parse(input_)]
     check_arrays(given, ())
     keep_inputs([path], options, arrays=[each.path for each in given])
     show_names(model_names([path], options.names), quiet)
     options, _ = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
+    check_at(options, at, models=1, others=["--input"] if given else [])
+    if options.dims:
+        way = Way(at=at or "breakpoints", folder=folder, port=port, as_json=as_json, quiet=quiet)
+        return validate_sizes(path, options, way)
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models([path], options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # as above
@@ -283,23 +269,13 @@ def validate(
         if folder is not None:
             write_file(target / "report.json", _document(built, options, [measured]).encode())
         checks = check_steps(built.models[0], cases[0], measured, progress=stage)
-    wrong = [check for check in checks if check.comparison is not None and not check.comparison.matches]
-    if as_json and not wrong:
+    problems = step_complaints(checks)
+    if as_json and not problems:
         click.echo(_document(built, options, [measured]), nl=False)
     elif not quiet and not as_json:
         show_steps(checks)
-    if wrong:
-        first = wrong[0]
-        differing = first.comparison.differing if first.comparison else 0
-        raise CodegenError(
-            Message(
-                code="E703",
-                where=f"step {first.step}, {first.where}",
-                text=f"the first step that differs from the reference: {differing} elements; "
-                f"{len(wrong)} steps in all",
-                help="please report this model, or check the kernel of that step",
-            )
-        )
+    if problems:
+        raise CodegenError(problems)
     return ExitCode.OK
 
 
@@ -314,7 +290,7 @@ def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: boo
     kinds = "a .tflite file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
     keep_inputs([path], options, written=outputs.written)
-    outputs.check_picture()
+    check_picture(outputs.svg)
     if path.suffix in _PROBLEMS and not outputs.pareto:
         check_problem(path, options)
     options, ranges = within_application(options)

@@ -102,7 +102,7 @@ def check_reference(planned: Planned, cases: Sequence[Case]) -> None:
     messages.raise_if_any()
 
 
-def _check_linked(built: Built) -> None:
+def check_linked(built: Built) -> None:
     """Raise CodegenError E405 if the build has no firmware that could run."""
     if built.left_out:
         raise CodegenError(built.left_out)
@@ -126,7 +126,7 @@ def execute(
     and cannot.
     """
     planned = built.models[model]
-    _check_linked(built)
+    check_linked(built)
     check_reference(planned, cases)
     check_port(built.bundle, port)
     wanted = request(planned.program, cases, model=model, trace=trace, sandboxed=sandboxed, sequence=sequence)
@@ -145,7 +145,7 @@ def execute_all(
     progress: Progress = silent,
 ) -> list[Measured]:
     """`execute` of every model, one after the other in one boot; `cases` by model."""
-    _check_linked(built)
+    check_linked(built)
     for planned, own in zip(built.models, cases, strict=True):
         check_reference(planned, own)
     check_port(built.bundle, port)
@@ -266,6 +266,29 @@ class StepCheck:
     channels: tuple[int, int] | None = None
     """Where the reduction took channels out: those left, which were compared, of how many."""
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether its result differs."""
+        return self.comparison is not None and not self.comparison.matches
+
+
+def step_complaints(checks: Sequence[StepCheck], at: str = "") -> list[Message]:
+    """E703 with the first step that differs from the reference; `at`: at which sizes."""
+    wrong = [check for check in checks if check.is_wrong]
+    if not wrong:
+        return []
+    first = wrong[0]
+    differing = first.comparison.differing if first.comparison else 0
+    return [
+        Message(
+            code="E703",
+            where=f"{at}step {first.step}, {first.where}",
+            text=f"the first step that differs from the reference: {differing} elements; "
+            f"{len(wrong)} steps in all",
+            help="please report this model, or check the kernel of that step",
+        )
+    ]
+
 
 def _reference_value(program: Program, let: Let) -> str:
     """The value of the reference that a step computes: of a copy what it copies, of a step that runs again
@@ -302,7 +325,8 @@ def check_steps(
             value = _reference_value(planned.program, prim.let)
             left, wanted = surviving.get(value), expected[value]
             kept = wanted if left is None else np.ascontiguousarray(wanted[..., left])
-            comparison = compare(array(trace.result, prim.let.var.type), kept)
+            there = replace(prim.let.var.type, shape=kept.shape)  # which may be at other sizes
+            comparison = compare(array(trace.result, there), kept)
             channels = None if left is None else (len(left), wanted.shape[-1])
         found.append(
             StepCheck(

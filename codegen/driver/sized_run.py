@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
 
 import numpy as np
 
@@ -12,11 +14,21 @@ from codegen.driver.inputs.cases import Case, pattern_case
 from codegen.driver.inputs.dims import values_at
 from codegen.driver.options import Options
 from codegen.driver.report.single import Measured, to_json
-from codegen.driver.run import measure, output_complaints, request
-from codegen.errors import CodegenError, Message
-from codegen.program.image import RunResult
+from codegen.driver.report.size_gaps import peak_picture
+from codegen.driver.run import (
+    StepCheck,
+    check_linked,
+    check_reference,
+    check_steps,
+    measure,
+    output_complaints,
+    request,
+    step_complaints,
+)
+from codegen.errors import Message, Messages
+from codegen.program.image import RunResult, Trace
 from codegen.program.program import Program
-from codegen.program.size_ranges import Ranges, breakpoints, looked_at, number_at, shape_at
+from codegen.program.size_ranges import breakpoints, looked_at, number_at, shape_at
 from codegen.progress import Progress, silent
 
 
@@ -35,8 +47,11 @@ class AtSizes:
     """Pool -> what no plan goes below, where that was looked at."""
 
 
-def sizes_asked(ranges: Ranges, word: str) -> list[dict[str, int]]:
+def sizes_asked(built: Built, word: str) -> list[dict[str, int]]:
     """The sizes of `--at`: `all`, `breakpoints`, or `T=37`. Raises CodegenError E285 for other words."""
+    ranges = built.models[0].program.ranges
+    if ranges is None:
+        raise ValueError(f"{built.models[0].program.name}: all its sizes are fixed")
     if word == "all":
         return looked_at(ranges)
     if word == "breakpoints":
@@ -50,17 +65,25 @@ def run_at(
     *,
     seed: int,
     port: str | None,
+    trace: Trace = Trace.NONE,
     progress: Progress = silent,
 ) -> list[AtSizes]:
-    """Run the only model of a build at each of `sizes`, with made-up inputs, in one boot."""
+    """Run the only model of a build at each of `sizes`, with made-up inputs, in one boot.
+
+    Raises CodegenError E405 and E226 as `execute` does.
+    """
     [planned] = built.models
+    check_linked(built)
+    check_reference(planned, [])
     found: list[AtSizes] = []
     with boards.session(built.image, built.board, port=port, progress=silent) as target:
         for index, values in enumerate(sizes):
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)
             case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
-            asked = request(planned.program, [_sent(planned.program, case, values)])
+            asked = request(planned.program, [_sent(planned.program, case, values)], trace=trace)
+            sizes_there = _step_sizes(planned.program, values)
+            asked = replace(asked, model=replace(asked.model, step_sizes=sizes_there))
             result = _cut(target.run(asked), here.program)
             found.append(_at(here, planned.program, case, values, measure(here, [case], result)))
     return found
@@ -79,10 +102,25 @@ def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:
         for tensors in (program.signature.inputs, program.signature.outputs)
     )
     module = planned.at(values)
+    signature = replace(program.signature, inputs=inputs, outputs=outputs)
+    # Which channels are left does not depend on the sizes.
+    reduction = planned.reduction
     return Planned(
         module=module,
-        program=replace(program, signature=replace(program.signature, inputs=inputs, outputs=outputs)),
+        program=replace(program, signature=signature),
         macs=planned.macs,
+        reduction=None if reduction is None else replace(reduction, original=module),
+    )
+
+
+def _step_sizes(program: Program, values: Mapping[str, int]) -> tuple[int, ...]:
+    """Bytes that each step's result has at these sizes; a view has none of its own."""
+    ranges = program.ranges
+    assert ranges is not None
+    lets = (None if prim.view is not None else prim.let for prim in program.steps.prim_funcs)
+    return tuple(
+        0 if let is None else let.var.type.dtype.size_bytes * prod(shape_at(ranges, let.var.name, values))
+        for let in lets
     )
 
 
@@ -142,11 +180,16 @@ def _at(
     )
 
 
+def _named(values: Mapping[str, int]) -> str:
+    """Sizes in words: `H=8, W=9`."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
 def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
     """Everything that does not hold, and at which sizes: outputs (E701, E702), peaks, guards (E80x)."""
     messages: list[Message] = []
     for each in found:
-        at = ", ".join(f"{name}={value}" for name, value in each.values.items())
+        at = _named(each.values)
         [got] = each.measured.result.cases
         wrong = output_complaints(each.planned.program, each.case, each.measured.comparisons[0])
         messages += (replace(own, where=f"{at}, {own.where}") for own in wrong)
@@ -168,20 +211,66 @@ def complaints_at(found: Sequence[AtSizes]) -> list[Message]:
     return messages
 
 
-def check_at(options: Options, at: str | None, *, models: int, others: Sequence[str]) -> None:
-    """Raise CodegenError E284 for `--at` without `--dim`, and for what does not go together with `--dim`:
-    `others`, flags in use, and several models."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChecksAt:
+    """Every step at certain sizes against the reference."""
+
+    values: Mapping[str, int]
+    steps: tuple[StepCheck, ...]
+
+    @property
+    def wrong(self) -> list[StepCheck]:
+        """Steps that differ."""
+        return [each for each in self.steps if each.is_wrong]
+
+    @property
+    def complaints(self) -> list[Message]:
+        """What is said of them."""
+        return step_complaints(self.steps, f"{_named(self.values)}, ")
+
+
+def steps_at(found: Sequence[AtSizes], progress: Progress = silent) -> list[ChecksAt]:
+    """Compare all steps of traced runs."""
+    return [
+        ChecksAt(
+            values=each.values,
+            steps=tuple(check_steps(each.planned, each.case, each.measured, progress=progress)),
+        )
+        for each in found
+    ]
+
+
+def check_at(
+    options: Options, at: str | None, *, models: int, others: Sequence[str], svg: Path | None = None
+) -> None:
+    """Raise CodegenError E284 for `--at` and `--svg` without `--dim`, and for what does not go together with
+    `--dim`: `others`, flags in use, and several models."""
     if options.dims:
         check_sizes(options, *others, *([f"a run of {models} models"] if models > 1 else []))
-    elif at is not None:
-        help_ = "say them: --dim T=10..200"
-        raise CodegenError(
-            Message(code="E284", where=f"--at {at}", text="needs sizes that are ranges", help=help_)
-        )
+        return
+    messages = Messages()
+    for flag, given in (("--at", at), ("--svg", svg)):
+        if given is not None:
+            help_ = "say them: --dim T=10..200"
+            messages.add("E284", "needs sizes that are ranges", where=f"{flag} {given}", help=help_)
+    messages.raise_if_any()
 
 
-def sized_document(built: Built, options: Options, found: Sequence[AtSizes]) -> str:
-    """report.json of a build, with what its runs gave at each of the sizes."""
+def run_picture(built: Built, found: Sequence[AtSizes]) -> str:
+    """The peaks over all sizes, planned, least, and measured at those at which it ran."""
+    [planned] = built.models
+    measured = {
+        pool: {tuple(each.values.values()): each.measured.result.cases[0].pool_peaks[pool] for each in found}
+        for pool in (found[0].planned_bytes if found else ())
+    }
+    return peak_picture(planned.program, measured)
+
+
+def sized_document(
+    built: Built, options: Options, found: Sequence[AtSizes], checks: Sequence[ChecksAt] = ()
+) -> str:
+    """report.json of a build, with what its runs gave at each of the sizes, and `checks` of their steps."""
+    steps = {tuple(each.values.values()): each for each in checks}
     whole = document(built, options)
     runs = [
         {
@@ -198,7 +287,16 @@ def sized_document(built: Built, options: Options, found: Sequence[AtSizes]) -> 
             ],
             "guards_intact": each.measured.result.cases[0].guards_intact,
             "instructions": each.measured.result.cases[0].instructions,
+            **_steps_report(steps.get(tuple(each.values.values()))),
         }
         for each in found
     ]
     return to_json({**whole, "runs_at_sizes": runs})
+
+
+def _steps_report(checks: ChecksAt | None) -> dict[str, object]:
+    """Which steps differ; nothing where steps were not looked at."""
+    if checks is None:
+        return {}
+    compared = [each for each in checks.steps if each.comparison is not None]
+    return {"steps_compared": len(compared), "steps_that_differ": [each.step for each in checks.wrong]}

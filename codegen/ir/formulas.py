@@ -4,7 +4,7 @@ A formula is whole numbers only. Every one has a value at any values of its symb
 values at once, and in C (`codegen.emit.c.formula_text`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,30 +151,26 @@ def largest_term(formula: Formula, values: Mapping[str, Whole]) -> int:
             return max(largest_term(item, values) for item in items)
 
 
-def value_at(formula: Formula, values: Mapping[str, int]) -> int:
-    """The value of a formula where every name has one value."""
-    return int(evaluate(formula, {name: np.asarray(value, np.int64) for name, value in values.items()}))
-
-
 def text(formula: Formula) -> str:
     """A formula as comments and reports show it: `16*T + 4`, `(T + 1)/2`, `max(T, 8)`, `up(T, 4)`."""
     match formula:
         case Sum():
-            return _sum_text(formula)
+            return sum_text(formula)
         case Quotient(dividend=dividend, divisor=divisor):
-            return f"({_sum_text(dividend)})/{divisor}"
+            return f"({sum_text(dividend)})/{divisor}"
         case RoundedUp(value=value, multiple=multiple):
             return f"up({text(value)}, {multiple})"
         case Largest(items=items):
             return f"max({', '.join(text(item) for item in items)})"
         case Lookup(index=index):
-            return f"table[{_sum_text(index)}]"
+            return f"table[{sum_text(index)}]"
 
 
-def _sum_text(formula: Sum) -> str:
+def sum_text(formula: Sum, times: str = "*", spelled: Callable[[str], str] = str) -> str:
+    """A sum with `times` between the factors of a product and names as `spelled` has them."""
     parts: list[str] = []
     for factor, names in formula.terms:
-        product = "*".join([*([str(abs(factor))] if abs(factor) != 1 else []), *names])
+        product = times.join([*([str(abs(factor))] if abs(factor) != 1 else []), *map(spelled, names)])
         sign = "-" if factor < 0 else "+"
         parts.append(f" {sign} {product}" if parts else f"-{product}" if factor < 0 else product)
     if formula.constant or not parts:

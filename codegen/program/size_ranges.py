@@ -102,6 +102,11 @@ def shape_at(ranges: Ranges, value: str, values: Mapping[str, int]) -> tuple[int
     return tuple(number_at(ranges, extent, values) for extent in ranges.shapes[value])
 
 
+def has_curve(ranges: Ranges | None) -> bool:
+    """Whether any size has more than one value."""
+    return ranges is not None and any(symbol.count > 1 for symbol in ranges.symbols)
+
+
 def looked_at(ranges: Ranges) -> list[dict[str, int]]:
     """Every combination of sizes that was looked at, the largest last."""
     names = [symbol.name for symbol in ranges.symbols]

@@ -1,7 +1,7 @@
 """The search of a model whose sizes are ranges: one program for all, and the largest size that fits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Module
@@ -59,19 +59,6 @@ def _fitting(sizes: Sizes, board: Board, choices: Choices, name: str, progress: 
     return f"sizes up to {symbol.name}={end.high}{others} fit: --dim {symbol.name}={symbol.low}..{end.high}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Tried:
-    """One size that was tried: what it lacks, or why nothing imports it; neither where it fits."""
-
-    missed: DoesNotFit | None = None
-    refused: CodegenError | None = None
-
-    @property
-    def fits(self) -> bool:
-        """Whether a plan was found."""
-        return self.missed is None and self.refused is None
-
-
 def largest_size(
     sizes: Sizes, symbol: Symbol, board: Board, choices: Choices, *, name: str, progress: Progress
 ) -> OpenEnd:
@@ -82,36 +69,35 @@ def largest_size(
     """
     choices = _plain(choices)
 
-    def tried(value: int) -> _Tried:
+    def lacking(value: int) -> DoesNotFit | CodegenError | None:
+        """Why a size is none: what it lacks, or why nothing imports it; None where it fits."""
         progress(f"largest {symbol.name} of {name}: {value}")
         values: Mapping[str, int] = {**sizes.largest, symbol.name: value}
         try:
             search(sizes.module(values), board, choices, name=name)
-        except DoesNotFit as missed:
-            return _Tried(missed=missed)
-        except CodegenError as refused:
-            return _Tried(refused=refused)
-        return _Tried()
+        except (DoesNotFit, CodegenError) as error:
+            return error
+        return None
 
-    first = tried(symbol.low)
-    if not first.fits:
-        raise first.missed or first.refused or AssertionError
-    low, high, over = symbol.low, symbol.low, _Tried()
-    while over.fits and high < symbol.high:
+    over = lacking(symbol.low)
+    if over is not None:
+        raise over
+    low = high = symbol.low
+    while over is None and high < symbol.high:
         low, high = high, min(2 * high, symbol.high)
-        over = tried(high)
-    if over.fits:
+        over = lacking(high)
+    if over is None:
         return OpenEnd(symbol=symbol.name, high=high)
     while high - low > 1:
         middle = (low + high) // 2
-        found = tried(middle)
-        if found.fits:
+        found = lacking(middle)
+        if found is None:
             low = middle
         else:
             high, over = middle, found
-    if over.missed is None:
-        return OpenEnd(symbol=symbol.name, high=low, refused=str(over.refused).splitlines()[0])
-    [short, *_] = over.missed.shortages
+    if isinstance(over, CodegenError):
+        return OpenEnd(symbol=symbol.name, high=low, refused=str(over).splitlines()[0])
+    [short, *_] = over.shortages
     return OpenEnd(
         symbol=symbol.name,
         high=low,

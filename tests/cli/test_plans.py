@@ -19,6 +19,7 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.plan.place import problem_files
 from tests.cli.test_verbs import call
+from tests.search.ranges.networks import residual
 from tests.testdata import model_path
 
 
@@ -56,6 +57,19 @@ def test_a_picture_of_a_model_and_of_a_problem(tmp_path: Path) -> None:
     assert _call("plan", str(example_model()), "-q", "--svg", str(model)) == 0
     assert _call("plan", str(table), "-q", "--svg", str(problem)) == 0
     assert all(path.read_text().startswith("<svg ") for path in (model, problem))
+
+
+def test_a_picture_of_sizes_that_are_ranges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The peak over them; the map of memory where there is one size only."""
+    model, svg = tmp_path / "m.tflite", tmp_path / "m.svg"
+    model.write_bytes(residual().data)
+    for dim, title, told in (
+        ("T=10..14", "m: peak over T", "the peaks over all sizes"),
+        ("T=12..12", "m: memory over time", "memory over time"),
+    ):
+        assert _call("plan", str(model), "--dim", dim, "--svg", str(svg)) == 0
+        assert f"<title>{title}</title>" in svg.read_text()
+        assert f"written   {svg}  ({told})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_no_key_is_left_over(
     sized = tmp_path / "residual.tflite"
     sized.write_bytes(residual().data)
     found |= _told(capsys, "run", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
+    found |= _told(capsys, "validate", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
     limit = ("--board", "mps2-an386", "--pool", "sram=600", "--pool", "psram=0")
     found |= _told(capsys, "plan", str(sized), *limit, "--dim", "T=20..")
     resnet = str(model_path("mlperf_tiny/pretrainedResnet_quant"))

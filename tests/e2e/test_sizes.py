@@ -10,7 +10,8 @@ from codegen.driver.build import build
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.driver.report.compare import FLOAT_TOLERANCE, array
-from codegen.driver.sized_run import AtSizes, complaints_at, run_at
+from codegen.driver.sized_run import AtSizes, complaints_at, run_at, steps_at
+from codegen.program.image import Trace
 from codegen.program.interface import EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
@@ -40,8 +41,14 @@ def ran_file(
     every = looked_at(ranges)
     drawn = np.random.default_rng(7).choice(len(every), min(random, len(every)), replace=False)
     sizes = [*breakpoints(ranges), *(every[int(index)] for index in drawn)]
-    found = run_at(built, sizes, seed=3, port=None)
+    is_traced = board == "host"
+    trace = Trace.RESULTS if is_traced else Trace.NONE
+    found = run_at(built, sizes, seed=3, port=None, trace=trace)
     assert not complaints_at(found)
+    if is_traced:
+        checks = steps_at(found)
+        assert not [message for each in checks for message in each.complaints]
+        assert all(any(step.comparison for step in each.steps) for each in checks)
     return found
 
 

@@ -1,6 +1,7 @@
 """The memory map, against one drawn by hand.
 The picture is well-formed, repeats, and draws every buffer where the plan has it.
 The curve as a picture: well-formed, every point where its figures say, labels apart.
+Peaks over sizes: axes, lines, what was measured.
 """
 
 import itertools
@@ -13,12 +14,15 @@ from xml.etree import ElementTree
 import pytest
 
 from codegen.ir import Var
+from codegen.ir.formulas import Largest, Sum, Symbol, number
 from codegen.kernels.contract import Sharing, View, Workspace
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.draw.curve_picture import CurvePoint, curve_picture
 from codegen.plan.draw.memory_map import memory_map
 from codegen.plan.draw.plan_picture import picture, program_picture
+from codegen.plan.draw.sizes_picture import sizes_picture
 from codegen.program.problem import BufferKind, Placement, Pool
+from codegen.program.size_ranges import Peak, Ranges
 from tests.emit.samples import counter
 from tests.plan.build import buffer, live, placed, prim, problem, var
 
@@ -155,6 +159,57 @@ def test_peak_and_bound_are_named() -> None:
     assert "bound 1,500 (met)" in texts(picture(problem=given, plan=bounded, title="t"))
     lower = replace(plan, lower_bounds={"sram": 1400})
     assert "bound 1,400" in texts(picture(problem=given, plan=lower, title="t"))
+
+
+def ranges(high: int, width: int, *, proved: bool = True) -> Ranges:
+    """Sizes of which the larger of 4*T*W and 40 is planned, and two bytes less are the bound."""
+    symbols = (Symbol(name="T", low=1, high=high), Symbol(name="W", low=2, high=width))
+    every = itertools.product(range(1, high + 1), range(2, width + 1))
+    formula = Largest(items=(number(40), Sum(terms=((4, ("T", "W")),))))
+    peaks = [
+        Peak(values=(t, w), planned_bytes=max(40, 4 * t * w), lower_bound_bytes=max(40, 4 * t * w) - 2)
+        for t, w in every
+    ]
+    return Ranges(
+        symbols=symbols,
+        axes={},
+        extents=(),
+        values={},
+        workspaces={},
+        pools={"sram": formula},
+        shapes={},
+        peaks={"sram": tuple(peaks)},
+        proved=proved,
+    )
+
+
+def test_peaks_over_one_size() -> None:
+    """The ends are named on the axis, the turn and the last peak beside the line; dots tell what was
+    measured."""
+    text = sizes_picture("net", ranges(20, 2), {"sram": {(20, 2): 160}}, {"sram": "a note"})
+    said = texts(text)
+    assert {"T", "1", "20", "peak in bytes", "measured", "lower bound: no plan goes below"} <= set(said)
+    assert "6" in said  # 40 bytes up to T=5, 48 from there on
+    assert "160" in said  # W has one value: nothing more to tell lines apart
+    assert "T=20, W=2: 160 bytes measured" in text
+    paths = [path.get("d", "") for path in ElementTree.fromstring(text).iter(f"{SVG}path")]
+    planned, bound = (path for path in paths if path.count("L") == 19)
+    ends = [[float(word) for word in path.rpartition("L")[2].split()] for path in (planned, bound)]
+    assert ends[0][0] == ends[1][0]
+    assert ends[1][1] > ends[0][1]  # the bound lies below
+
+
+def test_peaks_over_two_sizes_are_a_line_for_each_of_some() -> None:
+    said = texts(sizes_picture("net", ranges(9, 12), {}))
+    ends = [word for word in said if word.startswith("W=")]
+    assert ends == ["W=12: 432", "W=10: 360", "W=8: 288", "W=6: 216", "W=4: 144", "W=2: 72"]
+    assert "measured" not in said
+
+
+def test_bounds_that_are_known_at_some_sizes_only_are_not_joined() -> None:
+    paths = ElementTree.fromstring(sizes_picture("net", ranges(9, 2, proved=False), {})).iter(f"{SVG}path")
+    [bound] = [path.get("d", "") for path in paths if path.get("d", "").count("h4") > 1]
+    assert bound.count("h4") == 9
 
 
 def test_steps_of_core_1_have_a_colour() -> None:

@@ -1,11 +1,12 @@
 """What reports say of sizes that are known as ranges: the formulas of the peaks, and how near they are to the
 least."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.errors import in_bytes
 from codegen.ir.formulas import names_of, text
+from codegen.plan.draw.sizes_picture import Sizes, sizes_picture
 from codegen.program.program import Program
 from codegen.program.size_ranges import Extent, OpenEnd, Peak, Ranges, breakpoints
 
@@ -124,6 +125,21 @@ def sizes_lines(program: Program) -> Iterator[str]:
         if found is not None:
             where = [f"{extent.name} = {text(extent.formula)}" for extent in _named(ranges, name)]
             yield ", ".join([f"          {name} takes {text(ranges.pools[name])}", *where])
-            names = [symbol.name for symbol in ranges.symbols]
-            at = ", ".join(f"{name}={value}" for name, value in zip(names, found.at.values, strict=True))
-            yield f"          over the lower bound: {found.mean:.3f} on average, {found.worst:.3f} at {at}"
+            yield f"          {_over(ranges, found)}"
+
+
+def _over(ranges: Ranges, found: Gap) -> str:
+    """How far above the lower bound a pool is, on average and at worst."""
+    names = [symbol.name for symbol in ranges.symbols]
+    at = ", ".join(f"{name}={value}" for name, value in zip(names, found.at.values, strict=True))
+    return f"over the lower bound: {found.mean:.3f} on average, {found.worst:.3f} at {at}"
+
+
+def peak_picture(program: Program, measured: Mapping[str, Mapping[Sizes, int]]) -> str:
+    """The picture of a program's peaks over its sizes; `measured`: pool -> bytes at sizes at which it ran."""
+    ranges = program.ranges
+    if ranges is None:
+        raise ValueError(f"{program.name}: all its sizes are fixed")
+    gaps = {pool: gap(peaks) for pool, peaks in ranges.peaks.items()}
+    notes = {pool: _over(ranges, found) for pool, found in gaps.items() if found is not None}
+    return sizes_picture(program.name, ranges, measured, notes)

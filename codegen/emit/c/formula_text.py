@@ -6,8 +6,19 @@ No sum is out of range: `check_range` has looked at the largest sizes.
 import re
 from collections.abc import Iterable, Sequence
 
-from codegen.emit.c.spelling import c_name
-from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum, constant_of, text
+from codegen.emit.c.c_text import statement
+from codegen.emit.c.spelling import c_name, integer
+from codegen.ir.formulas import (
+    Formula,
+    Largest,
+    Lookup,
+    Quotient,
+    RoundedUp,
+    Sum,
+    constant_of,
+    sum_text,
+    text,
+)
 from codegen.program.size_ranges import Ranges
 
 
@@ -27,9 +38,16 @@ class SizeText:
         return tuple(self._all.values())
 
     @property
-    def tables(self) -> Sequence[tuple[str, tuple[int, ...]]]:
-        """(C name, values) of the tables that formulas spelled so far read."""
-        return [(name, values) for values, name in self._tables.items()]
+    def tables(self) -> tuple[str, ...]:
+        """Definitions of the tables that formulas spelled so far read."""
+        return tuple(self._definition(name, values) for values, name in self._tables.items())
+
+    @staticmethod
+    def _definition(name: str, values: Sequence[int]) -> str:
+        low, high = min(values), max(values)
+        bits = next(bits for bits in (8, 16, 32) if -(1 << bits - 1) <= low and high < 1 << bits - 1)
+        numbers = [integer(value) for value in values]
+        return statement("c/steps/sizes.c.j2", "table", name, f"int{bits}_t", numbers)
 
     def spelled(self, formula: Formula) -> str:
         """A formula as an expression that can stand in a sum, a call or an index."""
@@ -50,15 +68,7 @@ class SizeText:
                 return f"{name}[{self._sum(index)}]"
 
     def _sum(self, formula: Sum) -> str:
-        parts: list[str] = []
-        for factor, names in formula.terms:
-            product = " * ".join([*([str(abs(factor))] if abs(factor) != 1 else []), *map(self._name, names)])
-            sign = "-" if factor < 0 else "+"
-            parts.append(f" {sign} {product}" if parts else f"-{product}" if factor < 0 else product)
-        if formula.constant or not parts:
-            sign = "-" if formula.constant < 0 else "+"
-            parts.append(f" {sign} {abs(formula.constant)}" if parts else str(formula.constant))
-        return "".join(parts)
+        return sum_text(formula, times=" * ", spelled=self._name)
 
     def _name(self, name: str) -> str:
         return self._all[name]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codegen.emit.c.c_text import quoted
 from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.firmware.folder_files import GUARD_BYTES
-from codegen.emit.values.locations import Places, PoolBytes, TensorView, io_views, used_pools
+from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
 from codegen.emit.values.model_data import byte_rows
 from codegen.ir import Var
 from codegen.program.interface import IoTensor
@@ -45,6 +45,12 @@ class BenchView:
     inputs: tuple[Cells, ...]
     outputs: tuple[Cells, ...]
     steps: tuple[Cells, ...]
+    sized: tuple[tuple[int, str, str], ...]
+    """(step, address, bytes) of results that lie elsewhere, or are larger, at other sizes."""
+    sizes: tuple[str, ...]
+    """Declarations of the sizes that these name."""
+    tables: tuple[str, ...]
+    """Tables that they read."""
     live: tuple[Cells, ...]
     touched: tuple[Cells, ...]
 
@@ -55,6 +61,7 @@ def bench_view(program: Program, places: Places) -> BenchView:
     if len(digest) != 32:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
     inputs, outputs = io_views(program, places)
+    sized, sizes = tuple(_sized(program, places)), places.sizes
     return BenchView(
         name=program.name,
         sha256=byte_rows(digest),
@@ -70,6 +77,9 @@ def bench_view(program: Program, places: Places) -> BenchView:
             _tensor(places, t, view) for t, view in zip(program.signature.outputs, outputs, strict=True)
         ),
         steps=tuple(_step(places, program, index) for index in range(len(program.steps.prim_funcs))),
+        sized=sized,
+        sizes=() if sizes is None else tuple(sizes.declarations([t for _, *texts in sized for t in texts])),
+        tables=() if sizes is None else sizes.tables,
         live=tuple(_ranges(program, places, _alive(program))),
         touched=tuple(_ranges(program, places, _touched(program))),
     )
@@ -114,10 +124,26 @@ def _step(places: Places, program: Program, index: int) -> Cells:
     if prim.view is not None:
         return quoted(prim.name), "NULL", "0u"
     place = places.value(prim.let.var.name)
-    if places.sizes is not None:
-        return quoted(prim.name), "NULL", "0u"
-    data = places.byte_address(place) if isinstance(place, PoolBytes) else f"output_{place.field}"
+    data = "NULL" if place.at is not None else _address(places, place)
     return quoted(prim.name), data, f"{prim.let.var.type.size_bytes}u"
+
+
+def _address(places: Places, place: PoolBytes | CallerBytes) -> str:
+    """Where a value begins; the caller's tensors are the test firmware's own."""
+    if isinstance(place, PoolBytes):
+        return places.byte_address(place)
+    if place.at is not None and places.sizes is not None:
+        return f"&output_{place.field}[{places.sizes.spelled(place.at)}]"
+    return f"output_{place.field}"
+
+
+def _sized(program: Program, places: Places) -> Iterator[tuple[int, str, str]]:
+    for index, prim in enumerate(program.steps.prim_funcs):
+        if prim.view is None and places.sizes is not None:
+            var = prim.let.var
+            place, size = places.value(var.name), places.sizes.product(var.name, var.type.dtype.size_bytes)
+            if place.at is not None or not size.isdigit():
+                yield index, _address(places, place), size
 
 
 def _alive(program: Program) -> list[list[Buffer]]:

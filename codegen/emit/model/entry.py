@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
-from codegen.emit.c.formula_text import SizeText
-from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, integer, local_names, needs_math, scalar
+from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, local_names, needs_math, scalar
 from codegen.emit.model.blocks import block_text, function_name
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
@@ -165,7 +164,7 @@ class _Entry:
             structs=self._structs,
             blocks=tuple(self._block(prim, prim.block) for prim in prims if prim.block),
             sizes=() if sizes is None else tuple(sizes.declarations(whole)),
-            tables=() if sizes is None else tuple(table_texts(sizes)),
+            tables=() if sizes is None else sizes.tables,
             inputs=tuple(declared),
             steps=steps,
             pointers=pointers,
@@ -353,15 +352,6 @@ class _Entry:
         if not isinstance(value, Var):
             raise ValueError(f"{prim.name}: argument {index} is constant, a kernel passes it by its role")
         return self.locals[value.name]
-
-
-def table_texts(sizes: SizeText) -> Iterator[str]:
-    """Definitions of the tables that formulas spelled so far read."""
-    for name, values in sizes.tables:
-        low, high = min(values), max(values)
-        bits = next(bits for bits in (8, 16, 32) if -(1 << bits - 1) <= low and high < 1 << bits - 1)
-        numbers = [integer(value) for value in values]
-        yield statement("c/steps/sizes.c.j2", "table", name, f"int{bits}_t", numbers)
 
 
 def _may_fail(prim: PrimFunc) -> bool:

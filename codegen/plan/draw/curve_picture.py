@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import hypot
 from xml.sax.saxutils import escape
 
+from codegen.plan.draw.scales import Scale, ticks
+
 _WIDTH, _HEIGHT = 720, 420
 """Of the chart, in pixels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 150, 72, 64
@@ -37,28 +39,14 @@ class CurvePoint:
         return 100 * self.extra_macs / own if own else 0.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Scale:
-    """From a value to pixels, linear."""
-
-    low: float
-    high: float
-    start: float
-    stop: float
-
-    def at(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.stop - self.start)
-
-
 def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
     """An SVG document; the same points give the same text. `points`: those with fast kernels, then those
     with lean ones, each by falling peak, rising work."""
     most = max(point.extra_percent for point in points)
     fullest = max(point.peak_bytes for point in points)
-    x_ticks, y_ticks = _ticks(most or 1.0), _ticks(fullest)
-    x = _Scale(low=0, high=x_ticks[-1], start=_LEFT, stop=_LEFT + _WIDTH)
-    y = _Scale(low=0, high=y_ticks[-1], start=_TOP + _HEIGHT, stop=_TOP)
+    x_ticks, y_ticks = ticks(most or 1.0), ticks(fullest)
+    x = Scale(low=0, high=x_ticks[-1], start=_LEFT, stop=_LEFT + _WIDTH)
+    y = Scale(low=0, high=y_ticks[-1], start=_TOP + _HEIGHT, stop=_TOP)
     total, height = _LEFT + _WIDTH + _RIGHT, _TOP + _HEIGHT + _BOTTOM
     return "\n".join(
         [
@@ -80,19 +68,7 @@ def curve_picture(title: str, points: Sequence[CurvePoint]) -> str:
     )
 
 
-def _ticks(most: float) -> list[float]:
-    """From 0 to the first one not below `most`: multiples of 1, 2 or 5 times a power of ten, up to ten."""
-    step = 1.0
-    while most / step > 10:
-        step *= 10
-    while most / step <= 1:
-        step /= 10
-    step = next(step * part for part in (0.1, 0.2, 0.5, 1.0) if most / (step * part) <= 10)
-    count = int(-(-most // step))
-    return [step * index for index in range(count + 1)]
-
-
-def _axes(x: _Scale, y: _Scale, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
+def _axes(x: Scale, y: Scale, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
     bottom, right = _TOP + _HEIGHT, _LEFT + _WIDTH
     found: list[str] = []
     for tick in y_ticks:
@@ -133,7 +109,7 @@ def _legend(points: Sequence[CurvePoint]) -> list[str]:
     ]
 
 
-def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint], colour: str) -> str:
+def _steps(x: Scale, y: Scale, points: Sequence[CurvePoint], colour: str) -> str:
     """What is had for at most so much extra work: level up to the next point, then down to it."""
     first, *rest = points
     path = f"M{x.at(first.extra_percent):.1f} {y.at(first.peak_bytes):.1f}"
@@ -141,7 +117,7 @@ def _steps(x: _Scale, y: _Scale, points: Sequence[CurvePoint], colour: str) -> s
     return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
 
 
-def _dots(x: _Scale, y: _Scale, points: Sequence[CurvePoint]) -> list[str]:
+def _dots(x: Scale, y: Scale, points: Sequence[CurvePoint]) -> list[str]:
     """Dots, then their labels: one for those that lie over each other, from the top of the picture down."""
     dots = sorted(
         (_Dot(x=x.at(point.extra_percent), y=y.at(point.peak_bytes), point=point) for point in points),

@@ -1,0 +1,81 @@
+"""`run` and `validate` of a model whose sizes are ranges: at each of some sizes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from codegen.cli.console import progress, show_warnings
+from codegen.cli.plan_files import PEAKS
+from codegen.cli.summary import show_lines, show_sizes, show_steps, show_steps_at
+from codegen.driver.build import build
+from codegen.driver.export import write_text
+from codegen.driver.inputs.files import build_folder, write_file
+from codegen.driver.options import Options
+from codegen.driver.sized_run import (
+    complaints_at,
+    run_at,
+    run_picture,
+    sized_document,
+    sizes_asked,
+    steps_at,
+)
+from codegen.errors import CodegenError, ExitCode
+from codegen.program.image import Trace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Way:
+    """At which sizes (`all`, `breakpoints`, `T=37`), where, and what is said of it."""
+
+    at: str
+    folder: Path | None
+    """To keep the build and its report in."""
+    port: str | None
+    as_json: bool
+    quiet: bool
+
+
+def run_sizes(path: Path, options: Options, way: Way, svg: Path | None) -> int:
+    """`run --dim`; `svg`: the file of a picture."""
+    with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
+        built = build([path], options, target, emulated=way.port is None, progress=stage)
+        show_warnings(built.changed)
+        sizes = sizes_asked(built, way.at)
+        found = run_at(built, sizes, seed=options.seed, port=way.port, progress=stage)
+        if way.folder is not None:
+            write_file(target / "report.json", sized_document(built, options, found).encode())
+        if svg is not None:
+            write_text(svg, run_picture(built, found))
+        problems = complaints_at(found)
+    if way.as_json and not problems:
+        click.echo(sized_document(built, options, found), nl=False)
+    elif not way.quiet and not way.as_json:
+        show_sizes(built, found)
+        show_lines([] if svg is None else [f"written   {svg}  ({PEAKS})"])
+    if problems:
+        raise CodegenError(problems)
+    return ExitCode.OK
+
+
+def validate_sizes(path: Path, options: Options, way: Way) -> int:
+    """`validate --dim`: every step at each of the sizes."""
+    with build_folder(way.folder) as target, progress(way.quiet or way.as_json) as stage:
+        built = build([path], options, target, emulated=way.port is None, progress=stage)
+        show_warnings(built.changed)
+        sizes = sizes_asked(built, way.at)
+        traced = run_at(built, sizes, seed=options.seed, port=way.port, trace=Trace.RESULTS, progress=stage)
+        checks = steps_at(traced, stage)
+        if way.folder is not None:
+            write_file(target / "report.json", sized_document(built, options, traced, checks).encode())
+        problems = [message for each in checks for message in each.complaints]
+    if way.as_json and not problems:
+        click.echo(sized_document(built, options, traced, checks), nl=False)
+    elif not way.quiet and not way.as_json:
+        if len(checks) == 1:
+            show_steps(checks[0].steps)
+        else:
+            show_steps_at(checks)
+    if problems:
+        raise CodegenError(problems)
+    return ExitCode.OK
