@@ -10,7 +10,6 @@ import pytest
 from codegen import resources
 from codegen.cli import main
 from codegen.driver.example import example_model
-from tests.search.ranges.networks import residual
 from tests.testdata import model_path
 
 
@@ -393,22 +392,3 @@ def test_a_curve_within_limits_or_an_error(capsys: pytest.CaptureFixture[str]) -
     Path("p.csv").write_text("id,lower,upper,size\na,0,2,10\n")
     assert call("plan", "p.csv", "--pareto") == 2
     assert "error[E209] p.csv is a bare problem: no work to trade for its bytes" in capsys.readouterr().err
-
-
-def test_sizes_that_are_ranges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`run` draws what it measured, `validate` looks at every step at every one of the sizes."""
-    model = tmp_path / "m.tflite"
-    model.write_bytes(residual().data)
-    words = (str(model), "--board", "host", "--dim", "T=10..12")
-    assert call("run", *words, "--at", "all", "--svg", "m.svg") == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:5]]
-    assert [row[0] for row in rows] == ["10", "11", "12"]
-    drawing = Path("m.svg").read_text()
-    assert all(f"T={row[0]}: {row[2]} bytes measured" in drawing for row in rows)
-    assert call("validate", *words) == 0
-    table = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()[:1].isdigit()]
-    assert table == [["10", "7", "0"], ["12", "7", "0"]]
-    assert call("validate", *words, "--at", "T=11", "--json") == 0
-    [run] = json.loads(capsys.readouterr().out)["runs_at_sizes"]
-    assert (run["at"], run["steps_compared"], run["steps_that_differ"]) == ([11], 7, [])
-    assert call("validate", *words, "--input", "x.npz") == 2

@@ -122,7 +122,7 @@ def test_what_does_not_go_together_is_told_at_once() -> None:
     check_sizes(Options(stream_input=True), "codegen validate")
     with pytest.raises(CodegenError, match="needs sizes that are ranges"):
         check_at(Options(), "T=3", models=1, others=[])
-    with pytest.raises(CodegenError, match="--svg peak.svg: needs sizes that are ranges"):
+    with pytest.raises(CodegenError, match=r"--svg peak\.svg: needs sizes that are ranges"):
         check_at(Options(), None, models=1, others=[], svg=Path("peak.svg"))
     with pytest.raises(CodegenError, match="a run of 2 models"):
         check_at(Options(dims=parsed(["T=2..3"])), None, models=2, others=[])

@@ -1,0 +1,34 @@
+"""`run` and `validate` at the sizes of `--dim`, as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codegen.cli import main
+from tests.search.ranges.networks import residual
+
+
+def call(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return int(ended.value.code or 0)
+
+
+def test_sizes_that_are_ranges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`run` draws what it measured, `validate` looks at every step at every one of the sizes."""
+    model = tmp_path / "m.tflite"
+    model.write_bytes(residual().data)
+    words = (str(model), "--board", "host", "--dim", "T=10..12")
+    assert call("run", *words, "--at", "all", "--svg", str(tmp_path / "m.svg")) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:5]]
+    assert [row[0] for row in rows] == ["10", "11", "12"]
+    drawing = (tmp_path / "m.svg").read_text()
+    assert all(f"T={row[0]}: {row[2]} bytes measured" in drawing for row in rows)
+    assert call("validate", *words) == 0
+    table = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()[:1].isdigit()]
+    assert table == [["10", "7", "0"], ["12", "7", "0"]]
+    assert call("validate", *words, "--at", "T=11", "--json") == 0
+    [run] = json.loads(capsys.readouterr().out)["runs_at_sizes"]
+    assert (run["at"], run["steps_compared"], run["steps_that_differ"]) == ([11], 7, [])
+    assert call("validate", *words, "--input", "x.npz") == 2
