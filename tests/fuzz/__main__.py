@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         and boards_of(kernel.name)
     ]
     names = [board.name for board in boards]
-    task = Task(layers=options.layers, seed=options.seed, live=options.engines)
+    task = Task(layers=options.layers, seed=options.seed, live=options.engines, is_whole=True)
     if options.level:
         task = replace(task, levels=tuple(options.level))
     outcome = fuzz(kernels, names, task, jobs=options.jobs)
@@ -58,7 +58,7 @@ def _again(options: argparse.Namespace, boards: Sequence[Board]) -> int:
     ran: list[Trial] = []
     failures: list[Failure] = []
     for level in options.level or Task(layers=1).levels:
-        with Runner(levels=(level,)) as runner:
+        with Runner(levels={board.name: (level,) for board in boards}) as runner:
             drawn = of_layer(op, DType(dtype), int(seed), on)
             ran = [trial for trial in drawn if runner.add(trial, by_name[trial.board])]
             failures += runner.finish()

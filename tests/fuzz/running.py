@@ -5,9 +5,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,8 @@ from tests.fuzz.trials import Trial
 RUNTIME = folder("runtime_c")
 HERE = Path(__file__).parent
 MOST_SECONDS = 300
+_MOST_LAYERS = 400
+"""Of one program."""
 _LEAST_CORE = {
     False: ("-mcpu=cortex-m0", "-mthumb", "-mfloat-abi=soft"),
     True: ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
@@ -137,7 +139,10 @@ def _said(image: Path, board: Board, first: int) -> str:
 @dataclass(kw_only=True, slots=True)
 class _Batch:
     builder: Builder
-    entries: list[Entry]
+    levels: Sequence[str]
+    most: int
+    """Layers of one program."""
+    entries: list[Entry] = field(default_factory=lambda: list[Entry]())
     layers: int = 0
     size_bytes: int = 0
     done: int = 0
@@ -147,11 +152,16 @@ class Runner:
     """Takes trials, runs them in batches beside the drawing of others."""
 
     def __init__(
-        self, *, levels: Sequence[str] = ("-O3",), layers: int = 400, objects: Path | None = None
+        self,
+        *,
+        levels: Mapping[str, Sequence[str]] | None = None,
+        layers: int = _MOST_LAYERS,
+        objects: Path | None = None,
     ) -> None:
-        """`levels`: of the kernels' C, for the batches of a board in turn; `layers`: most of a batch;
-        `objects`: a folder for compiled kernels that several runners share; default: one of its own."""
-        self._levels, self._most = levels, layers
+        """`levels`: of the kernels' C by board (default: -O3), for layers of that board in turn; `layers`:
+        about how many a board will get; `objects`: a folder for compiled kernels that several runners share;
+        default: one of its own."""
+        self._levels, self._layers = levels or {}, layers
         self._temporary = tempfile.TemporaryDirectory(prefix="fuzz-")
         self._folder = Path(self._temporary.name)
         self._objects = objects or self._folder
@@ -184,15 +194,19 @@ class Runner:
             return False
         if board.name not in self._batches:
             builder = Builder(board, self._folder, self._objects)
-            self._batches[board.name] = _Batch(builder=builder, entries=[])
+            levels = self._levels.get(board.name, ("-O3",))
+            self._batches[board.name] = _Batch(builder=builder, levels=levels, most=self._share(levels))
         batch = self._batches[board.name]
         size = _size_bytes(trial, made)
-        if batch.size_bytes + size > _room(board) or batch.layers == self._most:
+        if batch.size_bytes + size > _room(board) or batch.layers == batch.most:
             self._submit(batch)
         batch.entries += made
         batch.layers += 1
         batch.size_bytes += size
         return True
+
+    def _share(self, levels: Sequence[str]) -> int:
+        return min(_MOST_LAYERS, -(-self._layers // len(levels)))
 
     def finish(self) -> list[Failure]:
         """Run what is left; every failure of all batches."""
@@ -203,7 +217,7 @@ class Runner:
     def _submit(self, batch: _Batch) -> None:
         entries, batch.entries, batch.layers, batch.size_bytes = batch.entries, [], 0, 0
         if entries:
-            level = self._levels[batch.done % len(self._levels)]
+            level = batch.levels[batch.done % len(batch.levels)]
             batch.done += 1
             self._running.append(self._pool.submit(_run, batch.builder, entries, level))
 

@@ -3,17 +3,19 @@
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
 from codegen.board import load_board
 from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
-from codegen.kernels.portable.pairwise import FamilyKernel
 from codegen.toolchain import LEVELS
 from tests.fuzz.reference import Name, Reference, read
 from tests.fuzz.running import Runner
@@ -53,30 +55,41 @@ def every_kernel() -> list[Kernel]:
     return [kernel for op in supported_ops() for kernel in kernels_for(op)]
 
 
-_FAMILY = 4
-"""Kernels of families are one expression in a loop that all share: one layer in so many is enough."""
+def alike(kernels: Sequence[Kernel]) -> list[tuple[Kernel, ...]]:
+    """`kernels` in groups that are one C function with parameters bound by one class, whatever operator."""
+    groups: dict[tuple[type[Kernel], str], list[Kernel]] = {}
+    for kernel in kernels:
+        function = kernel.stem if isinstance(kernel, PortableKernel) else kernel.name
+        groups.setdefault((type(kernel), function), []).append(kernel)
+    return [tuple(group) for group in groups.values()]
 
 
 def share_of(kernel: Kernel, layers: int) -> int:
-    """How many of `layers` a kernel gets: kernels of one family and type call one C function, which has had
-    its number, one in `_FAMILY` of the others', when all of them are done."""
-    if not isinstance(kernel, FamilyKernel):
-        return layers
-    same = [each for each in every_kernel() if isinstance(each, FamilyKernel) and each.stem == kernel.stem]
-    return -(-layers // (_FAMILY * len(same)))
+    """How many of `layers` a kernel gets: those that are `alike` share them."""
+    [group] = [group for group in alike(every_kernel()) if kernel in group]
+    return -(-layers // len(group))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """`layers` layers from number `seed` on of each kernel and board; C compiled at these levels in turn.
+    """`layers` layers from number `seed` on of each group of kernels (`alike`) and board.
 
-    `live`: put each layer to its reference engine, also where the engine's answer is recorded.
+    `live`: put each layer to its reference engine, also where the engine's answer is recorded. `is_whole`:
+    on each board C is compiled at each of `levels`, for as many layers each; else boards take them in turn.
     """
 
     layers: int
     seed: int = 0
     live: bool = False
     levels: tuple[str, ...] = tuple(dict.fromkeys((LEVELS["speed"], LEVELS["size"])))
+    is_whole: bool = False
+
+    def levels_on(self, boards: Sequence[str], turn: int) -> dict[str, tuple[str, ...]]:
+        """Levels by board; kernels with another `turn` begin with another level."""
+        if self.is_whole or len(boards) < len(self.levels):
+            return dict.fromkeys(boards, self.levels)
+        taken = (self.levels[(turn + index) % len(self.levels)] for index in range(len(boards)))
+        return {board: (level,) for board, level in zip(boards, taken, strict=True)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,8 +158,8 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
         ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool,
     ):
         tasks = {
-            pool.submit(fuzz_kernel, kernel.op, kernel.name, boards, task, Path(objects)): kernel.name
-            for kernel in kernels
+            pool.submit(fuzz_alike, [kernel.name for kernel in group], boards, task, Path(objects)): group
+            for group in alike(kernels)
         }
         for done in as_completed(tasks):
             found = done.result()
@@ -157,39 +170,46 @@ def fuzz(kernels: Sequence[Kernel], boards: Sequence[str], task: Task, *, jobs: 
             unasked += found.unasked
             unlike += found.unlike
             seconds, layers = time.monotonic() - start, sum(counts.values())
-            sys.stderr.write(f"{seconds:6.0f} s {layers:8} layers, {tasks[done]} done\n")
+            sys.stderr.write(
+                f"{seconds:6.0f} s {layers:8} layers, {' '.join(k.name for k in tasks[done])} done\n"
+            )
     return Outcome(
         counts=counts, wrong=wrong, too_large=too_large, compared=compared, unasked=unasked, unlike=unlike
     )
 
 
-def fuzz_kernel(op: str, name: str, boards: Sequence[str], task: Task, objects: Path) -> Outcome:
-    """The kernel called `name` of `op` on those of `boards` that can run it; counts of all of these are
-    there, and compiled objects stay in `objects`."""
-    [kernel] = [each for each in kernels_for(op) if each.name == name]
-    loaded = {board: load_board(board) for board in boards_of(name) if board in boards}
-    counts: Counter[str] = Counter()
+def fuzz_alike(names: Sequence[str], boards: Sequence[str], task: Task, objects: Path) -> Outcome:
+    """Kernels of one group of `alike`, by name, on those of `boards` that can run them; counts of all of
+    these are there, and compiled objects stay in `objects`."""
+    kernels = [kernel for kernel in every_kernel() if kernel.name in names]
+    loaded = {board: _loaded(board) for board in boards_of(names[0]) if board in boards}
+    levels = task.levels_on(tuple(loaded), zlib.crc32(names[0].encode()))
+    counts: Counter[tuple[str, str]] = Counter()
     reference = Reference(read(), live=task.live)
-    layers = share_of(kernel, task.layers)
-    share = -(-layers // len(task.levels))
-    with Runner(levels=task.levels, layers=min(share, 400), objects=objects) as runner:
-        drawn = trials(kernel, list(loaded.values()), layers=layers, seed=task.seed, counts=counts)
-        for trial in drawn:
-            counts[trial.board] += runner.add(trial, loaded[trial.board])
-            reference.check(
-                Name(op=op, dtype=trial.dtype.value, seed=trial.seed), trial.layer, trial.expected
-            )
+    with Runner(levels=levels, layers=task.layers, objects=objects) as runner:
+        for kernel in kernels:
+            done: Counter[str] = Counter()
+            layers = share_of(kernel, task.layers)
+            for trial in trials(kernel, list(loaded.values()), layers=layers, seed=task.seed, counts=done):
+                done[trial.board] += runner.add(trial, loaded[trial.board])
+                reference.check(
+                    Name(op=kernel.op, dtype=trial.dtype.value, seed=trial.seed), trial.layer, trial.expected
+                )
+            counts.update({(kernel.name, board): done[board] for board in loaded})
         unlike = reference.finish()
         failures = runner.finish()
         too_large = runner.too_large
     wrong: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
-        wrong.setdefault((name, failure.trial.board), []).append(str(failure))
+        wrong.setdefault((failure.trial.kernel, failure.trial.board), []).append(str(failure))
     return Outcome(
-        counts={(name, board): counts[board] for board in loaded},
+        counts=counts,
         wrong=wrong,
         too_large=too_large,
         compared=reference.compared,
         unasked=reference.unasked,
         unlike=unlike,
     )
+
+
+_loaded = cache(load_board)

@@ -3,7 +3,7 @@
 What the kernels are compared with is NumPy's result; that this is the reference engine's is compared too."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from tests.fuzz.record import LAYERS
 from tests.fuzz.reference import APPROXIMATE
 from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
-from tests.fuzz.sweep import BOARDS, EACH, NO_CODE, Task, boards_of, every_kernel, fuzz_kernel
+from tests.fuzz.sweep import BOARDS, EACH, NO_CODE, Task, alike, boards_of, every_kernel, fuzz_alike
 from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
@@ -42,18 +42,21 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared
 
 
-@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in KERNELS])
-def test_random_layers(kernel: Kernel, objects: Path, request: pytest.FixtureRequest) -> None:
-    """On every core that can run the kernel, for speed and for size; the numbers of layers are exact."""
-    layers = LONG_LAYERS if request.config.getoption("--long") else LAYERS
-    outcome = fuzz_kernel(kernel.op, kernel.name, BOARDS, Task(layers=layers), objects)
+@pytest.mark.parametrize("group", [pytest.param(group, id=group[0].name) for group in alike(KERNELS)])
+def test_random_layers(group: Sequence[Kernel], objects: Path, request: pytest.FixtureRequest) -> None:
+    """On every core that can run the kernels; the numbers of layers are exact. A core has C compiled for
+    speed or for size, of kernels for one core and with `--long` both."""
+    is_long = bool(request.config.getoption("--long"))
+    task = Task(layers=LONG_LAYERS if is_long else LAYERS, is_whole=is_long)
+    names = [kernel.name for kernel in group]
+    outcome = fuzz_alike(names, BOARDS, task, objects)
     assert not outcome.wrong, "\n".join(outcome.lines())
     assert not outcome.unlike, "\n".join(outcome.unlike)
     # Without tflite-runtime the recorded answers serve: of the suite's layers and of exact operators.
-    may_lack = TFLITE_RUNTIME not in available() and (kernel.op in APPROXIMATE or layers > LAYERS)
-    assert may_lack or not outcome.unasked
-    assert not outcome.lacking(layers)
-    assert set(outcome.counts) == {(kernel.name, board) for board in boards_of(kernel.name)}
+    is_open = any(kernel.op in APPROXIMATE for kernel in group) or is_long
+    assert (TFLITE_RUNTIME not in available() and is_open) or not outcome.unasked
+    assert not outcome.lacking(task.layers)
+    assert set(outcome.counts) == {(name, board) for name in names for board in boards_of(name)}
 
 
 def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:
