@@ -1,11 +1,16 @@
 """Blocks: several layers computed together, row by row, as one step."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.ir import DType
-from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg
+from codegen.ir.formulas import Formula
+from codegen.kernels.call import CallArg, ResultArg, ValueArg, WorkspaceArg, formulas_in
 from codegen.kernels.contract import Workspace
 from codegen.kernels.rows import Axis
+
+Count = int | Formula
+"""Rows or columns; a formula where they depend on sizes that are known at run time only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +38,11 @@ class Lines:
 
     name: str
     place: ValueArg | ResultArg | WorkspaceArg
-    columns: int
+    columns: Count
     """Columns held: the whole image's, or those of the widest stripe."""
     dtype: DType
     pixel_bytes: int
-    ring_rows: int
+    ring_rows: Count
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +54,8 @@ class BlockStage:
     """Name of the operator; empty for a streamed input."""
     kernel: RowKernel | None
     """None: the caller delivers the row."""
+    binding: str = ""
+    """Registry name of the kernel that the step is bound to."""
     leading: tuple[CallArg, ...] = ()
     """Arguments of the C function in front of the images."""
     sources: tuple[int, ...] = ()
@@ -56,10 +63,10 @@ class BlockStage:
     producers: tuple[int, ...] = ()
     """Stages it reads from, in order of demand."""
     stride: int = 1
-    reach: int = 0
-    last_row: int = 0
+    reach: Count = 0
+    last_row: Count = 0
     """As in `cg_stage`."""
-    rows: int
+    rows: Count
     """Rows it computes."""
 
 
@@ -70,7 +77,16 @@ class Block:
     stages: tuple[BlockStage, ...]
     lines: tuple[Lines, ...]
     """Of every stage, then of every argument."""
-    stripes: tuple[tuple[tuple[int, int], ...], ...]
+    stripes: tuple[tuple[tuple[Count, Count], ...], ...]
     """Per stripe and stage: columns [start, stop)."""
     streamed: str | None = None
     """The argument that is delivered row by row, by stage 0."""
+
+    @property
+    def formulas(self) -> Iterator[Formula]:
+        """Everything in it that depends on sizes known at run time only."""
+        for stage in self.stages:
+            yield from formulas_in((stage.leading, stage.reach, stage.last_row, stage.rows))
+        for line in self.lines:
+            yield from formulas_in((line.columns, line.ring_rows))
+        yield from formulas_in(self.stripes)

@@ -1,6 +1,8 @@
 """The C call of a kernel: what is passed, which structs it reads, which files define it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from codegen.ir.formulas import Formula
 
@@ -146,3 +148,16 @@ class Split:
         """Possible sizes of a group, in outputs, the largest first: all of which make up the whole."""
         sizes = range(self.outputs - self.multiple, 0, -self.multiple)
         return tuple(size for size in sizes if self.outputs % size == 0)
+
+
+def formulas_in(value: object) -> Iterator[Formula]:
+    """All formulas in a field of a struct, an argument, or in what it nests."""
+    if isinstance(value, Formula):
+        yield value
+    elif isinstance(value, ChosenPointer):
+        yield value.where
+    elif isinstance(value, LiteralArg):
+        yield from formulas_in(value.value)
+    elif isinstance(value, tuple):
+        for each in cast("tuple[object, ...]", value):
+            yield from formulas_in(each)

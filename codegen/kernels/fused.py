@@ -106,6 +106,26 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
     return best
 
 
+def layout_like(prims: Sequence[PrimFunc], block: Block) -> Layout | None:
+    """How these steps run as `block` does, whose steps they are at other sizes: stages are asked in its
+    order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
+    stages = tuple(
+        stage
+        if tuple(source for source in stage.sources if source >= 0) == own.producers
+        else dataclasses.replace(stage, sources=stage.sources[::-1])
+        for stage, own in zip(_stages(prims, None), block.stages, strict=True)
+    )
+    found = _layout(stages, len(block.stripes))
+    if len(found.stripes) != len(block.stripes):
+        return None
+    rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]
+    kept = tuple(
+        max(own, ring) if isinstance(ring, int) else own
+        for own, ring in zip(found.run.kept[:-1], rings, strict=False)
+    )
+    return dataclasses.replace(found, run=dataclasses.replace(found.run, kept=(*kept, found.run.kept[-1])))
+
+
 def _layout(stages: tuple[Stage, ...], stripes: int) -> Layout:
     width = stages[-1].columns.count
     step = -(-width // stripes)
@@ -323,6 +343,7 @@ def _block_stage(
         name=prim.name,
         op=prim.let.call.op.name,
         kernel=prim.rows,
+        binding=prim.kernel,
         leading=tuple(leading),
         sources=tuple(places[var.name] for var in values),
         producers=tuple(source for source in stage.sources if source >= 0),

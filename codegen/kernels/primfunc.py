@@ -1,10 +1,12 @@
 """PrimFunc: one call bound to a kernel, with its workspaces, linked constants and sharing rules."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.ir import ANYWHERE, Let, Var, VirtualDevice
+from codegen.ir.formulas import Formula
 from codegen.kernels.block import Block, RowKernel
-from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource
+from codegen.kernels.call import CallArg, CStruct, Reverse, Split, UserSource, formulas_in
 from codegen.kernels.contract import LinkedConstant, MemoryDemand, Sharing, View, Workspace
 
 
@@ -120,6 +122,13 @@ class PrimFunc:
             raise ValueError(f"{self.name}: the result is not as large as the argument it replaces")
         if self.let.call.args.count(replaced) > 1:
             raise ValueError(f"{self.name}: the argument it replaces is another argument too")
+
+    @property
+    def formulas(self) -> Iterator[Formula]:
+        """Everything in its call that depends on sizes known at run time only."""
+        yield from formulas_in((*(struct.fields for struct in self.structs), *self.call_args))
+        if self.block is not None:
+            yield from self.block.formulas
 
     @property
     def is_call(self) -> bool:

@@ -12,14 +12,14 @@ from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
-from codegen.search.ranges.members import Unlike
 from codegen.search.ranges.ranged import Sizes, modules_of, ranged
+from codegen.search.ranges.unlike import Unlike
 from codegen.search.search import check, search
 
 
 def _plain(choices: Choices) -> Choices:
-    """Without blocks, copies of constants and compressed constants: their code holds numbers of one size."""
-    return replace(choices, blocks=False, stage="off", compress="off")
+    """Without copies of constants and compressed constants: their code holds numbers of one size."""
+    return replace(choices, stage="off", compress="off")
 
 
 def search_sizes(
@@ -42,6 +42,9 @@ def search_sizes(
         except Unlike as unlike:
             if unlike.kernel is not None and unlike.kernel not in excluded:
                 excluded |= {unlike.kernel}
+                continue
+            if choices.blocks:  # What goes row by row at the largest sizes may not at all of them.
+                choices, excluded = replace(choices, blocks=False), frozenset()
                 continue
             said = ", ".join(str(symbol) for symbol in sizes.symbols)
             help_ = "give a narrower range, or build the model at fixed sizes"

@@ -12,10 +12,10 @@ from codegen.driver.options import Options
 from codegen.driver.report.compare import FLOAT_TOLERANCE, array
 from codegen.driver.sized_run import AtSizes, complaints_at, run_at, steps_at
 from codegen.program.image import Trace
-from codegen.program.interface import EntryMode, Interface, IoMode, PoolOwner
+from codegen.program.interface import ConstantsMode, EntryMode, Interface, IoMode, PoolOwner
 from codegen.program.size_ranges import breakpoints, looked_at
 from tests import engines
-from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping
+from tests.search.ranges.networks import NETWORKS, Network, narrow, overlapping, rows
 from tests.testdata import model_path
 
 BOARDS = ("host", "mps2-an386", "mps3-an547", "mps2-an385")
@@ -108,12 +108,19 @@ WAYS: dict[str, dict[str, object]] = {
     "pools": {"interface": Interface(pools=PoolOwner.CALLER)},
     "steps": {"interface": Interface(entry=EntryMode.STEPS)},
     "both": {"io": IoMode.CALLER, "interface": Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER)},
+    "external": {
+        "interface": Interface(
+            entry=EntryMode.STEPS, pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL
+        )
+    },
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_however_firmware_calls_it(way: str, tmp_path: Path) -> None:
-    ran(overlapping(), "host", tmp_path, whole=False, **WAYS[way])
+    """`rows` has a block, whose function is told the sizes."""
+    network = overlapping() if way in ("caller", "pools") else rows()
+    ran(network, "host", tmp_path, whole=False, **WAYS[way])
 
 
 BATCHED = ("mlperf_tiny/kws_ref_model", "tflm/hello_world_int8", "tflm/hello_world_float")

@@ -42,6 +42,12 @@ class SizeText:
         """Definitions of the tables that formulas spelled so far read."""
         return tuple(self._definition(name, values) for values, name in self._tables.items())
 
+    def tables_in(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Definitions of those that C text names."""
+        words = set(re.findall(r"\w+", "\n".join(texts)))
+        found = ((name, values) for values, name in self._tables.items() if name in words)
+        return tuple(self._definition(name, values) for name, values in found)
+
     @staticmethod
     def _definition(name: str, values: Sequence[int]) -> str:
         low, high = min(values), max(values)

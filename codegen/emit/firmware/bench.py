@@ -62,6 +62,8 @@ def bench_view(program: Program, places: Places) -> BenchView:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
     inputs, outputs = io_views(program, places)
     sized, sizes = tuple(_sized(program, places)), places.sizes
+    named = [text for _, *texts in sized for text in texts]
+    declared = () if sizes is None else tuple(sizes.declarations(named))
     return BenchView(
         name=program.name,
         sha256=byte_rows(digest),
@@ -78,8 +80,8 @@ def bench_view(program: Program, places: Places) -> BenchView:
         ),
         steps=tuple(_step(places, program, index) for index in range(len(program.steps.prim_funcs))),
         sized=sized,
-        sizes=() if sizes is None else tuple(sizes.declarations([t for _, *texts in sized for t in texts])),
-        tables=() if sizes is None else sizes.tables,
+        sizes=declared,
+        tables=() if sizes is None else sizes.tables_in([*named, *declared]),
         live=tuple(_ranges(program, places, _alive(program))),
         touched=tuple(_ranges(program, places, _touched(program))),
     )

@@ -1,14 +1,24 @@
 """Blocks in C: a function of this model that runs several layers together, row by row."""
 
+import re
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
+from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import POOL_TYPES, Taken, local_names, reader_name, scalar
 from codegen.emit.model.structs import Addresses, StructNames, local_structs, struct_name, struct_text
 from codegen.ir import DType
-from codegen.ir.formulas import Formula
-from codegen.kernels.block import Block, BlockStage
-from codegen.kernels.call import CallArg, ConstantArg, LiteralArg, StructArg, ValueArg, WorkspaceArg
+from codegen.ir.formulas import Formula, text
+from codegen.kernels.block import Block, BlockStage, Count
+from codegen.kernels.call import (
+    CallArg,
+    ConstantArg,
+    LiteralArg,
+    StructArg,
+    ValueArg,
+    WorkspaceArg,
+    formulas_in,
+)
 from codegen.kernels.fused import ROW_WORKSPACE
 from codegen.kernels.primfunc import PrimFunc
 
@@ -43,8 +53,8 @@ class RowsView:
 
     name: str
     base: str
-    row_bytes: int
-    ring_rows: int
+    row_bytes: str
+    ring_rows: str
     origin: str
     """Its first column there."""
     pixel_bytes: int
@@ -57,10 +67,10 @@ class StageView:
     name: str
     producers: tuple[int, int]
     stride: int
-    reach: int
-    last_row: int
+    reach: str
+    last_row: str
     structs: tuple[str, ...]
-    """Parameters that hold addresses known at run time only."""
+    """Parameters that hold what is known at run time only."""
     images: tuple[RowsView, ...]
     """Declared in its scope, so that the stack holds one stage's at a time."""
     function: str
@@ -75,23 +85,38 @@ class BlockView:
     """What block.c.j2 shows."""
 
     name: str
-    layers: tuple[tuple[str, str, int, int], ...]
-    """(operator, name, rows that are kept, 0 for all, of how many rows)."""
+    layers: tuple[tuple[str, str, str, str], ...]
+    """(operator, name, rows that are kept, none for all, of how many rows)."""
     function: str
     parameters: Parameters
+    sizes: tuple[str, ...]
+    """Declarations of the sizes that it names."""
     stages: tuple[StageView, ...]
-    spans: tuple[tuple[tuple[int, int], ...], ...]
+    are_late: bool
+    """What stages read depends on sizes that are known at run time only."""
+    spans: tuple[tuple[tuple[str, str], ...], ...]
     """Columns per stripe; empty where there is one stripe."""
+    spans_are_late: bool
     indent: str
     is_streamed: bool
     """It returns a cg_status."""
     last: int
-    height: int
+    height: str
 
 
 def function_name(model: str, prim: PrimFunc) -> str:
     """Name of the C function of block `prim`."""
     return f"{model}_{prim.symbol}"
+
+
+def needs_sizes(prim: PrimFunc) -> bool:
+    """Whether the function of block `prim` is told the sizes of the call."""
+    return any(True for _ in prim.formulas)
+
+
+def _said(count: Count) -> str:
+    """A number of rows in a comment."""
+    return str(count) if isinstance(count, int) else text(count)
 
 
 def block_text(
@@ -101,9 +126,11 @@ def block_text(
     constants: Addresses,
     structs: StructNames,
     given: Parameters | None = None,
+    sizes: SizeText | None = None,
 ) -> str:
-    """The function of one block. `given`: parameters that lead to constants; None if these are linked."""
-    view = _Block(model, prim, block, constants, structs, given).view()
+    """The function of one block. `given`: parameters that lead to constants; None if these are linked.
+    `sizes` spells what depends on sizes that are known at run time only."""
+    view = _Block(model, prim, block, constants, structs, given, sizes).view()
     return fill("c/block.c.j2", block=view).rstrip("\n")
 
 
@@ -116,14 +143,17 @@ class _Block:
         constants: Addresses,
         structs: StructNames,
         given: Parameters | None,
+        sizes: SizeText | None,
     ) -> None:
+        self._sizes = sizes
+        self._late: list[str] = []
         self._struct_names = structs
         self._prim = prim
         self._given = given
         self._block = block
         self._model = model
         self._constants = constants
-        taken = Taken(_NAMES)
+        taken = Taken([*_NAMES, *(() if sizes is None else ("dims", *sizes.names))])
         self._names = [taken.take(*local_names(model, line.name, "_lines")) for line in block.lines]
         self._rows = [taken.take(f"{name}_rows") for name in self._names]
         self._striped = len(block.stripes) > 1
@@ -132,18 +162,39 @@ class _Block:
     def view(self) -> BlockView:
         """All of it."""
         block = self._block
+        stages = tuple(self._stage(index, stage) for index, stage in enumerate(block.stages))
+        height = self._number(block.stages[-1].rows)
+        spans = [[(self._short(a), self._short(b)) for a, b in row] for row in block.stripes]
+        structs = [struct for stage in stages for struct in stage.structs]
         return BlockView(
             name=self._prim.let.var.name,
             layers=self._layers(),
             function=function_name(self._model, self._prim),
             parameters=self._parameters(),
-            stages=tuple(self._stage(index, stage) for index, stage in enumerate(block.stages)),
-            spans=tuple(block.stripes) if self._striped else (),
+            sizes=() if self._sizes is None else tuple(self._sizes.declarations([*self._late, *structs])),
+            stages=stages,
+            are_late=any(True for each in block.stages for _ in formulas_in((each.reach, each.last_row))),
+            spans=tuple(tuple(row) for row in spans) if self._striped else (),
+            spans_are_late=any(True for _ in formulas_in(block.stripes)),
             indent=self._indent,
             is_streamed=block.streamed is not None,
             last=len(block.stages) - 1,
-            height=block.stages[-1].rows,
+            height=height,
         )
+
+    def _number(self, value: Count) -> str:
+        """A number, or what it is at the sizes of a call: text that can be multiplied."""
+        if isinstance(value, int):
+            return str(value)
+        assert self._sizes is not None, "a program with formulas has sizes"
+        found = self._sizes.spelled(value)
+        self._late.append(found)
+        return found if re.fullmatch(r"\w+", found) else f"({found})"
+
+    def _short(self, value: Count) -> str:
+        """A number for a member of 16 bits."""
+        found = self._number(value)
+        return found if isinstance(value, int) else f"(int16_t){found}"
 
     def _stage(self, index: int, stage: BlockStage) -> StageView:
         first, second = [*stage.producers, -1, -1][:2]
@@ -151,8 +202,8 @@ class _Block:
             name=stage.name,
             producers=(first, second),
             stride=stage.stride,
-            reach=stage.reach,
-            last_row=stage.last_row,
+            reach=self._short(stage.reach),
+            last_row=self._short(stage.last_row),
             structs=self._structs(stage),
             images=tuple(self._image(line) for line in sorted({index, *stage.sources})),
             function=stage.kernel.symbol if stage.kernel else reader_name(self._model),
@@ -160,10 +211,10 @@ class _Block:
             is_delivered=stage.kernel is None,
         )
 
-    def _layers(self) -> tuple[tuple[str, str, int, int], ...]:
+    def _layers(self) -> tuple[tuple[str, str, str, str], ...]:
         last = len(self._block.stages) - 1
         return tuple(
-            (stage.op, stage.name, line.ring_rows if index < last else 0, stage.rows)
+            (stage.op, stage.name, _said(line.ring_rows) if index < last else "", _said(stage.rows))
             for index, (stage, line) in enumerate(zip(self._block.stages, self._block.lines, strict=False))
         )
 
@@ -178,16 +229,19 @@ class _Block:
             const = "const " if isinstance(arg, ValueArg) else ""
             c_type = POOL_TYPES[self._block.lines[index].dtype]
             parameters.append((f"{const}{c_type} *", self._names[index]))
+        if needs_sizes(self._prim):
+            parameters.append((f"const {self._model}_dims *", "dims"))
         return tuple(parameters)
 
     def _structs(self, stage: BlockStage) -> tuple[str, ...]:
-        """Parameters that hold constants' addresses, where those are known at run time only."""
-        if self._given is None:
+        """Parameters that hold formulas, and constants' addresses where those are known at run time only."""
+        if self._given is None and self._sizes is None:
             return ()
         indent = f"{self._indent}        "
-        found = local_structs(self._prim, stage.leading)
+        found = local_structs(self._prim, stage.leading, external=self._given is not None)
         return tuple(
-            struct_text(self._prim, struct, self._constants, self._struct_names, indent) for struct in found
+            struct_text(self._prim, struct, self._constants, self._struct_names, indent, self._sizes)
+            for struct in found
         )
 
     def _image(self, index: int) -> RowsView:
@@ -196,8 +250,8 @@ class _Block:
         return RowsView(
             name=self._rows[index],
             base=f"{through}{self._names[index]}",
-            row_bytes=line.columns * line.pixel_bytes,
-            ring_rows=line.ring_rows,
+            row_bytes=self._times(self._number(line.columns), line.pixel_bytes),
+            ring_rows=self._number(line.ring_rows),
             origin=self._columns(index)[0] if isinstance(line.place, WorkspaceArg) else "0",
             pixel_bytes=line.pixel_bytes,
         )
@@ -207,7 +261,11 @@ class _Block:
         if self._striped:
             return f"span[{index}][0]", f"span[{index}][1]"
         start, stop = self._block.stripes[0][index]
-        return str(start), str(stop)
+        return self._number(start), self._number(stop)
+
+    @staticmethod
+    def _times(count: str, factor: int) -> str:
+        return str(int(count) * factor) if count.isdigit() else f"{count} * {factor}"
 
     def _address(self, line: int, column: str) -> str:
         function = _OFFSETS[self._block.lines[line].dtype]
@@ -224,9 +282,9 @@ class _Block:
         line = self._block.lines[index]
         channels = line.pixel_bytes // line.dtype.size_bytes
         images = [self._address(source, start) for source in stage.sources]
-        if self._striped:
-            return *leading, *images, result, f"({stop} - {start}) * {channels}"
-        return *leading, *images, result, str((int(stop) - int(start)) * channels)
+        is_known = start.isdigit() and stop.isdigit()
+        width = str(int(stop) - int(start)) if is_known else f"({stop} - {start})"
+        return *leading, *images, result, self._times(width, channels)
 
     def _leading(self, arg: CallArg) -> str:
         match arg:
@@ -236,6 +294,8 @@ class _Block:
                 return self._constants[self._prim.name, role]
             case LiteralArg(value=value) if not isinstance(value, Formula):
                 return scalar(value)
+            case LiteralArg(value=value) if isinstance(value, Formula):
+                return self._number(value)
             case WorkspaceArg():
                 return _WORKSPACE
             case _:

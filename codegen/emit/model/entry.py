@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import POOL_TYPES, Taken, c_name, local_names, needs_math, scalar
-from codegen.emit.model.blocks import block_text, function_name
+from codegen.emit.model.blocks import block_text, function_name, needs_sizes
 from codegen.emit.model.header import HeaderView
 from codegen.emit.model.structs import (
     constant_addresses,
@@ -198,13 +198,13 @@ class _Entry:
 
     def _block(self, prim: PrimFunc, block: Block) -> str:
         """The function of a block; external constants reach it as a parameter or the model's pointer."""
-        name = self.program.name
+        name, sizes = self.program.name, self.places.sizes
         if not self.external:
-            return block_text(name, prim, block, self.constants, self._struct_names)
+            return block_text(name, prim, block, self.constants, self._struct_names, sizes=sizes)
         owned = self.program.interface.caller_pools
         given = ((f"const struct {image_tag(name)} *", "constants"),) if owned else ()
         constants = constant_addresses(self.places.bundle, self.program, "constants")
-        return block_text(name, prim, block, constants, self._struct_names, given)
+        return block_text(name, prim, block, constants, self._struct_names, given, sizes)
 
     # ---- steps --------------------------------------------------------------------------
 
@@ -218,8 +218,10 @@ class _Entry:
                 lines.append(statement(_CALL, "pointer", "void", name, address))
         call = self._call(prim, lines, apart=apart) if prim.symbol else ""
         parameters, core1 = self._parameters(prim), ""
-        if apart and (sizes := self._sizes([*lines, call])):
-            lines, parameters = [*sizes, *lines], [*parameters, "dims"]
+        if apart:
+            sizes = self._sizes([*lines, call])
+            lines = [*sizes, *lines]
+            parameters += ["dims"] if sizes or (prim.block and needs_sizes(prim)) else []
         if core_of(prim) == 1:
             function = _core1_function(self.program.name, index, prim)
             core1 = statement(_CORE1, "function", self.program.name, function, parameters, lines, call)
@@ -253,6 +255,8 @@ class _Entry:
         arguments = [self._argument(prim, arg, lines) for arg in prim.call_args]
         if prim.block and self.external and self.program.interface.caller_pools:
             arguments.insert(0, self._base)
+        if prim.block and needs_sizes(prim):
+            arguments.append("dims")
         called = function_name(self.program.name, prim) if prim.block else prim.symbol
         texts = [
             struct_text(prim, struct, self.constants, self._struct_names, f"    {inner}", self.places.sizes)

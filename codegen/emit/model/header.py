@@ -9,6 +9,7 @@ from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro, 
 from codegen.emit.values.copies import has_start
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
 from codegen.emit.values.model_data import constant_macros
+from codegen.kernels.block import Count
 from codegen.program.image import ElfSizes
 from codegen.program.program import Bundle, Program, own_pools
 
@@ -101,7 +102,7 @@ class StreamView:
     function: str
     field: str
     c_type: str
-    rows: int
+    rows: Count
     row_bytes: int
     row_elements: int
 

@@ -51,25 +51,25 @@ class Fitter:
                 return found
         return None
 
-    def table(self, values: Whole) -> Lookup | None:
+    def table(self, values: Whole, most: int = _TABLE) -> Lookup | None:
         """All values in a row, by the size with the fewest values that decides them; None where it takes more
-        than two, or too many."""
+        than two, or more than `most` rows."""
         found: list[Lookup] = []
         for name in self.values:
-            found += self._rows(values, self.values[name], Sum(terms=((1, (name,)),)))
+            found += self._rows(values, self.values[name], Sum(terms=((1, (name,)),)), most)
         for one, other in itertools.combinations(self.values, 2) if not found else ():
             width = int(np.ptp(self.values[other])) + 1
             index = Sum(terms=((width, (one,)), (1, (other,))))
-            found += self._rows(values, width * self.values[one] + self.values[other], index)
+            found += self._rows(values, width * self.values[one] + self.values[other], index, most)
         return min(found, key=lambda each: len(each.values), default=None)
 
-    def _rows(self, values: Whole, index: Whole, formula: Sum) -> Iterator[Lookup]:
+    def _rows(self, values: Whole, index: Whole, formula: Sum, most: int) -> Iterator[Lookup]:
         """The table of `values` by `index`, if they follow from it.
 
         Where only some members were looked at, no row may be missing: another member could ask for it.
         """
         low, high = int(index.min()), int(index.max())
-        if high - low >= _TABLE or (not self._complete and len(np.unique(index)) <= high - low):
+        if high - low >= most or (not self._complete and len(np.unique(index)) <= high - low):
             return
         # A row that nothing asks for, in the middle, repeats a value that is there.
         table = np.full(high - low + 1, values[0], np.int64)
@@ -194,7 +194,8 @@ class Fitter:
             if (drops[steps <= 0] < 0).any():
                 continue
             factor = int((drops[steps > 0] // steps[steps > 0]).min(initial=_STEEPEST))
-            found = Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=((factor, (name,)),))
+            terms = ((factor, (name,)),) if factor else ()
+            found = Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=terms)
             excess = int((evaluate(found, self.values) - values).sum())
             if best is None or excess < best[0]:
                 best = excess, found

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Call, ConstRef, Function, Let, Module, TensorType, Var
+from codegen.ir.ops.inserted import FusedAttrs, constants_of
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.base.views import joined, slice_view
 from codegen.kernels.contract import Sharing
@@ -17,25 +18,9 @@ from codegen.plan.place.orientation import Orientation, Pair, placed
 from codegen.program.interface import IoTensor
 from codegen.program.problem import BufferKind, Problem
 from codegen.program.program import MemoryLayout, Program, Steps
-from codegen.search.kernels.binding import Binder, step_key
-
-_REVERSE = "_reverse"
-
-
-class Unlike(ValueError):
-    """The program at some sizes has another structure than at the largest; says at which step and why.
-
-    `kernel`: (step, kernel) that is the reason, where another kernel may do.
-    """
-
-    def __init__(self, text: str, kernel: tuple[str, str] | None = None) -> None:
-        super().__init__(text)
-        self.kernel = kernel
-
-
-def unlike(prim: PrimFunc, text: str) -> Unlike:
-    """What `prim`'s kernel does otherwise at some sizes."""
-    return Unlike(f"{prim.let.where}: {text}", (step_key(prim.let), prim.kernel.removesuffix(_REVERSE)))
+from codegen.search.kernels.binding import Binder
+from codegen.search.ranges.block_members import block_at
+from codegen.search.ranges.unlike import REVERSE, Unlike, unlike
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,20 +91,29 @@ def _function(function: Function, module: Module) -> Function:
     if list(params) != [param.name for param in function.params]:
         raise Unlike("the inputs are others")
     values = {param.name: replace(params[param.name], device=param.device) for param in function.params}
-    body: list[Let] = []
-    for let in function.body:
-        own = originals.get(let.var.name)
-        if own is None or own.call.op is not let.call.op or len(own.call.args) != len(let.call.args):
-            raise Unlike(f"{let.where} is another operator there, or none")
-        args = tuple(
-            _arg(arg, other, values) for arg, other in zip(let.call.args, own.call.args, strict=True)
-        )
-        var = replace(own.var, device=let.var.device)
-        values[var.name] = var
-        body.append(replace(let, var=var, call=Call(op=let.call.op, args=args, attrs=own.call.attrs)))
+    body = tuple(_let(let, originals, values) for let in function.body)
     results = tuple(values[each.name] if isinstance(each, Var) else each for each in function.results)
     params_in_order = tuple(values[param.name] for param in function.params)
-    return replace(function, params=params_in_order, body=tuple(body), results=results)
+    return replace(function, params=params_in_order, body=body, results=results)
+
+
+def _let(let: Let, originals: Mapping[str, Let], values: dict[str, Var]) -> Let:
+    """A step with the types and attributes of the original that it computes; its value goes to `values`."""
+    attrs = let.call.attrs
+    if isinstance(attrs, FusedAttrs):
+        inner = tuple(_let(each, originals, values) for each in attrs.function.body)
+        values[let.var.name] = replace(values[let.var.name], device=let.var.device)
+        params = tuple(values[param.name] for param in attrs.function.params)
+        body = replace(attrs.function, params=params, body=inner, results=(inner[-1].var,))
+        call = replace(let.call, args=(*params, *constants_of(body)), attrs=FusedAttrs(function=body))
+        return replace(let, var=values[let.var.name], call=call)
+    own = originals.get(let.repeats or let.var.name)
+    if own is None or own.call.op is not let.call.op or len(own.call.args) != len(let.call.args):
+        raise Unlike(f"{let.where} is another operator there, or none")
+    pairs = zip(let.call.args, own.call.args, strict=True)
+    args = tuple(_arg(arg, other, values) for arg, other in pairs)
+    var = values[let.var.name] = replace(own.var, name=let.var.name, device=let.var.device)
+    return replace(let, var=var, call=Call(op=let.call.op, args=args, attrs=own.call.attrs))
 
 
 def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg | None:
@@ -133,7 +127,8 @@ def _arg(arg: Arg | None, other: Arg | None, values: Mapping[str, Var]) -> Arg |
 def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
     """The step of `prim` at the sizes of `let`, run by the same kernel in the same way."""
     if prim.block is not None:
-        raise Unlike(f"{let.where} runs row by row")
+        bound = block_at(let, prim.block, binder)
+        return replace(bound, memory=prim.memory, sharing=_sharing(prim, bound))
     kernel = _kernel(prim)
     refusal = binder.refusal(kernel, let)
     if refusal is not None:
@@ -146,7 +141,7 @@ def _prim(prim: PrimFunc, let: Let, binder: Binder) -> PrimFunc:
         return view
     if prim.joined:
         bound = joined(bound, prim.joined)
-    if prim.kernel.endswith(_REVERSE):
+    if prim.kernel.endswith(REVERSE):
         # The same call, also where the kernel has no use for it: where apart is as good.
         bound = replace(bound, kernel=prim.kernel, symbol=prim.symbol, sources=prim.sources)
     bound = replace(bound, reverse=None, memory=prim.memory, sharing=_sharing(prim, bound))
@@ -170,7 +165,7 @@ def _sharing(prim: PrimFunc, bound: PrimFunc) -> tuple[Sharing, ...]:
 
 def _kernel(prim: PrimFunc) -> Kernel:
     """The kernel that a step is bound to; what a step without a call is made of."""
-    name = prim.kernel.removesuffix(_REVERSE)
+    name = prim.kernel.removesuffix(REVERSE)
     every = kernels_for(prim.let.call.op.name)
     chosen = [kernel for kernel in every if kernel.name == name]
     if not chosen and (prim.view is not None or prim.joined):

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from codegen.ir import Function
+from codegen.ir import Function, Let
 from codegen.ir.formulas import Formula, Symbol, Whole, evaluate
 from codegen.ir.operator import Padding2D
+from codegen.ir.ops.inserted import FusedAttrs
 from codegen.program.size_ranges import Extent
 from codegen.search.ranges.fitting import Fitter
-from codegen.search.ranges.members import Member, Unlike
+from codegen.search.ranges.members import Member
+from codegen.search.ranges.unlike import Unlike
 
 
 class NamedSizes:
@@ -23,9 +25,10 @@ class NamedSizes:
         functions = [each.function for each in members]
         for position, param in enumerate(functions[-1].params):
             self._axes(param.name, [each.params[position].type.shape for each in functions])
-        for step, let in enumerate(functions[-1].body):
-            self._axes(let.var.name, [each.body[step].var.type.shape for each in functions])
-            for word, total in _paddings(functions, step):
+        layers = [_layers(each) for each in functions]
+        for step, let in enumerate(layers[-1]):
+            self._axes(let.var.name, [each[step].var.type.shape for each in layers])
+            for word, total in _paddings([each[step] for each in layers]):
                 self._extent(f"{let.var.name}_{word}", total, f"padding of {let.var.name}")
 
     def _axes(self, name: str, shapes: Sequence[tuple[int, ...]]) -> None:
@@ -57,10 +60,19 @@ class NamedSizes:
         return np.broadcast_to(evaluate(formula, self.fitter.values), shape)
 
 
-def _paddings(functions: Sequence[Function], step: int) -> Iterator[tuple[str, Whole]]:
+def _layers(function: Function) -> list[Let]:
+    """All steps, of blocks their layers."""
+    found: list[Let] = []
+    for let in function.body:
+        attrs = let.call.attrs
+        found += attrs.function.body if isinstance(attrs, FusedAttrs) else [let]
+    return found
+
+
+def _paddings(lets: Sequence[Let]) -> Iterator[tuple[str, Whole]]:
     """Padding on both sides together: what SAME makes of a size before it halves it."""
-    found = [getattr(each.body[step].call.attrs, "padding", None) for each in functions]
+    found = [getattr(each.call.attrs, "padding", None) for each in lets]
     pads = [each for each in found if isinstance(each, Padding2D)]
-    if len(pads) == len(functions):
+    if len(pads) == len(lets):
         yield "pad_rows", np.array([each.top + each.bottom for each in pads], np.int64)
         yield "pad_columns", np.array([each.left + each.right for each in pads], np.int64)

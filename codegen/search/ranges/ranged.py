@@ -19,9 +19,10 @@ from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
-from codegen.search.ranges.members import Member, Unlike, check_alike, member, program_of, unlike
+from codegen.search.ranges.members import Member, check_alike, member, program_of
 from codegen.search.ranges.named_sizes import NamedSizes
 from codegen.search.ranges.substitution import Formulas
+from codegen.search.ranges.unlike import Unlike, unlike
 
 EVERY = 4096
 """Up to so many combinations of sizes are all looked at."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -28,9 +29,11 @@ from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.orientation import Orientation
 from codegen.program.program import MemoryLayout, Program
 from codegen.program.size_ranges import Extent, Peak, Ranges
+from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.buffer_order import Distances
-from codegen.search.ranges.members import Member, Unlike, unlike
+from codegen.search.ranges.members import Member
 from codegen.search.ranges.named_sizes import NamedSizes
+from codegen.search.ranges.unlike import Unlike, unlike
 
 
 class Formulas:
@@ -63,7 +66,7 @@ class Formulas:
         pools = {pool.name: self._peak(pool.name, offsets) for pool in self._program.memory.problem.pools}
         every = [*values.values(), *workspaces.values(), *pools.values()]
         every += [each for shape in shapes.values() for each in shape]
-        self._check_range([*every, *(each for prim in prims for each in formulas_of(prim))])
+        self._check_range([*every, *(each for prim in prims for each in prim.formulas)])
         ranges = Ranges(
             symbols=self._symbols,
             axes=self._axes_of,
@@ -107,7 +110,7 @@ class Formulas:
     ) -> tuple[Extent, ...]:
         """The extents that some formula names."""
         every = [*formulas, *(each for shape in shapes.values() for each in shape)]
-        every += [each for prim in prims for each in formulas_of(prim)]
+        every += [each for prim in prims for each in prim.formulas]
         wanted = {name for each in every for name in names_of(each)}
         for name in reversed(self._names.extents):
             if name in wanted:
@@ -129,11 +132,13 @@ class Formulas:
         constants = {constant.role: constant for each in every for constant in each.constants}
         own = self._original.steps.prim_funcs[index]
         linked = {constant.role: constant for constant in own.constants}
+        blocks = [each.block for each in every if each.block is not None]
         return replace(
             own,
             let=prim.let,
             structs=structs,
             call_args=args,
+            block=block_formulas(blocks, partial(self._field, prim)) if blocks else None,
             constants=tuple(linked.get(role, constant) for role, constant in constants.items()),
         )
 
@@ -292,22 +297,3 @@ class Formulas:
                 planned_bytes=each.memory.peak_bytes(pool),
                 lower_bound_bytes=bounds.get(pool, 0),
             )
-
-
-def formulas_of(prim: PrimFunc) -> Iterator[Formula]:
-    """All formulas in a step's structs and arguments."""
-    for struct in prim.structs:
-        yield from _formulas_in(struct.fields)
-    for arg in prim.call_args:
-        if isinstance(arg, LiteralArg) and isinstance(arg.value, Formula):
-            yield arg.value
-
-
-def _formulas_in(value: object) -> Iterator[Formula]:
-    if isinstance(value, Formula):
-        yield value
-    elif isinstance(value, ChosenPointer):
-        yield value.where
-    elif isinstance(value, tuple):
-        for each in cast("tuple[object, ...]", value):
-            yield from _formulas_in(each)

@@ -11,12 +11,13 @@ from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
+from codegen.ir.formulas import constant_of, text
 from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, named_values, number_at
-from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual
+from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual, rows
 
 POOL = "sram"
 
@@ -105,6 +106,29 @@ def test_one_size_is_a_range_too(tmp_path: Path) -> None:
     assert not ranges.values
 
 
+def test_a_block_goes_along_the_range(tmp_path: Path) -> None:
+    """Its lines hold as many rows at every size; what grows is the input. At the upper end it takes what a
+    build for that size alone takes."""
+    network = rows()
+    path = tmp_path / "rows.tflite"
+    path.write_bytes(network.data)
+
+    def program(dim: str) -> Program:
+        options = Options(board="host", dims=parsed([dim]))
+        return plan_model(path, option_board("host", ()), options).program
+
+    found = program("T=8..40")
+    ranges = found.ranges
+    assert ranges is not None
+    [block] = [prim.block for prim in found.steps.prim_funcs if prim.block is not None]
+    assert [stage.op for stage in block.stages] == ["CONV_2D", "DEPTHWISE_CONV_2D", "CONV_2D"]
+    assert [line.ring_rows for line in block.lines[:2]] == [3, 1]
+    assert [text(each) for each in block.formulas if constant_of(each) is None]
+    assert text(ranges.pools[POOL]) == "16*T + 744"  # 16 bytes of input a row
+    alone = program("T=40..40")
+    assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL) == 16 * 40 + 744
+
+
 LIMITED = {"sram": 3000, "psram": 0}
 
 
@@ -121,19 +145,19 @@ def test_an_open_range_ends_where_the_next_size_fits_no_plan(tmp_path: Path) -> 
     assert ranges is not None
     assert ranges.open_end is not None
     [symbol] = ranges.symbols
-    assert (symbol.low, symbol.high) == (200, 248)
+    assert (symbol.low, symbol.high) == (200, 372)
     assert ranges.peaks["sram"][-1].planned_bytes <= 3000
     assert ranges.open_end.proved
     assert ranges.open_end.bound_bytes > 3000
     with pytest.raises(DoesNotFit):
-        limited("T=249..249", tmp_path)
+        limited("T=373..373", tmp_path)
 
 
 def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path) -> None:
     with pytest.raises(DoesNotFit) as caught:
         limited("T=200..400", tmp_path)
     [short] = caught.value.shortages
-    assert short.sizes == "sizes up to T=248 fit: --dim T=200..248"
+    assert short.sizes == "sizes up to T=372 fit: --dim T=200..372"
     with pytest.raises(DoesNotFit) as none:
-        limited("T=300..400", tmp_path)
-    assert none.value.shortages[0].sizes == "no size fits, not even T=300"
+        limited("T=380..400", tmp_path)
+    assert none.value.shortages[0].sizes == "no size fits, not even T=380"
