@@ -93,40 +93,21 @@ def layout(prims: Sequence[PrimFunc], stripes: int = 1, streamed: str | None = N
     """
     if streamed is not None and stripes != 1:
         raise ValueError("rows that are delivered once cannot serve several stripes")
-    stages = _stages(prims, streamed)
-    best = _layout(stages, stripes)
+    stages = stages_of(prims, streamed)
+    best = laid_out(stages, stripes)
     left = MOST_ROWS_RUN
     for index, stage in enumerate(stages):
         if len(stage.sources) == 2 and left > 0:
             left -= sum(best.run.counts)
             swapped = (*stages[:index], dataclasses.replace(stage, sources=stage.sources[::-1]))
-            other = _layout((*swapped, *stages[index + 1 :]), stripes)
+            other = laid_out((*swapped, *stages[index + 1 :]), stripes)
             if sum(other.line_bytes) < sum(best.line_bytes):
                 best, stages = other, other.stages
     return best
 
 
-def layout_like(prims: Sequence[PrimFunc], block: Block) -> Layout | None:
-    """How these steps run as `block` does, whose steps they are at other sizes: stages are asked in its
-    order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
-    stages = tuple(
-        stage
-        if tuple(source for source in stage.sources if source >= 0) == own.producers
-        else dataclasses.replace(stage, sources=stage.sources[::-1])
-        for stage, own in zip(_stages(prims, None), block.stages, strict=True)
-    )
-    found = _layout(stages, len(block.stripes))
-    if len(found.stripes) != len(block.stripes):
-        return None
-    rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]
-    kept = tuple(
-        max(own, ring) if isinstance(ring, int) else own
-        for own, ring in zip(found.run.kept[:-1], rings, strict=False)
-    )
-    return dataclasses.replace(found, run=dataclasses.replace(found.run, kept=(*kept, found.run.kept[-1])))
-
-
-def _layout(stages: tuple[Stage, ...], stripes: int) -> Layout:
+def laid_out(stages: tuple[Stage, ...], stripes: int) -> Layout:
+    """How stages run in so many stripes, sources asked in their order."""
     width = stages[-1].columns.count
     step = -(-width // stripes)
     stripe_spans: list[tuple[tuple[int, int], ...]] = []
@@ -151,7 +132,8 @@ def outside(prims: Sequence[PrimFunc]) -> tuple[Var, ...]:
     return tuple(found.values())
 
 
-def _stages(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
+def stages_of(prims: Sequence[PrimFunc], streamed: str | None) -> tuple[Stage, ...]:
+    """The stages of a block of these steps, that of the streamed argument first."""
     places = {var.name: -1 - index for index, var in enumerate(outside(prims))}
     delivered = [delivery(var) for var in outside(prims) if var.name == streamed]
     if streamed is not None:

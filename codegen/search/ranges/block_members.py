@@ -10,7 +10,7 @@ from codegen.ir.ops.inserted import FusedAttrs
 from codegen.kernels.base.registry import Kernel, kernels_for
 from codegen.kernels.block import Block, BlockStage, Count, Lines
 from codegen.kernels.call import CallArg, LiteralArg
-from codegen.kernels.fused import bind_fused, can_fuse, layout_like
+from codegen.kernels.fused import Layout, bind_fused, can_fuse, laid_out, stages_of
 from codegen.kernels.primfunc import PrimFunc
 from codegen.search.kernels.binding import Binder, step_key
 from codegen.search.ranges.unlike import Unlike
@@ -23,10 +23,30 @@ def block_at(let: Let, block: Block, binder: Binder) -> PrimFunc:
     """
     lets = narrow(let.call.attrs, FusedAttrs).function.body
     inner = [_layer(each, stage, binder) for each, stage in zip(lets, block.stages, strict=True)]
-    planned = layout_like(inner, block)
+    planned = _layout_like(inner, block)
     if planned is None:
         raise Unlike(f"{let.where}: an image is too narrow for {len(block.stripes)} stripes there")
     return bind_fused(let, inner, planned)
+
+
+def _layout_like(prims: Sequence[PrimFunc], block: Block) -> Layout | None:
+    """How these steps run as `block` does, whose steps they are at other sizes: stages are asked in its
+    order, lines hold as many rows as its lines at least. None where there are fewer stripes."""
+    stages = tuple(
+        stage
+        if tuple(source for source in stage.sources if source >= 0) == own.producers
+        else replace(stage, sources=stage.sources[::-1])
+        for stage, own in zip(stages_of(prims, None), block.stages, strict=True)
+    )
+    found = laid_out(stages, len(block.stripes))
+    if len(found.stripes) != len(block.stripes):
+        return None
+    rings = [line.ring_rows for line, _ in zip(block.lines, stages, strict=False)]
+    kept = tuple(
+        max(own, ring) if isinstance(ring, int) else own
+        for own, ring in zip(found.run.kept[:-1], rings, strict=False)
+    )
+    return replace(found, run=replace(found.run, kept=(*kept, found.run.kept[-1])))
 
 
 def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
