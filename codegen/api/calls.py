@@ -20,7 +20,7 @@ from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
 from codegen.driver.checks.calling import check_sizes
-from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
+from codegen.driver.inputs.cases import Case, fitting, pattern_case, sequence_cases, with_variables
 from codegen.driver.inputs.files import build_folder, existing, write_file
 from codegen.driver.inputs.models import model_names
 from codegen.driver.options import Options
@@ -230,12 +230,14 @@ def run(
     cases: Mapping[str, Sequence[Case]] | None = None,
     folder: PathName | None = None,
     port: str | None = None,
+    sequence: bool = False,
 ) -> Report:
     """Build model files, run them on QEMU, on this machine (board `host`) or on a board behind the serial
     `port`, and compare every output with the reference; with `folder` the build stays there.
 
     `cases`: inputs by model name, with expected outputs or none (then NumPy evaluates); a model without any
-    runs inputs made up from the seed. Raises CodegenError as `build` does, E257 for cases of a model that the
+    runs inputs made up from the seed. With `sequence` a model's cases are inferences one after another: state
+    begins as in a reset and is kept. Raises CodegenError as `build` does, E257 for cases of a model that the
     build has not, E221 and E222 for arrays that are no model's, E284 for sizes that are ranges, E701 where
     outputs differ, E80x where measured peaks are not as planned.
     """
@@ -248,8 +250,10 @@ def run(
     catalogue.check_can_run(catalogue.load_board(chosen.board), port)
     with build_folder(kept) as target:
         built = build_models(paths, chosen, target, emulated=port is None)
-        all_cases = _cases(built, given, chosen.seed)
-        measured = execute_all(built, all_cases, port=port, trace=Trace.COST, sandboxed=chosen.sandbox)
+        all_cases = _cases(built, given, chosen.seed, sequence=sequence)
+        measured = execute_all(
+            built, all_cases, port=port, trace=Trace.COST, sandboxed=chosen.sandbox, sequence=sequence
+        )
         found = document(built, chosen, measured)
         if kept is not None:
             write_file(target / "report.json", to_json(found).encode())
@@ -268,7 +272,9 @@ def plan(model: PathName, options: Options | None = None) -> Report:
     return typed(report(found.program, chosen.board, found.macs, reduction=found.reduction))
 
 
-def _cases(built: Built, given: Mapping[str, Sequence[Case]], seed: int) -> list[Sequence[Case]]:
+def _cases(
+    built: Built, given: Mapping[str, Sequence[Case]], seed: int, *, sequence: bool
+) -> list[Sequence[Case]]:
     """The cases of every model, in order. Raises CodegenError E221, E222 for all arrays that do not fit."""
     messages = Messages()
     found: list[Sequence[Case]] = []
@@ -276,7 +282,9 @@ def _cases(built: Built, given: Mapping[str, Sequence[Case]], seed: int) -> list
         inputs, outputs = (
             [each.type for each in part] for part in (program.signature.inputs, program.signature.outputs)
         )
-        own = given.get(program.name) or [pattern_case(inputs, seed)]
+        own = given.get(program.name)
+        if not own:
+            own = sequence_cases(program, None, None, seed) if sequence else [pattern_case(inputs, seed)]
         whole = [with_variables(program, case) for case in own]
         found.append([fitting(case, inputs, outputs, messages) for case in whole])
     messages.raise_if_any()

@@ -335,7 +335,7 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         "codegen.toml, line 22, kernel 4: workspace_bytes must be a size: 4096, 0x1000 or \"4K\", got 'few'",
         "codegen.toml, line 20, kernel 4: symbol 'a b' is not the name of a C function",
         "codegen.toml, line 21, kernel 4: source latin.c is not UTF-8 text",
-        "codegen.toml: two kernels for BITWISE_XOR",
-        "codegen.toml: two sources are called good.c",
+        "codegen.toml, line 28, kernel 6 (BITWISE_XOR): two kernels for BITWISE_XOR",
+        "codegen.toml, line 34, kernel 7 (NEG): two sources are called good.c",
         "codegen.toml, line 1, key bord: unknown key 'bord'",
     ]

@@ -159,6 +159,17 @@ def test_cases_from_python_need_no_state() -> None:
         codegen.run(model_path("wake_word/v2_vad"), Options(board="host"), cases={"v2_vad": [wrong]})
 
 
+def test_a_sequence_from_python_keeps_state() -> None:
+    """The recorded rows in order: row by row from fresh state most would differ."""
+    found, path, options = golden("wake_word/v2_vad"), model_path("wake_word/v2_vad"), Options(board="host")
+    pairs = zip(found["seq_x0"][:20], found["seq_y0"][:20], strict=True)
+    cases = {"v2_vad": [Case(name=str(at), inputs=(x,), expected=(y,)) for at, (x, y) in enumerate(pairs)]}
+    codegen.run(path, options, cases=cases, sequence=True)
+    codegen.run(path, options, sequence=True)
+    with pytest.raises(CodegenError, match="E701"):
+        codegen.run(path, options, cases=cases)
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [

@@ -302,9 +302,7 @@ def _with_reason(
     except subprocess.TimeoutExpired:
         return error
     said.seek(0)
-    words = (
-        said.read(_SHOWN_BYTES).decode(errors="replace").strip() or f"it ended with status {child.returncode}"
-    )
+    words = "; ".join(filter(None, [said.read(_SHOWN_BYTES).decode(errors="replace").strip(), _end(child)]))
     return CodegenError(
         Message(
             code="E605",
@@ -313,6 +311,12 @@ def _with_reason(
             help="the firmware locked the core up, or this QEMU lacks the machine: see `codegen doctor`",
         )
     )
+
+
+def _end(child: "subprocess.Popen[bytes]") -> str:
+    """How it ended. A QEMU that a signal ended is not the firmware's doing."""
+    status = child.returncode
+    return f"it ended with status {status}" if status >= 0 else f"{signal.Signals(-status).name} ended it"
 
 
 def _stop(child: "subprocess.Popen[bytes]") -> None:

@@ -184,22 +184,22 @@ def declared_kernels(value: object, file: ProjectFile) -> tuple[UserKernel, ...]
     """The kernels that `value`, the key `kernel`, declares, their sources read; a table with a mistake gives
     none."""
     rows = file.rows(value, "kernel", _Kernel, _KERNEL_HELP)
-    kernels = [kernel for row in rows if (kernel := _kernel(row, file.path.parent)) is not None]
-    _check_unlike(kernels, file)
-    return tuple(kernels)
+    kernels = [(row, kernel) for row in rows if (kernel := _kernel(row, file.path.parent)) is not None]
+    _check_unlike(kernels)
+    return tuple(kernel for _, kernel in kernels)
 
 
-def _check_unlike(kernels: list[UserKernel], file: ProjectFile) -> None:
+def _check_unlike(kernels: list[tuple[Row, UserKernel]]) -> None:
     """One kernel an operator; one text a file name, since all sources go to one folder."""
     ops: set[str] = set()
     texts: dict[str, str] = {}
-    for kernel in kernels:
+    for row, kernel in kernels:
         if kernel.op in ops:
-            file.complain(file.path.name, f"two kernels for {kernel.op}", "leave one")
+            row.complain("op", f"two kernels for {kernel.op}", "leave one")
         ops.add(kernel.op)
         if texts.setdefault(kernel.source, kernel.text) != kernel.text:
             text = f"two sources are called {kernel.source}"
-            file.complain(file.path.name, text, "rename one: both are copied to one folder")
+            row.complain("source", text, "rename one: both are copied to one folder")
 
 
 def _kernel(row: Row, folder: Path) -> UserKernel | None:

@@ -2,10 +2,12 @@
 
 import random
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -283,6 +285,25 @@ def test_qemu_that_dies_is_quoted(bench: Bench, tmp_path: Path) -> None:
     assert "E605] netduinoplus2: QEMU failed: qemu-system-arm: unsupported machine type" in code_of(
         lambda: run(bench.image, board, bench.request("none"))
     )
+
+
+@pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
+def test_a_signal_that_ended_qemu_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was told as a firmware that locked the core up, without a word of the signal."""
+    children: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def started(*words: Any, **settings: Any) -> "subprocess.Popen[bytes]":
+        children.append(cast("subprocess.Popen[bytes]", start(*words, **settings)))
+        return children[-1]
+
+    def killed() -> None:
+        monkeypatch.setattr(subprocess, "Popen", started)
+        with running(bench.board, bench.image.path) as emulator:
+            children[-1].kill()
+            emulator.memory.write(0x2000_0000, b"1234")
+
+    assert "E605] netduinoplus2: QEMU failed: SIGKILL ended it" in code_of(killed)
 
 
 @pytest.mark.parametrize("bench", ["netduinoplus2"], indirect=True)
