@@ -235,8 +235,14 @@ def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
                 session.run(wanted)
 
 
-@pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("board", "optimize"),
+    [
+        pytest.param(board, optimize, marks=pytest.mark.long if row == column else ())
+        for row, board in enumerate(BOARDS)
+        for column, optimize in enumerate(["balanced", "speed", "size"])
+    ],
+)
 def test_whole_models(board: str, optimize: Optimize, tmp_path: Path) -> None:
     options = Options(board=trapping(board, tmp_path), optimize=optimize)
     paths = [model_path(key) for key in MODELS]

@@ -53,10 +53,30 @@ def _worst() -> tuple[Program, ...]:
     )
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
-@pytest.mark.parametrize("hooks", [(), ("-DCG_STEP_HOOKS",)], ids=["product", "hooks"])
+_COMPILERS = {"host": ("gcc",), "arm": ("arm-none-eabi-gcc", *samples.M4_FLAGS)}
+_IN_SUITE = {
+    ("host", "product", "-O3"),
+    ("host", "hooks", "-O2"),
+    ("arm", "product", "-Os"),
+    ("arm", "hooks", "-O3"),
+}
+"""Each compiler with and without hooks, each level; all combinations with `--long`."""
+
+
 @pytest.mark.parametrize(
-    "compiler", [("gcc",), ("arm-none-eabi-gcc", *samples.M4_FLAGS)], ids=["host", "arm"]
+    ("compiler", "hooks", "level"),
+    [
+        pytest.param(
+            _COMPILERS[name],
+            ("-DCG_STEP_HOOKS",) if hooks == "hooks" else (),
+            level,
+            id=f"{name}-{hooks}-{level}",
+            marks=() if (name, hooks, level) in _IN_SUITE else pytest.mark.long,
+        )
+        for name in _COMPILERS
+        for hooks in ("product", "hooks")
+        for level in ("-Os", "-O2", "-O3")
+    ],
 )
 def test_no_compiler_warns(
     tmp_path: Path, compiler: tuple[str, ...], hooks: tuple[str, ...], level: str
