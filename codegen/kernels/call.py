@@ -23,8 +23,16 @@ class ChosenPointer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Narrow:
+    """In C: what a formula gives, as a `c_type`, which holds it."""
+
+    c_type: str
+    value: Formula
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StructPointer:
-    """In C: the first element of this PrimFunc's array of structs `suffix`, defined before."""
+    """In C: the first element of this PrimFunc's array of structs or numbers `suffix`, defined before."""
 
     suffix: str
 
@@ -156,7 +164,7 @@ def formulas_in(value: object) -> Iterator[Formula]:
         yield value
     elif isinstance(value, ChosenPointer):
         yield value.where
-    elif isinstance(value, LiteralArg):
+    elif isinstance(value, LiteralArg | Narrow):
         yield from formulas_in(value.value)
     elif isinstance(value, tuple):
         for each in cast("tuple[object, ...]", value):

@@ -8,7 +8,15 @@ from codegen.emit.c.formula_text import SizeText
 from codegen.emit.c.spelling import c_name, constant_pool, pool_array, scalar
 from codegen.emit.values.model_data import part_address
 from codegen.ir.formulas import Formula, Largest, Lookup, Quotient, RoundedUp, Sum
-from codegen.kernels.call import CallArg, ChosenPointer, ConstantPointer, CStruct, StructArg, StructPointer
+from codegen.kernels.call import (
+    CallArg,
+    ChosenPointer,
+    ConstantPointer,
+    CStruct,
+    Narrow,
+    StructArg,
+    StructPointer,
+)
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.constants import ConstantPool
 from codegen.program.program import Bundle, Program
@@ -111,16 +119,16 @@ def local_structs(
 
 def _is_late(struct: CStruct, by_suffix: Mapping[str, CStruct], external: bool) -> bool:
     return any(
-        isinstance(value, Formula | ChosenPointer)
+        isinstance(value, Formula | ChosenPointer | Narrow)
         or (external and isinstance(value, ConstantPointer))
         or (isinstance(value, StructPointer) and _is_late(by_suffix[value.suffix], by_suffix, external))
         for value in _pointers(struct.fields)
     )
 
 
-def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | StructPointer | Formula]:
+def _pointers(value: object) -> Iterator[ConstantPointer | ChosenPointer | StructPointer | Narrow | Formula]:
     """All addresses and formulas in a field or in what it nests."""
-    if isinstance(value, ConstantPointer | ChosenPointer | StructPointer | Formula):
+    if isinstance(value, ConstantPointer | ChosenPointer | StructPointer | Narrow | Formula):
         yield value
     for _, inner in _fields(value):
         yield from _pointers(inner)
@@ -151,6 +159,8 @@ class _Values:
                 return scalar(value)
             case Sum() | Quotient() | RoundedUp() | Largest() | Lookup() if self._sizes is not None:
                 return self._sizes.spelled(value)
+            case Narrow(c_type=c_type, value=formula) if self._sizes is not None:
+                return f"({c_type})({self._sizes.spelled(formula)})"
             case ChosenPointer(role=role, where=where) if self._sizes is not None:
                 return (
                     f"({self._sizes.spelled(where)} != 0) ? {self._constants[self._prim.name, role]} : NULL"

@@ -58,9 +58,6 @@ def _peak(given: Orientation, found: Member) -> int:
     return max((places[b.id].offset + b.size_bytes for b in found.problem.buffers), default=0)
 
 
-_ROWS = 16
-"""Of a table of distances: what depends on a padding has as many as a stride."""
-
 Distances = Mapping[Pair, tuple[Formula, Whole]]
 """(lower, upper) -> how far apart they begin, as a formula and at every member."""
 
@@ -76,8 +73,6 @@ def least_distances(given: Orientation, members: Sequence[Member], names: NamedS
             bound = own != _APART
             fitter = names.fitter.of(bound)
             formula = fitter.formula(own[bound])
-            if formula is None and bound.all():  # else it could be asked for a row that it has not
-                formula = fitter.table(own, _ROWS)
-            formula = formula or fitter.at_least(own[bound])
+            formula = formula or names.fitter.at_least(own, bound)
             found[low, high] = formula, names.value(formula)
     return found

@@ -25,6 +25,9 @@ _STEEPEST = 1 << 30
 _TABLE = 4096
 """Entries that a table may have."""
 
+_SHORT = 16
+"""Entries of a table of what is largest: what depends on a padding has as many as a stride."""
+
 
 class Fitter:
     """Knows named sizes, one value a member each: symbols at first, then extents that are added."""
@@ -51,34 +54,26 @@ class Fitter:
                 return found
         return None
 
-    def table(self, values: Whole, most: int = _TABLE) -> Lookup | None:
+    def table(self, values: Whole) -> Lookup | None:
         """All values in a row, by the size with the fewest values that decides them; None where it takes more
-        than two, or more than `most` rows."""
-        found: list[Lookup] = []
-        for name in self.values:
-            found += self._rows(values, self.values[name], Sum(terms=((1, (name,)),)), most)
-        for one, other in itertools.combinations(self.values, 2) if not found else ():
-            width = int(np.ptp(self.values[other])) + 1
-            index = Sum(terms=((width, (one,)), (1, (other,))))
-            found += self._rows(values, width * self.values[one] + self.values[other], index, most)
-        return min(found, key=lambda each: len(each.values), default=None)
+        than two, or too many."""
+        found = [row for index, formula in self._indexes() for row in self._rows(values, index, formula)]
+        by_one = [each for each in found if len(each.index.terms) == 1]
+        return min(by_one or found, key=lambda each: len(each.values), default=None)
 
-    def _rows(self, values: Whole, index: Whole, formula: Sum, most: int) -> Iterator[Lookup]:
+    def _rows(self, values: Whole, index: Whole, formula: Sum) -> Iterator[Lookup]:
         """The table of `values` by `index`, if they follow from it.
 
         Where only some members were looked at, no row may be missing: another member could ask for it.
         """
         low, high = int(index.min()), int(index.max())
-        if high - low >= most or (not self._complete and len(np.unique(index)) <= high - low):
+        if high - low >= _TABLE or (not self._complete and len(np.unique(index)) <= high - low):
             return
         # A row that nothing asks for, in the middle, repeats a value that is there.
         table = np.full(high - low + 1, values[0], np.int64)
         table[index - low] = values
         if np.array_equal(table[index - low], values):
-            yield Lookup(
-                values=tuple(int(value) for value in table),
-                index=Sum(constant=formula.constant - low, terms=formula.terms),
-            )
+            yield _lookup(table, formula, low)
 
     def largest(self, arms: Sequence[tuple[Formula, Whole]]) -> Formula:
         """The largest of `arms`, (formula, its values), of which only those are kept that ever decide."""
@@ -183,23 +178,59 @@ class Fitter:
                 return Sum(constant=factors[0], terms=terms)
         return None
 
-    def at_least(self, values: Whole) -> Sum:
-        """A formula that gives at least `values`, and the last of them exactly: a multiple of one size.
+    def at_least(self, values: Whole, bound: NDArray[np.bool_]) -> Formula:
+        """A formula that gives at least `values` wherever `bound`, and the last of them exactly, if any does.
 
-        Of all sizes the one that is nearest to the values, which need not be largest at the last member.
+        Tried are a multiple of one size or of the product of two, and short tables of what is largest in each
+        row. Of all such the one is taken that is nearest to the values.
         """
-        best: tuple[int, Sum] | None = None
-        for name, sizes in self.values.items():
+        best: tuple[int, Formula] | None = None
+        for found in (*self._slopes(values[bound], bound), *self._envelopes(values, bound)):
+            excess = int((evaluate(found, self.values) - values)[bound].sum())
+            if best is None or excess < best[0]:
+                best = excess, found
+        return best[1] if best else number(int(values[bound].max()))
+
+    def _slopes(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Sum]:
+        """From the last of `values` on downwards, as slowly as stays above them."""
+        names: list[tuple[str, ...]] = [(name,) for name in self.values]
+        names += itertools.combinations_with_replacement(self.values, 2)
+        for each in names:
+            sizes = np.prod([self.values[name] for name in each], axis=0)[bound]
             steps, drops = sizes[-1] - sizes, values[-1] - values
             if (drops[steps <= 0] < 0).any():
                 continue
             factor = int((drops[steps > 0] // steps[steps > 0]).min(initial=_STEEPEST))
-            terms = ((factor, (name,)),) if factor else ()
-            found = Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=terms)
-            excess = int((evaluate(found, self.values) - values).sum())
-            if best is None or excess < best[0]:
-                best = excess, found
-        return best[1] if best else number(int(values.max()))
+            terms = ((factor, each),) if factor else ()
+            yield Sum(constant=int(values[-1]) - factor * int(sizes[-1]), terms=terms)
+
+    def _envelopes(self, values: Whole, bound: NDArray[np.bool_]) -> Iterator[Lookup]:
+        """Tables of what is largest in each row, where that is exact at the last of the members."""
+        for index, formula in self._indexes():
+            low, high = int(index.min()), int(index.max())
+            if high - low >= _SHORT or (not self._complete and len(np.unique(index)) <= high - low):
+                continue
+            table = np.full(high - low + 1, values[bound].min(), np.int64)
+            np.maximum.at(table, index[bound] - low, values[bound])
+            last = np.flatnonzero(bound)[-1]
+            if table[index[last] - low] == values[last]:
+                yield _lookup(table, formula, low)
+
+    def _indexes(self) -> Iterator[tuple[Whole, Sum]]:
+        """Rows of tables: by every size, and by every two."""
+        for name, sizes in self.values.items():
+            yield sizes, Sum(terms=((1, (name,)),))
+        for one, other in itertools.combinations(self.values, 2):
+            width = int(np.ptp(self.values[other])) + 1
+            yield width * self.values[one] + self.values[other], Sum(terms=((width, (one,)), (1, (other,))))
+
+
+def _lookup(table: Whole, index: Sum, low: int) -> Lookup:
+    """The table whose row `low` is its first."""
+    return Lookup(
+        values=tuple(int(value) for value in table),
+        index=Sum(constant=index.constant - low, terms=index.terms),
+    )
 
 
 def _solved(matrix: NDArray[np.float64], wanted: NDArray[Any]) -> NDArray[np.float64]:

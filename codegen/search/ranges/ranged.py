@@ -19,6 +19,7 @@ from codegen.program.program import Program
 from codegen.progress import Progress
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
+from codegen.search.ranges.late_tables import may_be_late
 from codegen.search.ranges.members import Member, check_alike, member, program_of
 from codegen.search.ranges.named_sizes import NamedSizes
 from codegen.search.ranges.substitution import Formulas
@@ -153,9 +154,10 @@ def _left(symbols: Sequence[Symbol], left: Sequence[Mapping[str, int]]) -> str:
 
 
 def _check_constants(prims: Sequence[PrimFunc], others: Sequence[PrimFunc]) -> None:
-    """Raise Unlike for a constant whose numbers depend on the sizes."""
+    """Raise Unlike for a constant whose numbers depend on the sizes, and that is no small table."""
     for prim, other in zip(prims, others, strict=True):
         own = {constant.role: constant.data for constant in prim.constants}
         for constant in other.constants:
-            if not np.array_equal(own.get(constant.role, constant.data), constant.data):
+            data = own.get(constant.role, constant.data)
+            if not np.array_equal(data, constant.data) and not may_be_late(data, constant.data):
                 raise unlike(prim, f"{prim.kernel} packs other constants at some sizes")

@@ -31,6 +31,7 @@ from codegen.program.program import MemoryLayout, Program
 from codegen.program.size_ranges import Extent, Peak, Ranges
 from codegen.search.ranges.block_members import block_formulas
 from codegen.search.ranges.buffer_order import Distances
+from codegen.search.ranges.late_tables import late_roles, late_structs
 from codegen.search.ranges.members import Member
 from codegen.search.ranges.named_sizes import NamedSizes
 from codegen.search.ranges.unlike import Unlike, unlike
@@ -129,7 +130,11 @@ class Formulas:
             self._arg(prim, [each.call_args[position] for each in every])
             for position in range(len(prim.call_args))
         )
-        constants = {constant.role: constant for each in every for constant in each.constants}
+        late = late_roles(every)
+        if late:
+            said = f"{prim.let.where}: a table of {prim.kernel}"
+            structs = late_structs(every, structs, late, lambda values: self._formula(prim, values, said))
+        constants = {c.role: c for each in every for c in each.constants if c.role not in late}
         own = self._original.steps.prim_funcs[index]
         linked = {constant.role: constant for constant in own.constants}
         blocks = [each.block for each in every if each.block is not None]
@@ -141,6 +146,12 @@ class Formulas:
             block=block_formulas(blocks, partial(self._field, prim)) if blocks else None,
             constants=tuple(linked.get(role, constant) for role, constant in constants.items()),
         )
+
+    def _formula(self, prim: PrimFunc, values: Whole, said: str) -> Formula:
+        found = self._fitter.formula(values)
+        if found is None:
+            raise unlike(prim, f"{said} follows no formula")
+        return found
 
     def _struct(self, prim: PrimFunc, every: Sequence[CStruct]) -> CStruct:
         found = self._field(prim, [each.fields for each in every])

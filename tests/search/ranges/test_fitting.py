@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codegen.ir.formulas import Quotient, Sum, Whole, evaluate, number
+from codegen.ir.formulas import Lookup, Quotient, Sum, Whole, constant_of, evaluate, named, number, text
 from codegen.search.ranges.fitting import Fitter
 
 
@@ -57,10 +57,21 @@ def test_a_formula_is_right_or_there_is_none(values: list[int]) -> None:
 @given(st.lists(st.integers(-(1 << 20), 1 << 20), min_size=58, max_size=58))
 def test_at_least_is_never_below_and_exact_at_the_largest(values: list[int]) -> None:
     own, wanted = fitter(), np.array(values)
-    found = np.broadcast_to(evaluate(own.at_least(wanted), own.values), 58)
+    formula = own.at_least(wanted, np.ones(58, bool))
+    found = np.broadcast_to(evaluate(formula, own.values), 58)
     assert (found >= wanted).all()
-    exact = wanted[-1] >= wanted.max() or own.at_least(wanted).terms
-    assert not exact or found[-1] == wanted[-1]
+    assert constant_of(formula) is not None or found[-1] == wanted[-1]
+
+
+def test_at_least_looks_at_what_is_bound() -> None:
+    """What an odd size needs is a table of two rows; where nothing is asked for, anything is right."""
+    sizes = np.arange(1, 41)
+    own = Fitter({"T": sizes, "odd": sizes % 2})
+    wanted = np.where(sizes % 2, 30, 7) - (sizes == 5) - (sizes == 6)
+    bound = sizes % 7 != 0
+    found = own.at_least(wanted, bound)
+    assert found == Lookup(values=(7, 30), index=named("odd"))
+    assert text(own.at_least(np.where(bound, 12, 99), bound)) == "12"
 
 
 def test_a_table_is_as_short_as_the_size_that_decides_it() -> None:

@@ -12,12 +12,22 @@ from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir.formulas import constant_of, text
+from codegen.kernels.call import formulas_in
 from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, named_values, number_at
-from tests.search.ranges.networks import NETWORKS, Network, audio, narrow, overlapping, residual, rows
+from tests.search.ranges.networks import (
+    NETWORKS,
+    Network,
+    audio,
+    detector,
+    narrow,
+    overlapping,
+    residual,
+    rows,
+)
 
 POOL = "sram"
 
@@ -127,6 +137,22 @@ def test_a_block_goes_along_the_range(tmp_path: Path) -> None:
     assert text(ranges.pools[POOL]) == "16*T + 744"  # 16 bytes of input a row
     alone = program("T=40..40")
     assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL) == 16 * 40 + 744
+
+
+def test_offsets_in_an_image_of_any_width_are_a_table_of_the_step(tmp_path: Path) -> None:
+    """So that the kernel is the one of a build for one size, and the peak as well."""
+    dims = ("x0.1=8..13", "x0.2=8..13")
+    found, alone = (planned(detector(), tmp_path, "mps2-an386", *each) for each in (dims, ENDS))
+    assert [prim.kernel for prim in found.steps.prim_funcs] == [p.kernel for p in alone.steps.prim_funcs]
+    assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL)
+    first = found.steps.prim_funcs[0]
+    [table] = [struct for struct in first.structs if struct.suffix == "image_offsets_table"]
+    said = {text(each) for each in formulas_in(table.fields)}
+    assert {"3*x0_dim2", "6*x0_dim2 + 8"} <= said  # rows of 3 channels; the last of 9 values of the third
+    assert "image_offsets" not in [constant.role for constant in first.constants]
+
+
+ENDS = ("x0.1=13..13", "x0.2=13..13")
 
 
 LIMITED = {"sram": 3000, "psram": 0}
