@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from codegen import board as boards
 from codegen import resources
 from codegen.board import load_board
+from codegen.board.link.exchange import Patience
 from codegen.board.link.linked_board import target_session
 from codegen.driver.build import Built, build
 from codegen.driver.options import Options
@@ -167,19 +168,23 @@ def test_budgets_force_a_model_over_memories(
     assert all(planned[name] <= limits.get(name, planned[name]) for name in pools)
 
 
+IMPATIENT = Patience(answer_seconds=1.0, tries=2, identify_tries=4, run_seconds=2.0)
+"""With a program of one call; a core that locked up spins as long as somebody waits."""
+
+
 def _why_not_emulated(folder: Path) -> str | None:
     """Why QEMU cannot run what uses CCM; None if memory is there. A program with its pool in CCM tells."""
     board = load_board("netduinoplus2")
     image = probe.firmware(folder, board, address=0x1000_0000, pool="ccm")
     try:
-        with target_session(image, board) as target:
+        with target_session(image, board, patience=IMPATIENT) as target:
             (case,) = target.run(probe.request("none", pool="ccm")).cases
     except CodegenError as error:
         return f"QEMU has no memory at 0x10000000: {error.messages[0].text}"
     return None if case.outputs == (probe.flipped(probe.case("none")),) else "QEMU reads no bytes back there"
 
 
-def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path) -> None:
+def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an STM32F405: `build` uses the memory that the emulator lacks. It is run where QEMU maps it."""
     key = "mlperf_tiny/pretrainedResnet_quant"
     options = Options(board="netduinoplus2", pool_limits={"sram": 6_000})
@@ -187,7 +192,9 @@ def test_a_plan_in_ccm_is_built_and_linked(tmp_path: Path) -> None:
     check_buffers(built, {"sram", "ccm"})
     ccm = addresses(built)["ccm"]
     assert ccm[0] == 0x1000_0000 and ccm[1] >= 12_288
+    monkeypatch.setattr("codegen.board.machines.qemu._GREETING_SECONDS", 2.0)
     reason = _why_not_emulated(tmp_path / "probe")
+    monkeypatch.undo()
     if reason is not None:
         pytest.skip(reason)
     cases = golden_cases(key)[:1]
