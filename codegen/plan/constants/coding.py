@@ -9,6 +9,7 @@ Instructions of `cg_unpack` (kernels/portable/unpack.c), fitted to constants on 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +50,10 @@ class Code:
         return codes, lengths
 
 
+@lru_cache(maxsize=1024)
 def best_code(data: bytes) -> Code:
-    """The code with the fewest bits for `data` and its table; `data` is not empty."""
+    """The code with the fewest bits for `data` and its table; `data` is not empty. Kept, since a search for
+    a limit of flash asks for the same constants again and again."""
     counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
     symbols = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     below = np.concatenate([[0], np.cumsum(counts[symbols])])

@@ -124,7 +124,10 @@ def _nested(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _inside(inner: Piece, data: bytes, outer: Piece, outer_data: bytes) -> int | None:
     """Where in `outer` the bytes of `inner` are and may be read, None if nowhere."""
-    if inner.size_bytes >= outer.size_bytes or not set(outer.pools) <= set(inner.pools):
+    # Most pairs end here: looking for bytes takes less than looking at what else must hold.
+    if len(data) >= len(outer_data) or (offset := outer_data.find(data)) < 0:
+        return None
+    if not set(outer.pools) <= set(inner.pools):
         return None
     if inner.alignment > max(outer.alignment, inner.size_bytes):
         return None  # a larger alignment of the whole could cost more than the part
@@ -132,7 +135,6 @@ def _inside(inner: Piece, data: bytes, outer: Piece, outer_data: bytes) -> int |
     if not wide <= {outer.data.dtype}:
         return None
     step = max([inner.alignment, *(dtype.itemsize for dtype in wide)])
-    offset = outer_data.find(data)
     while offset > 0 and offset % step:
         offset = outer_data.find(data, offset + 1)
     return None if offset < 0 else offset
