@@ -13,30 +13,34 @@ _Part = TypeVar("_Part")
 class DType(enum.Enum):
     """Element type of a tensor. The value is its name in text and in NumPy."""
 
+    INT4 = "int4"
     INT8 = "int8"
     UINT8 = "uint8"
     INT16 = "int16"
     INT32 = "int32"
     INT64 = "int64"
+    FLOAT16 = "float16"
     FLOAT32 = "float32"
     BOOL = "bool"
 
     def __init__(self, name: str) -> None:
-        self.numpy: np.dtype[np.generic] = np.dtype(name)
-        """The NumPy element type."""
+        self.numpy: np.dtype[np.generic] = np.dtype("int8" if name == "int4" else name)
+        """The NumPy type that holds an element; int4 is one an int8 there."""
         self.size_bytes: int = self.numpy.itemsize
-        """Bytes of one element."""
+        """Bytes of one element that stands by itself; of int4, files hold two in a byte."""
 
     @property
     def is_integer(self) -> bool:
         """Whether elements are integers (bool is not)."""
-        return self not in (DType.FLOAT32, DType.BOOL)
+        return self.numpy.kind in "iu"
 
     @property
     def limits(self) -> tuple[int, int]:
-        """Smallest and largest integer; raises ValueError for float32 and bool."""
+        """Smallest and largest integer; raises ValueError for floats and bool."""
         if not self.is_integer:
             raise ValueError(f"{self.value} has no integer limits")
+        if self is DType.INT4:
+            return -8, 7
         info = np.iinfo(self.value)
         return int(info.min), int(info.max)
 
@@ -98,6 +102,8 @@ class TensorType:
     @property
     def size_bytes(self) -> int:
         """Bytes of the dense row-major tensor."""
+        if self.dtype is DType.INT4:
+            return (self.elements + 1) // 2
         return self.elements * self.dtype.size_bytes
 
     @property

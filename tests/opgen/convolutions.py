@@ -78,18 +78,23 @@ def draw_weights(
     """Weights of `shape`, quantised along `axis` (None: per tensor), and a bias of that many or none."""
     dice = sketch.dice
     if image is None:
-        weights = sketch.tensor(shape, None, data=dice.reals(shape)).index
-        if not bias:
-            return Weights(operands=(weights,), result=None)
-        added = sketch.tensor((bias,), None, data=dice.reals((bias,))).index
-        return Weights(operands=(weights, added), result=None)
+        shapes = [shape, (bias,)] if bias else [shape]
+        reals = [dice.reals(each) for each in shapes]
+        if sketch.weights == "float16":
+            tiny = np.float32(2.0 ** -dice.pick((0, 0, 12, 18)))
+            operands = [sketch.half_floats(data * tiny) for data in reals]
+        else:
+            operands = [sketch.tensor(data.shape, None, data=data) for data in reals]
+        return Weights(operands=tuple(each.index for each in operands), result=None)
+    is_int4 = sketch.weights == "int4"
     style = dice.pick(("usual",) * 13 + ("left shift", "tiny", "zero"))
     base = dice.float32(-10, -5)
     scales = _draw_scales(dice, base, 1 if axis is None else shape[axis])
-    multiplier = _draw_multiplier(dice, style, taps)
-    limit = 3 if style == "left shift" else 127
+    multiplier = _draw_multiplier(dice, style, taps) * (16 if is_int4 else 1)
+    limit = 3 if style == "left shift" else 7 if is_int4 else 127
+    data = dice.int8(shape, -limit - is_int4, limit)
     weights = sketch.model.tensor(
-        sketch.name, shape, scale=scales, axis=axis or 0, data=dice.int8(shape, -limit, limit)
+        sketch.name, shape, sketch.weights or "int8", scale=scales, axis=axis or 0, data=data
     )
     most = int(limit * 73 * math.sqrt(taps))
     result = Affine(scale=float(np.float32(image.scale * base / multiplier)), zero_point=dice.zero_point())
@@ -169,25 +174,25 @@ def draw_image(sketch: Sketch, window: Window, depth: int, *, quantised: bool) -
     return sketch.input((batch, *window.image, depth), sketch.affine() if quantised else None)
 
 
-def conv(dice: Dice, quantised: bool, bias: bool = True) -> Drawn:
+def conv(dice: Dice, quantised: bool, bias: bool = True, weights: str = "") -> Drawn:
     """CONV_2D; one in ten is grouped."""
-    sketch, window = Sketch(dice), draw_window(dice)
+    sketch, window = Sketch(dice, weights=weights), draw_window(dice)
     groups = dice.integer(2, 3) if dice.chance(10) else 1
     x = draw_image(sketch, window, groups * dice.integer(1, 9), quantised=quantised)
     activation = dice.pick(ACTIVATIONS)
     return sketch.finish(append_conv(sketch, x, window, groups=groups, bias=bias, activation=activation))
 
 
-def depthwise(dice: Dice, quantised: bool) -> Drawn:
+def depthwise(dice: Dice, quantised: bool, weights: str = "") -> Drawn:
     """DEPTHWISE_CONV_2D with multipliers 1 to 4."""
-    sketch, window = Sketch(dice), draw_window(dice)
+    sketch, window = Sketch(dice, weights=weights), draw_window(dice)
     x = draw_image(sketch, window, dice.integer(1, 11), quantised=quantised)
     return sketch.finish(append_depthwise(sketch, x, window, activation=dice.pick(ACTIVATIONS)))
 
 
-def fully_connected(dice: Dice, quantised: bool, per_channel: bool = False) -> Drawn:
+def fully_connected(dice: Dice, quantised: bool, per_channel: bool = False, weights: str = "") -> Drawn:
     """FULLY_CONNECTED on rows of rank 2 to 4; with keep_num_dims the leading axes stay."""
-    sketch = Sketch(dice)
+    sketch = Sketch(dice, weights=weights)
     depth, channels = dice.integer(1, 60), dice.integer(1, 17)
     keep = dice.chance(30)
     leading = dice.pick(((1,), (4,), (3,), (2, 2), (1, 2, 3)) if keep else ((1,), (1,), (2,), (4,), (3,)))

@@ -54,8 +54,10 @@ class Drawn:
 class Sketch:
     """Builds one model. Inputs are drawn twice: over the whole range, and from the extremes only."""
 
-    def __init__(self, dice: Dice) -> None:
+    def __init__(self, dice: Dice, *, weights: str = "") -> None:
+        """`weights`: the element type that weights have in the file; empty: that of the model."""
         self.dice = dice
+        self.weights = weights
         self.model = ModelBuilder()
         self._inputs: list[int] = []
         self._random: list[np.ndarray] = []
@@ -86,6 +88,11 @@ class Sketch:
                 self.name, shape, affine.dtype, scale=scale, zero_point=zero_point, data=data
             )
         return Value(index=index, shape=tuple(shape), affine=affine if isinstance(affine, Affine) else None)
+
+    def half_floats(self, data: np.ndarray) -> Value:
+        """A float32 tensor that a DEQUANTIZE makes of a constant of float16."""
+        half = self.model.tensor(self.name, data.shape, "float16", data=data.astype(np.float16))
+        return self.op("DEQUANTIZE", [half], self.tensor(data.shape, None))
 
     def op(self, name: str, inputs: Sequence[Value | int | None], result: Value, **options: Any) -> Value:
         """Append an operator and return its result."""

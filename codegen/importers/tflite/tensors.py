@@ -27,13 +27,17 @@ from codegen.ir.ops.base.operands import effort
 _T = TypeVar("_T")
 
 _DTYPES = {
+    TypeCode.INT4: DType.INT4,
     TypeCode.INT8: DType.INT8,
     TypeCode.INT16: DType.INT16,
     TypeCode.INT32: DType.INT32,
     TypeCode.INT64: DType.INT64,
+    TypeCode.FLOAT16: DType.FLOAT16,
     TypeCode.FLOAT32: DType.FLOAT32,
     TypeCode.BOOL: DType.BOOL,
 }
+_CONSTANT_ONLY = (DType.FLOAT16, DType.INT4)
+"""Element types of weights: no operator computes them."""
 _TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if isinstance(code, int)}
 
 _HANDLES = (TypeCode.RESOURCE, TypeCode.VARIANT)
@@ -152,10 +156,12 @@ class Tensors:
             text = "is sparse, which is not supported"
             raise _refused(tensor, "E301", text, "convert it as a dense model")
         dtype = DType.UINT8 if unsigned and tensor.type_code == TypeCode.UINT8 else _dtype(tensor)
+        if dtype in _CONSTANT_ONLY and not self.has_data(tensor.index):
+            raise _unsupported_type(tensor)
         shape = _shape(tensor, is_open=self._is_open)
         if 0 in shape:
             raise _refused(tensor, "E303", f"has shape {list(shape)}, which has no elements")
-        size_bytes = math.prod(shape) * dtype.size_bytes
+        size_bytes = TensorType(shape=shape, dtype=dtype).size_bytes
         if size_bytes > MAX_TENSOR_BYTES:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
             raise _refused(tensor, "E305", text)
@@ -166,7 +172,10 @@ class Tensors:
         stored = self._bytes(tensor)
         _need_size(tensor, len(stored), kind.size_bytes)
         copy = self._copy(stored)
-        elements = copy.view(kind.dtype.numpy.newbyteorder("<")).astype(kind.dtype.numpy, copy=False)
+        if kind.dtype is DType.INT4:
+            elements = _unpacked(copy, kind.elements)
+        else:
+            elements = copy.view(kind.dtype.numpy.newbyteorder("<")).astype(kind.dtype.numpy, copy=False)
         data = elements.reshape(kind.shape)
         data.setflags(write=False)
         return Constant(id=f"c{tensor.index}", type=kind, data=data, origin=tensor.name)
@@ -203,11 +212,20 @@ def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
 def _dtype(tensor: FileTensor) -> DType:
     dtype = _DTYPES.get(tensor.type_code)
     if dtype is None:
-        name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
-        raise _refused(
-            tensor, "E301", f"is {name}, supported are int8, int16 and float32", advice_for_type(name)
-        )
+        raise _unsupported_type(tensor)
     return dtype
+
+
+def _unsupported_type(tensor: FileTensor) -> Refused:
+    name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
+    text = f"is {name}, supported are int8, int16 and float32"
+    return _refused(tensor, "E301", text, advice_for_type(name))
+
+
+def _unpacked(stored: np.ndarray, count: int) -> np.ndarray:
+    """int4 elements, which lie two in a byte, the first one in its low half."""
+    low, high = (stored << 4).view(np.int8) >> 4, stored.view(np.int8) >> 4
+    return np.stack([low, high], axis=1).reshape(-1)[:count]
 
 
 def _shape(tensor: FileTensor, *, is_open: bool = False) -> tuple[int, ...]:

@@ -180,7 +180,7 @@ def _check_weighted(
     channels = result.shape[-1]
     need_elements(result)
     need_dtype(image, "image", *_BIAS_TYPES)
-    need_dtype(weights, "weights", DType.FLOAT32 if image.dtype is DType.FLOAT32 else DType.INT8)
+    need_dtype(weights, "weights", *_WEIGHT_TYPES[image.dtype])
     need_dtype(result, "result", image.dtype)
     if bias is not None:
         need_dtype(bias, "bias", *_BIAS_TYPES[image.dtype])
@@ -196,6 +196,13 @@ def _check_weighted(
         activation_range(activation, result)
 
 
+_WEIGHT_TYPES = {
+    DType.INT8: (DType.INT8, DType.INT4),
+    DType.INT16: (DType.INT8,),
+    DType.FLOAT32: (DType.FLOAT32,),
+}
+"""Element types of weights, by that of the image."""
+
 _BIAS_TYPES = {
     DType.INT8: (DType.INT32,),
     DType.INT16: (DType.INT64, DType.INT32),
@@ -207,13 +214,13 @@ _BIAS_TYPES = {
 def _checked_scales(weights: TensorType, channels: int, axis: int) -> tuple[float, ...]:
     quantization = weights.quantization
     if quantization is None:
-        raise ValueError("the weights are int8 without a scale")
+        raise ValueError(f"the weights are {weights.dtype.value} without a scale")
     if len(quantization.scales) not in (1, channels):
         raise ValueError(f"the weights have {len(quantization.scales)} scales for {channels} output channels")
     if len(quantization.scales) > 1 and quantization.axis != axis:
         raise ValueError(f"the weights are quantised along axis {quantization.axis}, supported is {axis}")
     if any(quantization.zero_points):
-        raise ValueError("int8 weights have a zero point other than 0")
+        raise ValueError(f"{weights.dtype.value} weights have a zero point other than 0")
     return quantization.scales
 
 
@@ -239,7 +246,7 @@ class Conv2D(Op):
         return (batch, *extents, outputs)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 0, narrow(attrs, ConvAttrs).activation, conv_multipliers)
 
@@ -277,7 +284,7 @@ class DepthwiseConv2D(Op):
         return (batch, *extents, outputs)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
         _check_weighted(args, result, 3, narrow(attrs, DepthwiseConvAttrs).activation, conv_multipliers)
         bias = optional(args, 2)
@@ -321,7 +328,7 @@ class FullyConnected(Op):
         return (*image.shape[:-1], outputs)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or int16 image and int8 weights (per tensor or per output channel), or float32 throughout."""
+        """int8 image and int8 or int4 weights, int16 and int8 (per tensor or output channel), or float32."""
         super().check(attrs, args, result)
         activation = narrow(attrs, FullyConnectedAttrs).activation
         _check_weighted(args, result, 0, activation, fully_connected_multipliers)

@@ -299,7 +299,7 @@ class Quantize(Pointwise):
 
 
 class Dequantize(Pointwise):
-    """DEQUANTIZE: int8 or int16 -> float32."""
+    """DEQUANTIZE: int8, int16 or float16 -> float32."""
 
     name = "DEQUANTIZE"
     short = "dequantize"
@@ -307,17 +307,20 @@ class Dequantize(Pointwise):
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or int16 in, float32 out."""
+        """int8, int16 or float16 in, float32 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", DType.INT8, DType.INT16)
+        need_dtype(argument, "argument", DType.INT8, DType.INT16, DType.FLOAT16)
         need_dtype(result, "result", DType.FLOAT32)
-        need_quantized(argument, "argument")
+        if argument.dtype is not DType.FLOAT16:
+            need_quantized(argument, "argument")
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Source: reference_ops::Dequantize."""
+        """Source: reference_ops::Dequantize; each float16 is a float32 too."""
         del attrs, result
+        if operand(args, 0, "argument").dtype is DType.FLOAT16:
+            return present(values, 0, "argument").astype(np.float32)
         return dequantize(values, args)
 
 

@@ -221,11 +221,23 @@ def _quantisation(
 
 def _data_bytes(name: str, data: object, dtype: str, shape: tuple[int, ...]) -> bytes:
     array: np.ndarray = np.asarray(data)
+    if dtype == "int4":
+        return _packed(name, array)
     if not isinstance(data, np.ndarray):
         array = array.astype(dtype)
     if array.dtype != np.dtype(dtype) or array.shape != shape:
         raise ValueError(f"{name}: data is {array.dtype}{list(array.shape)}, tensor {dtype}{list(shape)}")
     return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _packed(name: str, array: np.ndarray) -> bytes:
+    """int4 elements, held as int8, two in a byte, the first one in its low half."""
+    if array.min(initial=0) < -8 or array.max(initial=0) > 7:
+        raise ValueError(f"{name}: an element is outside int4")
+    nibbles = (
+        np.append(array.reshape(-1), np.zeros(array.size % 2, np.int8)).astype(np.int8).view(np.uint8) & 15
+    )
+    return (nibbles[::2] | nibbles[1::2] << 4).tobytes()
 
 
 def _with_ones(known: Mapping[str, Field], options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:

@@ -23,6 +23,7 @@ TENSOR_TYPES: Mapping[str, int] = MappingProxyType(
         "bool": 6,
         "int16": 7,
         "int8": 9,
+        "int4": 17,
         "float64": 10,
         "uint64": 12,
         "resource": 13,
