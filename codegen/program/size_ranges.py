@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen.ir.formulas import Formula, Largest, RoundedUp, Symbol, Whole, evaluate
+
+_GRID = 1 << 18
+"""Up to so many combinations of sizes are all gone through where formulas turn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,20 +123,49 @@ def breakpoints(ranges: Ranges) -> list[dict[str, int]]:
     offset follows one formula."""
     every = looked_at(ranges)
     rows = {s.name: np.array([each[s.name] for each in every], np.int64) for s in ranges.symbols}
-    known = named_values(ranges, rows)
-    formulas = [*(e.formula for e in ranges.extents), *ranges.values.values(), *ranges.pools.values()]
-    formulas += ranges.workspaces.values()
-    wanted = np.zeros(len(every), bool)
+    wanted = _turning(ranges, rows)
     for low_or_high in itertools.product(*((s.low, s.high) for s in ranges.symbols)):
         ends = zip(ranges.symbols, low_or_high, strict=True)
         wanted |= np.logical_and.reduce([rows[symbol.name] == end for symbol, end in ends])
+    return [every[int(index)] for index in np.flatnonzero(wanted)]
+
+
+def turns(ranges: Ranges) -> list[dict[str, int]]:
+    """The sizes at both sides of where another arm of a maximum takes over, looked at or not: along every
+    symbol, the others at all their values if that is few combinations, else at their ends."""
+    found: dict[tuple[int, ...], None] = {}
+    counts = [symbol.count for symbol in ranges.symbols]
+    for along, symbol in enumerate(ranges.symbols):
+        others = [
+            range(each.low, each.high + 1) if np.prod(counts) <= _GRID else sorted({each.low, each.high})
+            for each in ranges.symbols
+        ]
+        others[along] = range(symbol.low, symbol.high + 1)
+        grid = np.meshgrid(*(np.array(each, np.int64) for each in others), indexing="ij")
+        rows = [np.moveaxis(axis, along, -1) for axis in grid]
+        shape = rows[0].shape
+        names = [each.name for each in ranges.symbols]
+        flat = {name: axis.reshape(-1) for name, axis in zip(names, rows, strict=True)}
+        for index in np.flatnonzero(_turning(ranges, flat, shape[-1])):
+            found[tuple(int(flat[name][index]) for name in names)] = None
+    return [dict(zip((each.name for each in ranges.symbols), values, strict=True)) for values in found]
+
+
+def _turning(ranges: Ranges, rows: Mapping[str, Whole], length: int = 0) -> NDArray[np.bool_]:
+    """Which of some sizes, in a row, lie beside a turn; `length`: of each row, where there are several."""
+    known = named_values(ranges, rows)
+    formulas = [*(e.formula for e in ranges.extents), *ranges.values.values(), *ranges.pools.values()]
+    formulas += ranges.workspaces.values()
+    found = np.zeros(next(iter(rows.values())).shape, bool)
     for each in formulas:
         for largest in _maxima(each):
-            arms = [np.broadcast_to(evaluate(item, known), wanted.shape) for item in largest.items]
+            arms = [np.broadcast_to(evaluate(item, known), found.shape) for item in largest.items]
             deciding = np.argmax(np.stack(arms), axis=0)
-            turns = np.flatnonzero(deciding[1:] != deciding[:-1])
-            wanted[turns] = wanted[turns + 1] = True
-    return [every[int(index)] for index in np.flatnonzero(wanted)]
+            at = np.flatnonzero(deciding[1:] != deciding[:-1])
+            if length:
+                at = at[(at + 1) % length != 0]
+            found[at] = found[at + 1] = True
+    return found
 
 
 def _maxima(formula: Formula) -> Iterator[Largest]:

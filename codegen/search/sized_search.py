@@ -12,7 +12,7 @@ from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import OpenEnd
 from codegen.progress import Progress
 from codegen.search.choices import Choices
-from codegen.search.ranges.ranged import Sizes, modules_of, ranged
+from codegen.search.ranges.ranged import Sizes, looked_at, ranged
 from codegen.search.ranges.unlike import Unlike
 from codegen.search.search import check, search
 
@@ -31,14 +31,14 @@ def search_sizes(
     """
     choices = _plain(choices)
     excluded: frozenset[tuple[str, str]] = frozenset()
-    modules = modules_of(name, sizes, progress)
+    looked = looked_at(name, sizes, progress)
     while True:
         try:
             program = search(module, board, choices, name=name, excluded=excluded)
         except DoesNotFit as missed:
             raise missed.with_sizes(_fitting(sizes, board, choices, name, progress)) from missed
         try:
-            return ranged(program, sizes, modules, planners.find(choices.planner), check, progress)
+            found = ranged(program, sizes, looked, planners.find(choices.planner), check, progress)
         except Unlike as unlike:
             if unlike.kernel is not None and unlike.kernel not in excluded:
                 excluded |= {unlike.kernel}
@@ -49,6 +49,10 @@ def search_sizes(
             said = ", ".join(str(symbol) for symbol in sizes.symbols)
             help_ = "give a narrower range, or build the model at fixed sizes"
             raise CodegenError(Message(code="E308", where=said, text=str(unlike), help=help_)) from unlike
+        wider = looked.turning(name, sizes, found.ranges, progress)
+        if wider is None:
+            return found
+        looked = wider
 
 
 def _fitting(sizes: Sizes, board: Board, choices: Choices, name: str, progress: Progress) -> str:

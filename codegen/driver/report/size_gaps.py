@@ -116,7 +116,7 @@ def sizes_lines(program: Program) -> Iterator[str]:
     if ranges is None:
         return
     said = ", ".join(f"{symbol} ({', '.join(_axes(program, symbol.name))})" for symbol in ranges.symbols)
-    every = "all" if ranges.proved else "the ends and others at random,"
+    every = "all" if ranges.proved else "the ends, turns and others at random,"
     yield f"sizes     {said}: {every} {_combinations(ranges):,} looked at"
     if ranges.open_end is not None:
         yield f"          {_ending(ranges.open_end)}"

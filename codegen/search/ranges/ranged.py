@@ -16,6 +16,7 @@ from codegen.ir.formulas import Symbol
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
+from codegen.program.size_ranges import Ranges, turns
 from codegen.progress import Progress
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
@@ -73,22 +74,47 @@ class Sizes:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LookedAt:
+    """Combinations of sizes, the largest last, and the module at each."""
+
+    combinations: Sequence[Mapping[str, int]]
+    modules: Sequence[Module]
+
+    def turning(
+        self, name: str, sizes: Sizes, ranges: Ranges | None, progress: Progress
+    ) -> "LookedAt | None":
+        """The same and where the formulas of `ranges` turn; None where that is nothing more, or as many are
+        looked at as of a small range. Of very many turns some are left out, evenly."""
+        if sizes.is_small or len(self.combinations) >= EVERY:
+            return None
+        known = {tuple(each.values()) for each in self.combinations}
+        more = [each for each in turns(ranges) if tuple(each.values()) not in known] if ranges else []
+        if not more:
+            return None
+        more = more[:: -(-len(more) // _RANDOM)]
+        pairs = [*zip(self.combinations, self.modules, strict=True)]
+        pairs += zip(more, modules_at(name, sizes, more, progress), strict=True)
+        pairs.sort(key=lambda pair: tuple(pair[0].values()))
+        return LookedAt(combinations=[each for each, _ in pairs], modules=[module for _, module in pairs])
+
+
 def ranged(
     program: Program,
     sizes: Sizes,
-    modules: Sequence[Module],
+    looked: LookedAt,
     planner: Planner,
     check: Callable[[Program], None],
     progress: Progress,
 ) -> Program:
-    """`program`, planned at the largest sizes, for all sizes; `modules`: `modules_of` them.
+    """`program`, planned at the largest sizes, for all sizes; `looked`: those that its members are made at.
 
     Raises Unlike where its structure depends on the sizes, ValueError where `check` finds a member wrong.
     """
     if program.signature.states:
         raise Unlike("state lasts from one inference to the next, which sizes of a call cannot change")
     members: list[Member] = []
-    for module, values in zip(modules, sizes.combinations(), strict=True):
+    for module, values in zip(looked.modules, looked.combinations, strict=True):
         data = {id_: constant.data for id_, constant in module.constants.items()}
         members.append(member(program, module, Binder(data, program.board.target), values))
     for each in members:
@@ -109,14 +135,21 @@ def ranged(
     ).program()
 
 
-def modules_of(name: str, sizes: Sizes, progress: Progress) -> list[Module]:
-    """The module at every combination that is looked at.
+def looked_at(name: str, sizes: Sizes, progress: Progress) -> LookedAt:
+    """What is looked at first. Raises CodegenError as `modules_at` does."""
+    combinations = sizes.combinations()
+    return LookedAt(combinations=combinations, modules=modules_at(name, sizes, combinations, progress))
+
+
+def modules_at(
+    name: str, sizes: Sizes, combinations: Sequence[Mapping[str, int]], progress: Progress
+) -> list[Module]:
+    """The module at each of `combinations`.
 
     Raises CodegenError E307 with what an operator says of the first one that it forbids, and what is left.
     """
     found: list[Module] = []
     refused: list[tuple[Mapping[str, int], CodegenError]] = []
-    combinations = sizes.combinations()
     for index, values in enumerate(combinations):
         progress(f"sizes of {name}", index, len(combinations))
         try:

@@ -17,7 +17,8 @@ from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
-from codegen.program.size_ranges import breakpoints, named_values, number_at
+from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
+from codegen.search.ranges import ranged as ranged_sizes
 from tests.search.ranges.networks import (
     NETWORKS,
     Network,
@@ -137,6 +138,23 @@ def test_a_block_goes_along_the_range(tmp_path: Path) -> None:
     assert text(ranges.pools[POOL]) == "16*T + 744"  # 16 bytes of input a row
     alone = program("T=40..40")
     assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL) == 16 * 40 + 744
+
+
+def test_of_many_sizes_all_turns_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few members are made; those at both sides of the turn are among them, found from all sizes."""
+    every = planned(audio(), tmp_path, "host", "x0.1=16..60").ranges
+    monkeypatch.setattr(ranged_sizes, "EVERY", 30)
+    monkeypatch.setattr(ranged_sizes, "_RANDOM", 8)
+    few = planned(audio(), tmp_path, "host", "x0.1=16..60").ranges
+    assert every is not None
+    assert few is not None
+    assert (every.proved, few.proved) == (True, False)
+    assert few.pools == every.pools
+    assert 10 <= len(looked_at(few)) <= 30
+    assert len(turns(every)) >= 2
+    seen = looked_at(few)
+    assert all(each in seen for each in turns(every))
+    assert [each for each in breakpoints(every) if each not in breakpoints(few)] == []
 
 
 def test_offsets_in_an_image_of_any_width_are_a_table_of_the_step(tmp_path: Path) -> None:
