@@ -42,6 +42,7 @@ from codegen.search import (
     Sizes,
     board_pools,
     check_named,
+    largest_module,
     largest_size,
     search,
     search_sizes,
@@ -189,8 +190,7 @@ def prepared(
     """
     dims = dims_of(path, options.dims)
     sizes = None if dims is None else _sizes(path, options, dims)
-    largest: importers.Extents = {} if dims is None or sizes is None else dims.extents(sizes.largest)
-    imported = importers.load(path, options.kernels, largest)
+    imported = importers.load(path, options.kernels) if sizes is None else largest_module(sizes)
     if imported.main.states:
         check_sizes(options, "variables of the model")
     observe = _observer(options, imported)

@@ -6,7 +6,7 @@ from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.kernels.in_place import SharingMode
 from codegen.search.memory.board_pools import board_pools
-from codegen.search.ranges.ranged import Sizes
+from codegen.search.ranges.ranged import Sizes, largest_module
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.sized_search import largest_size, search_sizes
 from codegen.search.states import check_named, state_bytes
@@ -26,6 +26,7 @@ __all__ = [
     "check",
     "check_named",
     "curve",
+    "largest_module",
     "largest_size",
     "report_unused",
     "search",

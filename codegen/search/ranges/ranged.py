@@ -17,7 +17,7 @@ from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.planners import Planner
 from codegen.program.program import Program
 from codegen.program.size_ranges import Ranges, turns
-from codegen.progress import Progress
+from codegen.progress import Progress, silent
 from codegen.search.kernels.binding import Binder
 from codegen.search.ranges.buffer_order import best_order, least_distances
 from codegen.search.ranges.late_tables import may_be_late
@@ -28,6 +28,9 @@ from codegen.search.ranges.unlike import Unlike, unlike
 
 EVERY = 4096
 """Up to so many combinations of sizes are all looked at."""
+
+_OF_SHAPES = {"E305", "E306"}
+"""What an importer says of shapes: too large, or not what an operator takes."""
 
 _SEED = 0
 
@@ -139,6 +142,16 @@ def looked_at(name: str, sizes: Sizes, progress: Progress) -> LookedAt:
     """What is looked at first. Raises CodegenError as `modules_at` does."""
     combinations = sizes.combinations()
     return LookedAt(combinations=combinations, modules=modules_at(name, sizes, combinations, progress))
+
+
+def largest_module(sizes: Sizes) -> Module:
+    """The model at the largest sizes. Raises CodegenError: what shapes forbid as `modules_at` does."""
+    try:
+        return sizes.reference(sizes.largest)
+    except CodegenError as error:
+        if {message.code for message in error.messages} <= _OF_SHAPES:
+            modules_at("", sizes, sizes.combinations(), silent)
+        raise
 
 
 def modules_at(
