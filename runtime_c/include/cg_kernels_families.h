@@ -186,6 +186,39 @@ void cg_batch_matmul_s8(const cg_matmul_params *params, const int8_t *lhs, const
 void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                          cg_f32 *output);
 
+/* ---- resizing ------------------------------------------------------------------------------ */
+
+/* Result i of an axis is at i * step + start, in units of 2^-10 of a pixel; images have NHWC layout. */
+typedef struct {
+    int32_t batches;
+    int32_t rows;
+    int32_t columns;
+    int32_t channels;
+    int32_t out_rows;
+    int32_t out_columns;
+    int32_t row_step;
+    int32_t row_start;
+    int32_t column_step;
+    int32_t column_start;
+} cg_resize_params;
+
+/* Result i of an axis is at (i + middle) * scale - middle, in pixels. */
+typedef struct {
+    int32_t batches;
+    int32_t rows;
+    int32_t columns;
+    int32_t channels;
+    int32_t out_rows;
+    int32_t out_columns;
+    float row_scale;
+    float column_scale;
+    float middle;
+} cg_resize_params_f32;
+
+void cg_resize_bilinear_s8(const cg_resize_params *params, const int8_t *input, int8_t *output);
+void cg_resize_bilinear_f32(const cg_resize_params_f32 *params, const cg_f32 *input,
+                            cg_f32 *output);
+
 /* ---- one argument ------------------------------------------------------------------------- */
 
 /* In place. */

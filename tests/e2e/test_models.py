@@ -4,8 +4,7 @@ In the same run: the measured peak of each pool equals the plan, guards are unto
 same outputs, the stack stays within its static bound.
 The shared operator models on int16 (weights int8): one program each board, bit-equal to TFLite's goldens.
 
-They are the layers of one speech enhancement network, as its repository ships them. TRANSPOSE_CONV is not
-supported on any type, so its three models are not here (`test_what_is_left_out`).
+They are the layers of one speech enhancement network, as its repository ships them.
 Hundreds of generated single-operator models, compiled and run, bit-equal to TFLite's reference kernels.
 
 Many models share one program: a batch is rendered, compiled and run at once.
@@ -139,8 +138,7 @@ def test_pools_never_exceed_the_common_engines_arena(key: str) -> None:
     assert planned <= int(index()[key]["tflm_head_bytes"]) + workspaces
 
 
-LEFT_OUT = "seanet_transpose_conv/"
-KEYS = tuple(key for key in sorted(index()) if key.startswith("seanet_") and not key.startswith(LEFT_OUT))
+KEYS = tuple(key for key in sorted(index()) if key.startswith("seanet_"))
 
 
 def op_case(key: str) -> OpCase:
@@ -170,7 +168,7 @@ def _size(key: str) -> int:
 
 
 def test_all_of_them_on_the_host(tmp_path: Path) -> None:
-    assert len(KEYS) == 63
+    assert len(KEYS) == 66
     run_batch([op_case(key) for key in KEYS], "host", tmp_path)
 
 
@@ -187,14 +185,6 @@ def test_some_on_a_core_without_long_multiplication(tmp_path: Path) -> None:
     families = ("seanet_add", "seanet_conv", "seanet_leaky_relu", "seanet_quantize")  # 16 KiB hold four
     cases = [case for family in families for case in few(family, 1)]
     run_batch(cases, "microbit", tmp_path)
-
-
-def test_what_is_left_out() -> None:
-    for key in index():
-        if key.startswith(LEFT_OUT):
-            with pytest.raises(CodegenError) as error:
-                load(model_path(key))
-            assert [m.text for m in error.value.messages] == ["operator TRANSPOSE_CONV is not supported"]
 
 
 def test_the_boards_are_what_the_tests_take_them_for() -> None:

@@ -38,6 +38,10 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "SUM": TFLITE_MICRO,
         **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN"), TFLITE_RUNTIME),
         "BATCH_MATMUL": TFLITE_MICRO,
+        **dict.fromkeys(("L2_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), TFLITE_RUNTIME),
+        "TRANSPOSE_CONV": TFLITE_RUNTIME,
+        # tflite-runtime 2.14 rounds it otherwise than with a bias of 0.
+        "TRANSPOSE_CONV int16 without bias": TFLITE_MICRO,
         "MAXIMUM": TFLITE_RUNTIME,
         "MINIMUM": TFLITE_RUNTIME,
         "EQUAL": TFLITE_RUNTIME,

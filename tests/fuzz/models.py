@@ -216,6 +216,9 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
     match attrs:
         case ops.MeanAttrs():
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
+        case ops.ResizeAttrs():
+            corners = {"align_corners": attrs.align_corners, "half_pixel_centers": attrs.half_pixel_centers}
+            return op, [file.constant(list(attrs.size))], corners
         case ops.ReshapeAttrs():
             return op, [file.constant(list(attrs.shape))], {}
         case ops.ArgAttrs():

@@ -198,6 +198,14 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
     return build
 
 
+def resize_bilinear(rng: Generator, dtype: DType) -> Layer:
+    image = random_operand(rng, dtype, (integer(rng, 1, 2), *(integer(rng, 1, 9) for _ in range(3))))
+    kind = integer(rng, 0, 3)
+    size = (integer(rng, 1, 14), integer(rng, 1, 14))
+    attrs = ops.ResizeAttrs(size=size, align_corners=kind == 0, half_pixel_centers=kind == 1)
+    return layer("RESIZE_BILINEAR", attrs, (image,), image.type)
+
+
 def mean(rng: Generator, dtype: DType, op: str = "MEAN") -> Layer:
     shape = tuple(integer(rng, 1, 6) for _ in range(integer(rng, 1, 5)))
     axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
@@ -361,6 +369,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "FULLY_CONNECTED": (fully_connected, _THREE),
     "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
     "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
+    "RESIZE_BILINEAR": (resize_bilinear, (DType.INT8, DType.FLOAT32)),
     **{name: (partial(mean, op=name), _THREE) for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")},
     **{name: (binary(name), (*_THREE, DType.INT32)) for name in ("ADD", "SUB", "MUL")},
     **PAIRS,

@@ -111,6 +111,14 @@ class Tensors:
             found = self._constants[index] = self._once(index, self._checked_constant)
         return found
 
+    def make(self, data: np.ndarray) -> Constant:
+        """A further constant that an operator needs, without a scale."""
+        number = sum(index < 0 for index in self._constants)
+        kind = TensorType(shape=data.shape, dtype=DType(str(data.dtype)))
+        made = Constant(id=f"made{number}", type=kind, data=data)
+        self._constants[-1 - number] = made
+        return made
+
     def _once(self, index: int, check: Callable[[FileTensor], _T]) -> _T:
         """What `check` makes of a tensor; one that was refused before is not reported again."""
         if index in self._broken:

@@ -1,16 +1,17 @@
-"""Operators that reduce: AVERAGE_POOL_2D, MAX_POOL_2D, MEAN."""
+"""Operators that take several pixels for one: AVERAGE_POOL_2D, MAX_POOL_2D, MEAN, RESIZE_BILINEAR."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs
+from codegen.ir.ops.base.attrs import MeanAttrs, PoolAttrs, ResizeAttrs
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
     need_elements,
+    need_one_type,
     need_quantized_or_float,
     need_rank,
     need_same_quantization,
@@ -168,5 +169,95 @@ class Mean(Op):
         return mean(narrow(attrs, MeanAttrs), values, args, result)
 
 
-OPERATORS: tuple[Op, ...] = (AveragePool2D(), MaxPool2D(), Mean())
+RESIZE_BITS = 10
+"""Bits of an int8 RESIZE_BILINEAR's places and weights behind the point."""
+
+
+def resize_step(extent: int, size: int, attrs: ResizeAttrs) -> tuple[int, int]:
+    """(step, start) along an axis: result i is at i * step + start, in units of 2^-10 of a pixel.
+
+    Source: ResizeBilinearInteger.
+    """
+    if attrs.align_corners and size > 1:
+        extent, size = extent - 1, size - 1
+    step = ((extent << RESIZE_BITS) + size // 2) // size
+    return step, step // 2 - (1 << (RESIZE_BITS - 1)) if attrs.half_pixel_centers else 0
+
+
+def resize_scale(extent: int, size: int, attrs: ResizeAttrs) -> float:
+    """Pixels of the image for one of the result along an axis, a float32. Source: ResizeBilinear."""
+    if attrs.align_corners and size > 1:
+        extent, size = extent - 1, size - 1
+    return float(np.float32(extent) / np.float32(size))
+
+
+class ResizeBilinear(Op):
+    """RESIZE_BILINEAR(image NHWC) -> NHWC; each pixel from the four around its place."""
+
+    name = "RESIZE_BILINEAR"
+    short = "resize"
+    attrs_type = ResizeAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """[N, *size, C]."""
+        resize = narrow(attrs, ResizeAttrs)
+        need_count(args, 1, 1)
+        image = operand(args, 0, "image")
+        need_rank(image, 4, "image")
+        if min(resize.size) < 1:
+            raise ValueError(f"size {resize.size} must be positive")
+        return (image.shape[0], *resize.size, image.shape[3])
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32: stored numbers are mixed, whatever their scale; places fit 31 bits."""
+        super().check(attrs, args, result)
+        image = operand(args, 0, "image")
+        need_elements(image)
+        need_one_type([("image", image), ("result", result)], DType.INT8)
+        if max(*image.shape[1:3], *result.shape[1:3]) >= 1 << (30 - RESIZE_BITS):
+            raise ValueError(f"an image of {image.shape[1]} x {image.shape[2]} pixels is too large to resize")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::ResizeBilinear, ResizeBilinearInteger."""
+        del args
+        resize, image = narrow(attrs, ResizeAttrs), present(values, 0, "image")
+        places = [_places(image.shape[1 + axis], resize, axis, result.dtype) for axis in (0, 1)]
+        (top, bottom, down), (left, right, beside) = places
+        whole = np.float32(1) if result.dtype is DType.FLOAT32 else np.int64(1 << RESIZE_BITS)
+        down, beside = down[:, None, None], beside[:, None]
+        wide = image.astype(np.float32 if result.dtype is DType.FLOAT32 else np.int64)
+        mixed = wide[:, top][:, :, left] * (whole - down) * (whole - beside)
+        mixed = mixed + wide[:, bottom][:, :, left] * down * (whole - beside)
+        mixed = mixed + wide[:, top][:, :, right] * (whole - down) * beside
+        mixed = mixed + wide[:, bottom][:, :, right] * down * beside
+        if result.dtype is DType.FLOAT32:
+            return mixed.astype(np.float32)
+        half = 1 << (2 * RESIZE_BITS - 1)
+        magnitude = (np.abs(mixed) + half) >> (2 * RESIZE_BITS)
+        return (np.sign(mixed) * magnitude).astype(np.int8)
+
+
+def _places(
+    extent: int, attrs: ResizeAttrs, axis: int, dtype: DType
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(pixel in front, pixel behind, weight of the one behind) of every result along an axis.
+
+    In front of the first pixel and behind the last the weight is 0: there TFLite takes one pixel twice.
+    """
+    size = attrs.size[axis]
+    if dtype is DType.FLOAT32:
+        scale, half = np.float32(resize_scale(extent, size, attrs)), np.float32(0.5)
+        numbers = np.arange(size).astype(np.float32)
+        at = (numbers + half) * scale - half if attrs.half_pixel_centers else numbers * scale
+        low = np.clip(np.floor(at).astype(np.int64), 0, extent - 1)
+        high = np.minimum(np.ceil(at).astype(np.int64), extent - 1)
+        return low, np.maximum(high, 0), at - low.astype(np.float32)
+    step, start = resize_step(extent, size, attrs)
+    place = np.clip(np.arange(size, dtype=np.int64) * step + start, 0, (extent - 1) << RESIZE_BITS)
+    low = place >> RESIZE_BITS
+    weight = place - (low << RESIZE_BITS)
+    return low, np.minimum(low + 1, extent - 1), weight
+
+
+OPERATORS: tuple[Op, ...] = (AveragePool2D(), MaxPool2D(), Mean(), ResizeBilinear())
 """All of this family."""

@@ -1,11 +1,12 @@
-"""Portable kernels of AVERAGE_POOL_2D, MAX_POOL_2D and MEAN."""
+"""Portable kernels of AVERAGE_POOL_2D, MAX_POOL_2D, MEAN and RESIZE_BILINEAR."""
 
 import math
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import MeanAttrs, PoolAttrs
+from codegen.ir.ops import MeanAttrs, PoolAttrs, ResizeAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, mean_multiplier
+from codegen.ir.ops.pooling import resize_scale, resize_step
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -20,7 +21,7 @@ from codegen.kernels.base.overlap import window_sharing
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
 from codegen.kernels.base.window import WindowShape, nhwc
-from codegen.kernels.call import PARAMS, RESULT, WorkspaceArg
+from codegen.kernels.call import PARAMS, RESULT, CStruct, WorkspaceArg
 from codegen.kernels.contract import Workspace
 
 SUM_BYTES = 4
@@ -182,6 +183,58 @@ class MeanF32(PortableKernel):
         )
 
 
+class Resize(PortableKernel):
+    """RESIZE_BILINEAR on int8 or float32."""
+
+    op = "RESIZE_BILINEAR"
+
+    def __init__(self, stem: str, dtype: DType) -> None:
+        self.stem, self.name = stem, f"{stem}_portable"
+        self.argument = self.result = dtype
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return "cg_kernels_families.h"
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        image, linked = value_argument(let, 0, "image", constants)
+        call_args = (PARAMS, image, RESULT)
+        return Parts(structs=(self.numbers(let),), call_args=call_args, constants=linked)
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct."""
+        attrs = narrow(let.call.attrs, ResizeAttrs)
+        batches, rows, columns, channels = arg_type(let, 0).shape
+        shape: Fields = (
+            ("batches", batches),
+            ("rows", rows),
+            ("columns", columns),
+            ("channels", channels),
+            ("out_rows", attrs.size[0]),
+            ("out_columns", attrs.size[1]),
+        )
+        if self.argument is DType.FLOAT32:
+            return params(
+                "cg_resize_params_f32",
+                *shape,
+                ("row_scale", resize_scale(rows, attrs.size[0], attrs)),
+                ("column_scale", resize_scale(columns, attrs.size[1], attrs)),
+                ("middle", 0.5 if attrs.half_pixel_centers else 0.0),
+            )
+        row_step, row_start = resize_step(rows, attrs.size[0], attrs)
+        column_step, column_start = resize_step(columns, attrs.size[1], attrs)
+        return params(
+            "cg_resize_params",
+            *shape,
+            ("row_step", row_step),
+            ("row_start", row_start),
+            ("column_step", column_step),
+            ("column_start", column_start),
+        )
+
+
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
@@ -191,3 +244,5 @@ register(Pool("MAX_POOL_2D", "max_pool2d_f32", DType.FLOAT32))
 register(MeanInteger("mean_s8", DType.INT8))
 register(MeanInteger("mean_s16", DType.INT16))
 register(MeanF32())
+register(Resize("resize_bilinear_s8", DType.INT8))
+register(Resize("resize_bilinear_f32", DType.FLOAT32))

@@ -7,13 +7,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tests.opgen.dice import Dice
-from tests.opgen.families import functions, pairwise, rearranged, reduced, weights
+from tests.opgen.families import functions, pairwise, rearranged, reduced, resized, weights
 from tests.opgen.sketch import Drawn
 
 EACH = 25
 """Models of an operator and type."""
 
 FAMILIES: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = MappingProxyType(
-    {**rearranged.DRAWN, **pairwise.DRAWN, **functions.DRAWN, **reduced.DRAWN, **weights.DRAWN}
+    {
+        **rearranged.DRAWN,
+        **pairwise.DRAWN,
+        **functions.DRAWN,
+        **reduced.DRAWN,
+        **resized.DRAWN,
+        **weights.DRAWN,
+    }
 )
 """By operator under test, by label of the type."""

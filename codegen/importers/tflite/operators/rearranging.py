@@ -52,12 +52,14 @@ def reshaped(value: _Value, shape: Shape) -> Step:
     return _shaped("RESHAPE", value, ReshapeAttrs(shape=shape), shape)
 
 
-def _transposed(value: _Value, permutation: Sequence[int]) -> Step:
+def transposed(value: _Value, permutation: Sequence[int]) -> Step:
+    """`value` with its axes in another order."""
     shape = tuple(value.type.shape[axis] for axis in permutation)
     return _shaped("TRANSPOSE", value, TransposeAttrs(permutation=tuple(permutation)), shape)
 
 
-def _sliced(value: _Value, begins: Sequence[int], counts: Sequence[int], shape: Shape) -> Step:
+def sliced(value: _Value, begins: Sequence[int], counts: Sequence[int], shape: Shape) -> Step:
+    """`counts` neighbours of `value` along each axis, in `shape`."""
     strides = (1,) * len(counts)
     attrs = StridedSliceAttrs(begins=tuple(begins), strides=strides, counts=tuple(counts), shape=shape)
     return _shaped("STRIDED_SLICE", value, attrs, shape)
@@ -87,7 +89,7 @@ def unpack(site: Site) -> tuple[Translated, ...]:
         raise Refused("E303", f"axis {axis} has {shape[axis]} elements, not to be unpacked into {count}")
     counts = (*shape[:axis], 1, *shape[axis + 1 :])
     parts = (tuple(part if each == axis else 0 for each in range(len(shape))) for part in range(count))
-    return tuple(_sliced(value, begins, counts, (*shape[:axis], *shape[axis + 1 :])) for begins in parts)
+    return tuple(sliced(value, begins, counts, (*shape[:axis], *shape[axis + 1 :])) for begins in parts)
 
 
 def slice_(site: Site) -> Translated:
@@ -100,7 +102,7 @@ def slice_(site: Site) -> Translated:
         raise Refused("E303", f"{len(begins)} begins and {len(sizes)} sizes do not fit shape {list(shape)}")
     pairs = zip(shape, begins, sizes, strict=True)
     counts = tuple(extent - begin if size == -1 else size for extent, begin, size in pairs)
-    return _sliced(value, begins, counts, counts)
+    return sliced(value, begins, counts, counts)
 
 
 def reverse(site: Site) -> Translated:
@@ -141,7 +143,7 @@ def space_to_depth(site: Site) -> Translated:
         raise Refused("E303", f"blocks of {block} do not fill {rows} x {columns} pixels")
     split = reshaped(value, (batch, rows // block, block, columns // block, block, channels))
     wanted = (batch, rows // block, columns // block, block * block * channels)
-    return reshaped(_transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
+    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
 
 
 def depth_to_space(site: Site) -> Translated:
@@ -153,7 +155,7 @@ def depth_to_space(site: Site) -> Translated:
         raise Refused("E303", f"{channels} channels do not make blocks of {block} x {block} pixels")
     split = reshaped(value, (batch, rows, columns, block, block, channels // (block * block)))
     wanted = (batch, rows * block, columns * block, channels // (block * block))
-    return reshaped(_transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
+    return reshaped(transposed(split, (0, 1, 3, 2, 4, 5)), wanted)
 
 
 def _blocks(site: Site, what: str) -> tuple[Arg, Shape, tuple[tuple[int, int], ...]]:
@@ -185,7 +187,7 @@ def space_to_batch(site: Site) -> Translated:
     split = reshaped(image, (batch, *parts, *rest))
     count = len(blocks)
     inner, outer = range(2, 2 * count + 1, 2), range(1, 2 * count + 1, 2)
-    moved = _transposed(split, (*inner, 0, *outer, *range(2 * count + 1, 2 * count + 1 + len(rest))))
+    moved = transposed(split, (*inner, 0, *outer, *range(2 * count + 1, 2 * count + 1 + len(rest))))
     wanted = tuple(extent // block for extent, block in zip(padded, blocks, strict=True))
     return reshaped(moved, (batch * math.prod(blocks), *wanted, *rest))
 
@@ -200,13 +202,13 @@ def batch_to_space(site: Site) -> Translated:
     count, batch = len(blocks), batch // math.prod(blocks)
     split = reshaped(value, (*blocks, batch, *extents))
     order = [axis for block in range(count) for axis in (count + 1 + block, block)]
-    moved = _transposed(split, (count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))))
+    moved = transposed(split, (count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))))
     whole = tuple(extent * block for extent, block in zip(extents, blocks, strict=False))
     image = reshaped(moved, (batch, *whole, *rest))
     begins = (0, *(pair[0] for pair in crops), *(0 for _ in rest))
     kept = tuple(extent - sum(pair) for extent, pair in zip(whole, crops, strict=True))
     counts = (batch, *kept, *rest)
-    return _sliced(image, begins, counts, counts)
+    return sliced(image, begins, counts, counts)
 
 
 def mirror_pad(site: Site) -> Translated:

@@ -203,16 +203,16 @@ class Site:
         if failures:
             raise AlreadyReported
 
-    def weighted(self) -> tuple[Arg, Arg, Arg | None]:
-        """Image, weights and the optional bias; weights and bias must not depend on the graph's inputs."""
-        self.need_inputs(2, 3)
-        if not self.has(2):
-            image, weights = self.args(2)
-            bias = None
-        else:
-            image, weights, bias = self.args(3)
+    def weighted(self, places: tuple[int, int, int] = (0, 1, 2)) -> tuple[Arg, Arg, Arg | None]:
+        """Image, weights and the optional bias, the last input, at these `places`; weights and bias must not
+        depend on the graph's inputs."""
+        self.need_inputs(places[2], places[2] + 1)
+        has_bias = self.has(places[2])
+        found = [arg for arg in self._read(places if has_bias else places[:2]) if arg is not None]
+        image, weights, bias = (*found, None) if not has_bias else found
+        assert image is not None and weights is not None
         self._need_full_quantization(image.type, weights.type)
-        for position, what in ((1, "weights"), (2, "bias")):
+        for position, what in ((places[1], "weights"), (places[2], "bias")):
             if self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position]):
                 self.unsupported(f"the {what} are computed from the model's inputs, supported are constants")
         return image, weights, bias
@@ -244,6 +244,11 @@ class Site:
     def constant_data(self, position: int) -> np.ndarray:
         """Data of the constant input `position`."""
         return self._values.tensors.constant(self.operator.inputs[position]).data
+
+    def made(self, data: np.ndarray) -> ConstRef:
+        """A constant that the file does not hold."""
+        constant = self._values.tensors.make(data)
+        return ConstRef(id=constant.id, type=constant.type)
 
     def options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:
         """The operator's options as the schema's table `kind`; None if left out and not `required`."""

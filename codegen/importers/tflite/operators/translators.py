@@ -12,7 +12,7 @@ from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.limits import MAX_OPTION_BYTES
-from codegen.importers.tflite.operators import elementwise, rearranging, shaping, windows
+from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.importers.tflite.problems import Refused
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
@@ -66,6 +66,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "GATHER_ND": rearranging.gather_nd,
         "GREATER": elementwise.plain("LESS", swapped=True),
         "GREATER_EQUAL": elementwise.plain("LESS_EQUAL", swapped=True),
+        "L2_POOL_2D": windows.l2_pool_2d,
         "LEAKY_RELU": elementwise.leaky_relu,
         "LOGICAL_AND": elementwise.plain("MINIMUM"),
         "LOGICAL_NOT": elementwise.plain("LOGICAL_NOT", 1),
@@ -80,6 +81,8 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "PAD": shaping.pad,
         "PADV2": shaping.pad_v2,
         "RESHAPE": shaping.reshape,
+        "RESIZE_BILINEAR": resizing.resize_bilinear,
+        "RESIZE_NEAREST_NEIGHBOR": resizing.resize_nearest,
         "REVERSE_V2": rearranging.reverse,
         "SELECT": elementwise.select,
         "SELECT_V2": elementwise.plain("SELECT_V2", 3),
@@ -92,6 +95,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "STRIDED_SLICE": shaping.strided_slice,
         "SUB": elementwise.binary(SubOptions),
         "TRANSPOSE": shaping.transpose,
+        "TRANSPOSE_CONV": resizing.transpose_conv,
     }
 )
 """Those with one output."""
@@ -111,11 +115,13 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "FILL": "BROADCAST_TO",
         "GREATER": "LESS",
         "GREATER_EQUAL": "LESS_EQUAL",
+        "L2_POOL_2D": "AVERAGE_POOL_2D",
         "LOGICAL_AND": "MINIMUM",
         "LOGICAL_OR": "MAXIMUM",
         "MIRROR_PAD": "CONCATENATION",
         "PACK": "CONCATENATION",
         "PADV2": "PAD",
+        "RESIZE_NEAREST_NEIGHBOR": "GATHER",
         "REVERSE_V2": "STRIDED_SLICE",
         "SELECT": "SELECT_V2",
         "SLICE": "STRIDED_SLICE",
@@ -125,6 +131,7 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "SPLIT_V": "STRIDED_SLICE",
         "SQUARE": "MUL",
         "SQUEEZE": "RESHAPE",
+        "TRANSPOSE_CONV": "CONV_2D",
         "UNPACK": "STRIDED_SLICE",
     }
 )

@@ -11,11 +11,20 @@ from tflite.Padding import Padding
 from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
-from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.importers.tflite.problems import Refused
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, DType, TensorType
-from codegen.ir.ops import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D, PoolAttrs
+from codegen.ir.ops import (
+    Activation,
+    Attrs,
+    BinaryAttrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    Padding2D,
+    PoolAttrs,
+)
 from codegen.ir.ops.base.taps import WindowAxis, axes_of, padding_of
 
 Pair = tuple[int, int]
@@ -87,6 +96,24 @@ def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:
         site.unsupported("quantized_bias_type INT32 without a bias is not supported for int16")
 
 
+def l2_pool_2d(site: Site) -> Translated:
+    """L2_POOL_2D: the root of an average of squares, then the activation."""
+    averaged = pool_2d(site)
+    [image] = averaged.args
+    assert image is not None and not isinstance(image, Step) and isinstance(averaged.attrs, PoolAttrs)
+    if image.type.dtype is not DType.FLOAT32:
+        raise Refused("E301", f"the image is {image.type.dtype.value}, supported is float32")
+    squares = Translated(op="MUL", args=(image, image), attrs=BinaryAttrs()).giving(image.type)
+    wanted = averaged.attrs.activation  # no root is negative, and that of 1 is 1
+    within = Activation.RELU_N1_TO_1 if wanted is Activation.RELU_N1_TO_1 else Activation.NONE
+    pool = replace(averaged.attrs, activation=within)
+    mean = Translated(op="AVERAGE_POOL_2D", args=(squares,), attrs=pool).giving(site.result)
+    root = Translated(op="SQRT", args=(mean,), attrs=Attrs())
+    if wanted is not Activation.RELU6:
+        return root
+    return Translated(op="RELU6", args=(root.giving(site.result),), attrs=Attrs())
+
+
 def pool_2d(site: Site) -> Translated:
     """AVERAGE_POOL_2D and MAX_POOL_2D."""
     site.need_inputs(1, 1)
@@ -96,7 +123,7 @@ def pool_2d(site: Site) -> Translated:
     window = int(options.FilterHeight()), int(options.FilterWidth())
     if min(window) < 1:
         raise Refused("E303", f"window {window[0]}x{window[1]} must be positive")
-    axes = _axes(options, _extents(image.type, "image"), window)
+    axes = _axes(options, extents_of(image.type, "image"), window)
     rows, columns = (axis.cut() if axis.room >= 0 else axis for axis in axes)
     attrs = PoolAttrs(
         window=(rows.window, columns.window),
@@ -107,13 +134,15 @@ def pool_2d(site: Site) -> Translated:
     return Translated(op=site.operator.name, args=(image,), attrs=attrs)
 
 
-def _extents(value: TensorType, what: str) -> Pair:
+def extents_of(value: TensorType, what: str) -> Pair:
+    """Rows and columns of an NHWC image; raises Refused for another rank."""
     if len(value.shape) != 4:
         raise Refused("E303", f"the {what} has shape {list(value.shape)}, needs 4 dimensions")
     return value.shape[1], value.shape[2]
 
 
-def _positive(pair: Pair, what: str) -> Pair:
+def positive(pair: Pair, what: str) -> Pair:
+    """`pair`; raises Refused unless both are above zero."""
     if min(pair) < 1:
         raise Refused("E303", f"{what} {pair[0]}x{pair[1]} must be positive")
     return pair
@@ -121,23 +150,23 @@ def _positive(pair: Pair, what: str) -> Pair:
 
 def _weighted_axes(options: Any, image: TensorType, weights: TensorType) -> tuple[WindowAxis, WindowAxis]:
     """Rows and columns of a convolution. Every weight stays; a dilation is no larger than what matters."""
-    window = _extents(weights, "weights")
-    dilation = _positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
-    rows, columns = _axes(options, _extents(image, "image"), window, dilation)
+    window = extents_of(weights, "weights")
+    dilation = positive((int(options.DilationHFactor()), int(options.DilationWFactor())), "dilation")
+    rows, columns = _axes(options, extents_of(image, "image"), window, dilation)
     return rows.near() if rows.room >= 0 else rows, columns.near() if columns.room >= 0 else columns
 
 
 def _axes(options: Any, image: Pair, window: Pair, dilation: Pair = (1, 1)) -> tuple[WindowAxis, WindowAxis]:
     """Rows and columns as the file has them, SAME and VALID in elements on each side."""
-    stride = _positive((int(options.StrideH()), int(options.StrideW())), "stride")
+    stride = positive((int(options.StrideH()), int(options.StrideW())), "stride")
     code = int(options.Padding())
     if code not in (Padding.VALID, Padding.SAME):
         raise Refused("E303", f"padding number {code} does not exist")
     rows, columns = axes_of(image, window, stride=stride, padding=Padding2D(), dilation=dilation)
-    return (rows, columns) if code == Padding.VALID else (_same(rows), _same(columns))
+    return (rows, columns) if code == Padding.VALID else (same_padding(rows), same_padding(columns))
 
 
-def _same(axis: WindowAxis) -> WindowAxis:
+def same_padding(axis: WindowAxis) -> WindowAxis:
     """With SAME padding. Source: ComputePaddingWithOffset, TFLite kernels/padding.h."""
     results = -(-axis.extent // axis.stride)
     total = max((results - 1) * axis.stride + axis.reach - axis.extent, 0)

@@ -45,6 +45,15 @@ class PoolAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ResizeAttrs(Attrs):
+    """RESIZE_BILINEAR (and RESIZE_NEAREST_NEIGHBOR) to `size`, rows and columns."""
+
+    size: tuple[int, int]
+    align_corners: bool = False
+    half_pixel_centers: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MeanAttrs(Attrs):
     """MEAN, SUM, REDUCE_MAX, REDUCE_MIN over `axes` (non-negative, ascending)."""
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_resize.h -- RESIZE_BILINEAR for one element type. Included by its kernels only, which have
+ *
+ *   place_of(params, i, rows, &weight): the pixel in front of result i along the rows or columns,
+ *     and the weight of the one behind it; 0 where there is none;
+ *   mix(a, b, c, d, down, beside): one element from those at top left, bottom left, top right and
+ *     bottom right, by the weights of the lower and of the right ones.
+ */
+#ifndef CG_RESIZE_H
+#define CG_RESIZE_H
+
+#include "cg_kernels_families.h"
+
+#define CG_DEFINE_RESIZE(name, params_type, element, weight)                                       \
+    static element *resize_row(const params_type *p, const element *top, const element *bottom,    \
+                               weight down, element *output)                                       \
+    {                                                                                              \
+        for (int32_t x = 0; x < p->out_columns; x++) {                                             \
+            weight beside = 0;                                                                     \
+            const int32_t left = place_of(p, x, false, &beside) * p->channels;                     \
+            const int32_t right = left + ((beside > 0) ? p->channels : 0);                         \
+            for (int32_t c = 0; c < p->channels; c++) {                                            \
+                *output++ = mix(top[left + c], bottom[left + c], top[right + c],                   \
+                                bottom[right + c], down, beside);                                  \
+            }                                                                                      \
+        }                                                                                          \
+        return output;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    void name(const params_type *params, const element *input, element *output)                    \
+    {                                                                                              \
+        const int32_t row = params->columns * params->channels;                                    \
+        for (int32_t n = 0; n < params->batches; n++) {                                            \
+            for (int32_t y = 0; y < params->out_rows; y++) {                                       \
+                weight down = 0;                                                                   \
+                const element *const top = &input[place_of(params, y, true, &down) * row];         \
+                output = resize_row(params, top, &top[(down > 0) ? row : 0], down, output);        \
+            }                                                                                      \
+            input += params->rows * row;                                                           \
+        }                                                                                          \
+    }
+
+#endif /* CG_RESIZE_H */
