@@ -47,11 +47,7 @@ FLOAT = (
     "mlperf_tiny/vww_96_float",
     "tflm/hello_world_float",
 )
-SINGLE = tuple(
-    key
-    for key in sorted(index())
-    if key.startswith("seanet_") and not key.startswith("seanet_transpose_conv/")
-)
+SINGLE = tuple(key for key in sorted(index()) if key.startswith("seanet_"))
 """One operator on int16 (weights int8)."""
 OVERWRITTEN = {
     "mlperf_tiny/pretrainedResnet": (2, 6, 10),

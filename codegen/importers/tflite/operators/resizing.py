@@ -165,13 +165,14 @@ class _Axis:
 
 
 def transpose_conv(site: Site) -> Translated:
-    """TRANSPOSE_CONV: weights OHWI; the shape of the result is a constant."""
+    """TRANSPOSE_CONV: weights OHWI. The shape of the result is a constant; where an exporter left it to the
+    caller, the one that the file states holds, as in tflite-micro."""
     options: Any = site.options(TransposeConvOptions)
     activation = site.activation(int(options.FusedActivationFunction()))
     image, weights, bias = site.weighted((2, 1, 3))
     if bias is not None and image.type.dtype is DType.INT16 and bias.type.dtype is not DType.INT64:
         site.unsupported(f"an int16 image with a bias of {bias.type.dtype.value}, supported is int64")
-    shape = site.numbers(0, "the result's shape")
+    shape = site.result.shape if site.is_computed(0) else site.numbers(0, "the result's shape")
     if len(shape) != 4 or min(shape) < 1:
         raise Refused("E303", f"the result's shape {list(shape)} needs 4 positive extents")
     rows, columns = _transposed_axes(options, image.type, weights.type, (shape[1], shape[2]))

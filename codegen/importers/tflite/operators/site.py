@@ -241,6 +241,10 @@ class Site:
             )
         return self._values.tensors.numbers(index, limit)
 
+    def is_computed(self, position: int) -> bool:
+        """Whether input `position` is known only while the model runs."""
+        return self.has(position) and self._values.is_computed(self.operator.inputs[position])
+
     def constant_data(self, position: int) -> np.ndarray:
         """Data of the constant input `position`."""
         return self._values.tensors.constant(self.operator.inputs[position]).data
