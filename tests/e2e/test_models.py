@@ -24,7 +24,6 @@ from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, measure, request, used_pools
 from codegen.errors import CodegenError
-from codegen.importers import load
 from codegen.plan.models.joint import together
 from codegen.program.interface import IoMode
 from codegen.program.problem import BufferKind
