@@ -188,7 +188,8 @@ void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, 
 
 /* ---- resizing ------------------------------------------------------------------------------ */
 
-/* Result i of an axis is at i * step + start, in units of 2^-10 of a pixel; images have NHWC layout. */
+/* Result i of an axis is at i * step + start, in units of 2^-10 of a pixel; images have NHWC
+ * layout. */
 typedef struct {
     int32_t batches;
     int32_t rows;
