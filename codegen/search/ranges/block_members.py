@@ -56,7 +56,7 @@ def _layer(let: Let, stage: BlockStage, binder: Binder) -> PrimFunc:
         raise Unlike(f"{let.where}: {refusal}", (step_key(let), kernel.name))
     bound = replace(binder.bind(kernel, let, stage.name), let=let)
     if not can_fuse(bound) or bound.rows is None or stage.kernel is None:
-        raise Unlike(f"{let.where} does not go row by row there", (step_key(let), kernel.name))
+        raise Unlike(f"{let.where} does not go row by row there")
     if bound.rows.symbol != stage.kernel.symbol:
         text = f"{let.where}: {bound.rows.symbol} runs it at some sizes, {stage.kernel.symbol} at the largest"
         raise Unlike(text, (step_key(let), kernel.name))

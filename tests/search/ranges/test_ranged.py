@@ -13,11 +13,13 @@ from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.ir.formulas import constant_of, text
 from codegen.kernels.call import formulas_in
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
 from codegen.program.size_ranges import breakpoints, looked_at, named_values, number_at, turns
+from codegen.search.ranges import block_members
 from codegen.search.ranges import ranged as ranged_sizes
 from tests.search.ranges.networks import (
     NETWORKS,
@@ -149,6 +151,19 @@ def test_a_block_goes_along_the_range(tmp_path: Path) -> None:
     assert found.memory.peak_bytes(POOL) == alone.memory.peak_bytes(POOL) == 16 * 40 + 744
 
 
+def test_where_a_block_fails_at_some_size_the_range_goes_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fits_from_12_rows(prim: PrimFunc) -> bool:
+        return prim.let.var.type.shape[1] >= 12
+
+    monkeypatch.setattr(block_members, "can_fuse", fits_from_12_rows)
+    found = planned(rows(), tmp_path, "host", "T=8..30")
+    assert not any(prim.block for prim in found.steps.prim_funcs)
+    assert found.ranges is not None
+    assert found.ranges.proved
+
+
 def test_of_many_sizes_all_turns_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few members are made; those at both sides of the turn are among them, found from all sizes."""
     every = planned(overlapping(), tmp_path, "mps2-an386", "x0.1=50..80").ranges
@@ -194,11 +209,11 @@ def limited(dim: str, folder: Path) -> Program:
 
 
 def test_an_open_range_ends_where_the_next_size_fits_no_plan(tmp_path: Path) -> None:
-    ranges = limited("T=200..", tmp_path).ranges
+    ranges = limited("T=350..", tmp_path).ranges
     assert ranges is not None
     assert ranges.open_end is not None
     [symbol] = ranges.symbols
-    assert (symbol.low, symbol.high) == (200, 372)
+    assert (symbol.low, symbol.high) == (350, 372)
     assert ranges.peaks["sram"][-1].planned_bytes <= 3000
     assert ranges.open_end.proved
     assert ranges.open_end.bound_bytes > 3000
@@ -208,9 +223,9 @@ def test_an_open_range_ends_where_the_next_size_fits_no_plan(tmp_path: Path) -> 
 
 def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path) -> None:
     with pytest.raises(DoesNotFit) as caught:
-        limited("T=200..400", tmp_path)
+        limited("T=370..374", tmp_path)
     [short] = caught.value.shortages
-    assert short.sizes == "sizes up to T=372 fit: --dim T=200..372"
+    assert short.sizes == "sizes up to T=372 fit: --dim T=370..372"
     with pytest.raises(DoesNotFit) as none:
-        limited("T=380..400", tmp_path)
+        limited("T=380..381", tmp_path)
     assert none.value.shortages[0].sizes == "no size fits, not even T=380"
