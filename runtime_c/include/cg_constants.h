@@ -32,8 +32,7 @@ typedef struct {
 /*
  * Whether `image`, of which there are `size_bytes`, is one that the code can use: CG_OK, or the
  * first that does not hold of CG_ERR_NULL_POINTER, CG_ERR_CONSTANTS_ALIGNMENT, _SIZE, _FORMAT,
- * _ABI, _LAYOUT, _CONTENT. Nothing behind `size_bytes` is read. The sum goes by half bytes, with a
- * table of 64 bytes; it finds what went wrong by accident, it is no signature.
+ * _ABI, _LAYOUT, _CONTENT. Nothing behind `size_bytes` is read.
  */
 CG_CHECK_RESULT cg_status cg_check_constants(const void *image, uint32_t size_bytes,
                                              const cg_constants_expected *expected);

@@ -32,7 +32,11 @@ typedef enum {
     CG_ERR_CONSTANTS_ABI = 10,     /* its header is of another version */
     CG_ERR_CONSTANTS_LAYOUT = 11,  /* it was made for other code */
     CG_ERR_CONSTANTS_CONTENT = 12, /* its bytes are not those that were written */
-    CG_ERR_SIZE = 13               /* a size is outside its range */
+    CG_ERR_SIZE = 13,              /* a size is outside its range */
+    CG_ERR_STATE_SIZE = 14,
+    CG_ERR_STATE_FORMAT = 15, /* it does not begin like saved state */
+    CG_ERR_STATE_LAYOUT = 16, /* it is of another model, or of other state */
+    CG_ERR_STATE_CONTENT = 17 /* its bytes are not those that were saved */
 } cg_status;
 
 #if defined(__GNUC__) || defined(__clang__)

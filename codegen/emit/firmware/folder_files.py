@@ -14,7 +14,14 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from codegen import resources
 from codegen.emit.c.c_text import fill
-from codegen.emit.values.copies import STAGE_HEADER, STAGE_SOURCE, UNPACK_HEADER, UNPACK_SOURCE
+from codegen.emit.values.copies import (
+    STAGE_HEADER,
+    STAGE_SOURCE,
+    STATE_HEADER,
+    STATE_SOURCE,
+    UNPACK_HEADER,
+    UNPACK_SOURCE,
+)
 from codegen.emit.values.model_data import CHECK_SOURCE
 from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
 from codegen.program.program import Bundle, Program, uses_second_core
@@ -69,6 +76,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
     runtime = resources.folder("runtime_c")
     names = {source for program in programs for prim in program.steps.prim_funcs for source in prim.sources}
     names |= {CHECK_SOURCE for program in programs if program.interface.external}
+    names |= {STATE_SOURCE for program in programs if program.signature.states}
     names |= {STAGE_SOURCE for program in programs if program.constants.copied}
     names |= {UNPACK_SOURCE for program in programs if program.constants.unpacked}
     names |= {CORE1_SOURCE} if uses_second_core(programs) else set[str]()
@@ -79,6 +87,7 @@ def kernel_files(programs: Sequence[Program]) -> Mapping[str, str]:
 def kernel_headers(program: Program) -> tuple[str, ...]:
     """The runtime's headers that a model's source includes for what its steps call."""
     headers = {header for prim in program.steps.prim_funcs if prim.symbol for header in prim.headers}
+    headers |= {STATE_HEADER} if program.signature.states else set[str]()
     headers |= {STAGE_HEADER} if program.constants.copied else set[str]()
     headers |= {UNPACK_HEADER} if program.constants.unpacked else set[str]()
     headers |= {CORE1_HEADER} if uses_second_core([program]) else set[str]()

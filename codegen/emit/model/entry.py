@@ -21,6 +21,8 @@ from codegen.emit.values.copies import (
     stagings,
     start_text,
     state_copies,
+    state_layout,
+    state_parts,
     state_resets,
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
@@ -101,6 +103,9 @@ class EntryView:
     """The function that copies constants at start-up, and its state; empty if there are none."""
     state_resets: tuple[str, ...]
     """Statements that set all state to what the first inference finds."""
+    state_parts: tuple[tuple[str, int], ...]
+    """(C address, bytes) of what is saved of it."""
+    state_layout: str
 
 
 def core1_functions(program: Program) -> tuple[str, ...]:
@@ -179,6 +184,8 @@ class _Entry:
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
             start=start_text(self.program, self.places, self.linked),
             state_resets=state_resets(self.program, self.places),
+            state_parts=state_parts(self.program, self.places),
+            state_layout=state_layout(self.program),
         )
 
     def _pointers(self) -> Iterator[str]:

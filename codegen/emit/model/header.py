@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codegen.emit.c.c_text import fill
 from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro, reader_name
-from codegen.emit.values.copies import has_start
+from codegen.emit.values.copies import has_start, saved_state_bytes
 from codegen.emit.values.locations import Places, TensorView, callers_views, used_pools
 from codegen.emit.values.model_data import constant_macros
 from codegen.kernels.block import Count
@@ -30,7 +30,8 @@ def entry_function(program: Program) -> str:
 def other_functions(program: Program) -> tuple[str, ...]:
     """Further functions that an application calls and the entry function does not."""
     constants = (f"{program.name}_set_constants",) if program.interface.external else ()
-    return (*constants, *((f"{program.name}_reset",) if program.signature.states else ()))
+    state = ("reset", "save", "load") if program.signature.states else ()
+    return (*constants, *(f"{program.name}_{word}" for word in state))
 
 
 def stack_bytes(program: Program, sizes: ElfSizes) -> int | None:
@@ -210,6 +211,8 @@ class HeaderView:
     outputs: tuple[TensorView, ...]
     stream: StreamView | None
     states: tuple[StateView, ...]
+    saved_state_bytes: int
+    """As `<model>_save` writes it."""
     sizes: "SizesView | None"
     """Sizes that are known at run time only."""
     has_start: bool
@@ -246,6 +249,7 @@ def header_view(program: Program, places: Places, version: str) -> HeaderView:
                 program.signature.states, program.signature.state_tensors, strict=True
             )
         ),
+        saved_state_bytes=saved_state_bytes(program),
         sizes=_sizes(program, places, (*inputs, *outputs)),
         has_start=has_start(program),
         parameters=(*pools, "inputs", "outputs", *(("dims",) if program.ranges else ())),

@@ -1,6 +1,7 @@
 """Bytes that are set around calls: copies of linked constants in faster memory, constants that are stored
 compressed and decoded, state that one inference leaves to the next."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,7 +10,7 @@ import numpy as np
 from codegen.emit.c.c_text import statement
 from codegen.emit.c.spelling import array_type
 from codegen.emit.values.locations import Places, PoolBytes
-from codegen.emit.values.model_data import byte_rows
+from codegen.emit.values.model_data import byte_rows, hash_words
 from codegen.kernels.call import Split
 from codegen.program.constants import Staged, Unpacking
 from codegen.program.interface import IoTensor
@@ -18,6 +19,11 @@ from codegen.program.program import Program
 STAGE_HEADER, STAGE_SOURCE = "cg_stage_copy.h", "kernels/portable/stage_copy.c"
 UNPACK_HEADER, UNPACK_SOURCE = "cg_unpack.h", "kernels/portable/unpack.c"
 """The runtime's headers and sources for them, which only models with such constants get."""
+STATE_HEADER, STATE_SOURCE = "cg_state.h", "support/state.c"
+"""Those that only models with state get."""
+
+_STATE_HEADER_BYTES = 28
+"""`cg_state_header`: magic, size, layout, CRC-32."""
 
 _MEMORY = "c/steps/memory.c.j2"
 """Template of the statements that copy, decode or set bytes around a call."""
@@ -137,6 +143,27 @@ def state_resets(program: Program, places: Places) -> tuple[str, ...]:
             zip(program.signature.states, program.signature.state_tensors, strict=True)
         )
     )
+
+
+def state_parts(program: Program, places: Places) -> tuple[tuple[str, int], ...]:
+    """(C address, bytes) of all state, in the order in which it is saved."""
+    return tuple((_address(places, old), old.type.size_bytes) for old, _ in program.signature.state_tensors)
+
+
+def saved_state_bytes(program: Program) -> int:
+    """Bytes of state as `<model>_save` writes it; 0 where there is none."""
+    sizes = [old.type.size_bytes for old, _ in program.signature.state_tensors]
+    return _STATE_HEADER_BYTES + sum(sizes) if sizes else 0
+
+
+def state_layout(program: Program) -> str:
+    """Four words, in C, of what saved state is of: the model's file; name, type and bytes of each part."""
+    parts = [
+        f"{old.origin or old.field}\0{old.type.dtype.value}\0{old.type.size_bytes}\0"
+        for old, _ in program.signature.state_tensors
+    ]
+    text = "".join([f"{program.metadata['sha256']}\0", *parts])
+    return hash_words(hashlib.sha256(text.encode()).digest())
 
 
 def _reset(address: str, initial: bytes, name: str) -> str:

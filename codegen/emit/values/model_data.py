@@ -356,8 +356,13 @@ def image_view(bundle: Bundle, digest: bytes) -> ImageView:
         size_bytes=end,
         size_macro=f"{name}_constants_size".upper(),
         parts=tuple(parts),
-        layout=", ".join(f"0x{word:08x}u" for word in struct.unpack("<4I", digest[:16])),
+        layout=hash_words(digest),
     )
+
+
+def hash_words(digest: bytes) -> str:
+    """The first four words of a hash, in C."""
+    return ", ".join(f"0x{word:08x}u" for word in struct.unpack("<4I", digest[:16]))
 
 
 def _offsets(pools: Iterable[ConstantPool]) -> list[tuple[ConstantPool, int]]:

@@ -36,6 +36,7 @@
 #include <string.h>
 
 #include "cg_kernels.h"
+#include "cg_state.h"
 
 #include "lasting_data.h"
 
@@ -116,6 +117,34 @@ static void copy_tensor(void *to, const void *from, size_t size_bytes)
 void lasting_reset(void)
 {
     memset(&lasting_sram_pool[0x018], 0xfd, 4u);
+}
+
+cg_status lasting_save(void *image, uint32_t size_bytes)
+{
+    static const cg_state_part parts[] = {
+        {&lasting_sram_pool[0x018], 4u},
+    };
+    const cg_state state = {
+        .parts = parts,
+        .count = 1u,
+        .size_bytes = LASTING_STATE_BYTES,
+        .layout = {0xe9a1fa04u, 0xa5e28232u, 0x264850e3u, 0xb8ebd765u},
+    };
+    return cg_save_state(&state, image, size_bytes);
+}
+
+cg_status lasting_load(const void *image, uint32_t size_bytes)
+{
+    static const cg_state_part parts[] = {
+        {&lasting_sram_pool[0x018], 4u},
+    };
+    const cg_state state = {
+        .parts = parts,
+        .count = 1u,
+        .size_bytes = LASTING_STATE_BYTES,
+        .layout = {0xe9a1fa04u, 0xa5e28232u, 0x264850e3u, 0xb8ebd765u},
+    };
+    return cg_load_state(&state, image, size_bytes);
 }
 
 /* ---- entry function ------------------------------------------------------------------- */

@@ -36,6 +36,7 @@
 #include <string.h>
 
 #include "cg_kernels.h"
+#include "cg_state.h"
 
 #include "cg_constants.h"
 
@@ -239,6 +240,56 @@ cg_status lasting_reset(const lasting_workspace_pools *pools)
     }
     memset(&pools->sram[0x018], 0xfd, 4u);
     return CG_OK;
+}
+
+cg_status lasting_save(const lasting_workspace_pools *pools, void *image, uint32_t size_bytes)
+{
+    if ((pools == NULL) || (pools->sram == NULL) || (pools->ccm == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    if ((pools->sram_size_bytes < LASTING_SRAM_POOL_SIZE) ||
+        (pools->ccm_size_bytes < LASTING_CCM_POOL_SIZE)) {
+        return CG_ERR_POOL_SIZE;
+    }
+    if (((uintptr_t)pools->sram % LASTING_SRAM_POOL_ALIGNMENT != 0u) ||
+        ((uintptr_t)pools->ccm % LASTING_CCM_POOL_ALIGNMENT != 0u)) {
+        return CG_ERR_POOL_ALIGNMENT;
+    }
+    const cg_state_part parts[] = {
+        {&pools->sram[0x018], 4u},
+    };
+    const cg_state state = {
+        .parts = parts,
+        .count = 1u,
+        .size_bytes = LASTING_STATE_BYTES,
+        .layout = {0xe9a1fa04u, 0xa5e28232u, 0x264850e3u, 0xb8ebd765u},
+    };
+    return cg_save_state(&state, image, size_bytes);
+}
+
+cg_status lasting_load(const lasting_workspace_pools *pools, const void *image, uint32_t size_bytes)
+{
+    if ((pools == NULL) || (pools->sram == NULL) || (pools->ccm == NULL)) {
+        return CG_ERR_NULL_POINTER;
+    }
+    if ((pools->sram_size_bytes < LASTING_SRAM_POOL_SIZE) ||
+        (pools->ccm_size_bytes < LASTING_CCM_POOL_SIZE)) {
+        return CG_ERR_POOL_SIZE;
+    }
+    if (((uintptr_t)pools->sram % LASTING_SRAM_POOL_ALIGNMENT != 0u) ||
+        ((uintptr_t)pools->ccm % LASTING_CCM_POOL_ALIGNMENT != 0u)) {
+        return CG_ERR_POOL_ALIGNMENT;
+    }
+    const cg_state_part parts[] = {
+        {&pools->sram[0x018], 4u},
+    };
+    const cg_state state = {
+        .parts = parts,
+        .count = 1u,
+        .size_bytes = LASTING_STATE_BYTES,
+        .layout = {0xe9a1fa04u, 0xa5e28232u, 0x264850e3u, 0xb8ebd765u},
+    };
+    return cg_load_state(&state, image, size_bytes);
 }
 
 /* ---- entry function ------------------------------------------------------------------- */

@@ -130,6 +130,23 @@ const int8_t *lasting_output_sum(const lasting_workspace_pools *pools);
  */
 CG_CHECK_RESULT cg_status lasting_reset(const lasting_workspace_pools *pools);
 
+/* Bytes of saved state. */
+#define LASTING_STATE_BYTES 32u
+
+/*
+ * Writes the state between two inferences to `image`, LASTING_STATE_BYTES bytes outside the pools,
+ * and puts it back: through sleep, a reset, or an update of firmware with the same model. What is
+ * put back is looked at first.
+ *
+ * Both return CG_OK, CG_ERR_NULL_POINTER, CG_ERR_POOL_SIZE, CG_ERR_POOL_ALIGNMENT or
+ * CG_ERR_STATE_SIZE, lasting_load also CG_ERR_STATE_FORMAT, CG_ERR_STATE_LAYOUT (another model's)
+ * or CG_ERR_STATE_CONTENT (damaged). Then nothing has been written.
+ */
+CG_CHECK_RESULT cg_status lasting_save(const lasting_workspace_pools *pools, void *image,
+                                       uint32_t size_bytes);
+CG_CHECK_RESULT cg_status lasting_load(const lasting_workspace_pools *pools, const void *image,
+                                       uint32_t size_bytes);
+
 /*
  * Runs one inference. A pointer to an input is copied from before the first step, a pointer to an
  * output is copied to after the last. A NULL pointer means that the input is already in its place,
