@@ -15,14 +15,14 @@ from codegen.emit.model.structs import (
     struct_text,
 )
 from codegen.emit.values.copies import (
+    SavedState,
     calls_by_groups,
     is_split,
+    saved_state,
     staged_addresses,
     stagings,
     start_text,
     state_copies,
-    state_layout,
-    state_parts,
     state_resets,
 )
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, step_note
@@ -103,9 +103,7 @@ class EntryView:
     """The function that copies constants at start-up, and its state; empty if there are none."""
     state_resets: tuple[str, ...]
     """Statements that set all state to what the first inference finds."""
-    state_parts: tuple[tuple[str, int], ...]
-    """(C address, bytes) of what is saved of it."""
-    state_layout: str
+    saved: SavedState
 
 
 def core1_functions(program: Program) -> tuple[str, ...]:
@@ -184,8 +182,7 @@ class _Entry:
             user_kernels=tuple(sorted({prim.symbol for prim in prims if prim.user_source})),
             start=start_text(self.program, self.places, self.linked),
             state_resets=state_resets(self.program, self.places),
-            state_parts=state_parts(self.program, self.places),
-            state_layout=state_layout(self.program),
+            saved=saved_state(self.program, self.places),
         )
 
     def _pointers(self) -> Iterator[str]:

@@ -4,6 +4,7 @@ compressed and decoded, state that one inference leaves to the next."""
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -145,25 +146,31 @@ def state_resets(program: Program, places: Places) -> tuple[str, ...]:
     )
 
 
-def state_parts(program: Program, places: Places) -> tuple[tuple[str, int], ...]:
-    """(C address, bytes) of all state, in the order in which it is saved."""
-    return tuple((_address(places, old), old.type.size_bytes) for old, _ in program.signature.state_tensors)
-
-
 def saved_state_bytes(program: Program) -> int:
     """Bytes of state as `<model>_save` writes it; 0 where there is none."""
     sizes = [old.type.size_bytes for old, _ in program.signature.state_tensors]
     return _STATE_HEADER_BYTES + sum(sizes) if sizes else 0
 
 
-def state_layout(program: Program) -> str:
-    """Four words, in C, of what saved state is of: the model's file; name, type and bytes of each part."""
-    parts = [
-        f"{old.origin or old.field}\0{old.type.dtype.value}\0{old.type.size_bytes}\0"
-        for old, _ in program.signature.state_tensors
-    ]
-    text = "".join([f"{program.metadata['sha256']}\0", *parts])
-    return hash_words(hashlib.sha256(text.encode()).digest())
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SavedState:
+    """What `<model>_save` and `<model>_load` know of the state."""
+
+    parts: tuple[tuple[str, int], ...]
+    """(C address, bytes), in the order in which they are saved."""
+    layout: str
+    """Four words, in C, that say what it is of: the model's file; name, type and bytes of each part."""
+
+
+def saved_state(program: Program, places: Places) -> SavedState:
+    """That of a program."""
+    olds = [old for old, _ in program.signature.state_tensors]
+    named = [f"{old.origin or old.field}\0{old.type.dtype.value}\0{old.type.size_bytes}\0" for old in olds]
+    text = "".join([f"{program.metadata['sha256']}\0", *named])
+    return SavedState(
+        parts=tuple((_address(places, old), old.type.size_bytes) for old in olds),
+        layout=hash_words(hashlib.sha256(text.encode()).digest()),
+    )
 
 
 def _reset(address: str, initial: bytes, name: str) -> str:
