@@ -1,6 +1,7 @@
 """Single int8 layers on a board: instructions per multiply-accumulate, the board's kernels beside portable C.
 
 python benchmarks/layers.py --board microbit
+python benchmarks/layers.py --board mps2-an386 --int4
 python benchmarks/layers.py --board benchmarks/boards/mps2-an385-v6m.toml --layers 1x1 3x3
 
 Instructions of an inference under QEMU's `-icount shift=0`, where results equal the reference. A layer that
@@ -48,6 +49,8 @@ class Layer:
     outputs: int = 0
     stride: int = 1
     relu: bool = False
+    is_int4: bool = False
+    """Of its weights; of the file's, what a kernel makes of them is its choice."""
 
     @property
     def name(self) -> str:
@@ -57,7 +60,7 @@ class Layer:
         kind = "dw" if self.outputs == 0 else ""
         stride = f"s{self.stride}" if self.stride > 1 else ""
         end = f"->{self.outputs}" if self.outputs else ""
-        relu = " relu" if self.relu else ""
+        relu = (" relu" if self.relu else "") + (" int4" if self.is_int4 else "")
         return f"{kind}{self.kernel[0]}x{self.kernel[1]}{stride} {'x'.join(map(str, self.image))}{end}{relu}"
 
     def build(self) -> bytes:
@@ -78,8 +81,11 @@ class Layer:
         x = model.tensor("x", image, scale=SCALE, zero_point=-3)
         zeros = [0] * channels
         axis = 0 if self.outputs else 3
-        data = rng.integers(-127, 128, dims).astype(np.int8)
-        weights = model.tensor("w", dims, scale=scales, zero_point=zeros, axis=axis, data=data)
+        low, high = (-8, 8) if self.is_int4 else (-127, 128)
+        factor *= 16 if self.is_int4 else 1
+        data = rng.integers(low, high, dims).astype(np.int8)
+        kind = "int4" if self.is_int4 else "int8"
+        weights = model.tensor("w", dims, kind, scale=scales, zero_point=zeros, axis=axis, data=data)
         bias = model.tensor(
             "b",
             (channels,),
@@ -219,16 +225,36 @@ def show(layers: Sequence[Layer], board: Board) -> None:
         print(line.format(layer.name, ours.kernel, ours.rows, *words), flush=True)
 
 
+def show_int4(layers: Sequence[Layer], board: Board) -> None:
+    """The table of int4 weights beside int8 ones: a line for each layer."""
+    line = "{:<26} {:<26} {:>12} {:>12} {:>6} {:>10} {:>10} {:>6}"
+    heads = ("instructions", "with int8", "ratio", "constants", "with int8", "ratio")
+    print(line.format(f"int4 on {board.name}", "kernel", *heads))
+    for layer in layers:
+        narrow = run(replace(layer, is_int4=True), board, is_portable=False)
+        wide = run(layer, board, is_portable=False)
+        words = (
+            f"{narrow.instructions:,}",
+            f"{wide.instructions:,}",
+            f"{narrow.instructions / wide.instructions:.3f}",
+            f"{narrow.constant_bytes:,}",
+            f"{wide.constant_bytes:,}",
+            f"{narrow.constant_bytes / wide.constant_bytes:.3f}",
+        )
+        print(line.format(layer.name, narrow.kernel, *words), flush=True)
+
+
 def main() -> int:
     """Measure and print."""
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--board", required=True, help="name or .toml file")
     parser.add_argument("--layers", nargs="+", default=[""], help="only layers whose name begins so")
+    parser.add_argument("--int4", action="store_true", help="int4 weights beside int8 ones")
     wanted = parser.parse_args()
     layers = [layer for layer in LAYERS if layer.name.startswith(tuple(wanted.layers))]
     try:
-        show(layers, boards.load_board(wanted.board))
+        (show_int4 if wanted.int4 else show)(layers, boards.load_board(wanted.board))
     except CodegenError as error:
         print(error, file=sys.stderr)
         return int(error.exit_code)

@@ -3,7 +3,7 @@
  * cg_conv2d_dsp_parts.h -- 2-D convolution, int8, DSP extension: any window, stride, dilation,
  * padding. The text of conv2d_s8_dsp.c, conv2d_2_s8_dsp.c and conv2d_1_s8_dsp.c, which say by
  * CONV2D and CONV2D_ROW what their functions are called, and by MOST_PIXELS how large a tile may
- * be.
+ * be; conv2d_s4_dsp.c, which also says whose tiles these are and where their stream ends.
  *
  * This brings the windows of up to four pixels into the workspace; tile{4,2,1}_s8_dsp.S do the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
@@ -14,6 +14,13 @@
 
 #include "cg_conv_dsp_parts.h"
 #include "cg_conv_rows.h"
+
+#ifndef STREAM_END
+#define TILE4      cg_tile4_s8_dsp
+#define TILE2      cg_tile2_s8_dsp
+#define TILE1      cg_tile1_s8_dsp
+#define STREAM_END cg_stream_end_s8_dsp
+#endif
 
 /* Whether so many pixels are a tile of four, or of two: constant where there are no such tiles. */
 #define IS_FOUR(count) ((MOST_PIXELS > 2) && ((count) > 2))
@@ -66,7 +73,7 @@ APART static void start(conv_layer *layer, const cg_conv_params *params,
     }
     layer->pixels = (int32_t *)(void *)place;
     layer->tile.stream = weights->stream;
-    layer->tile.pairs_end = &weights->stream[(window->out.c / 2) * cg_pair_words_dsp(groups)];
+    layer->tile.pairs_end = STREAM_END(weights->stream, window->out.c, groups);
     layer->tile.groups = groups;
     layer->tile.out_zero = params->out_zero;
     layer->tile.is_odd = window->out.c % 2;
@@ -94,11 +101,11 @@ static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
 {
     const int32_t step = layer->params->window.out.c;
     if (IS_FOUR(count)) {
-        cg_tile4_s8_dsp(&layer->tile, output, step, (count == 4) ? step : 0);
+        TILE4(&layer->tile, output, step, (count == 4) ? step : 0);
     } else if (IS_TWO(count)) {
-        cg_tile2_s8_dsp(&layer->tile, output, step);
+        TILE2(&layer->tile, output, step);
     } else {
-        cg_tile1_s8_dsp(&layer->tile, output);
+        TILE1(&layer->tile, output);
     }
 }
 

@@ -29,6 +29,20 @@ static inline int32_t cg_pair_words_dsp(int32_t groups)
     return (2 * groups) + 5;
 }
 
+/* Behind the last pair of `outputs` channels in a stream; one that is left over follows it. */
+static inline const int32_t *cg_stream_end_s8_dsp(const int32_t *stream, int32_t outputs,
+                                                  int32_t groups)
+{
+    return &stream[(outputs / 2) * cg_pair_words_dsp(groups)];
+}
+
+/* Of int4 weights, where one that is left over has a pair of its own. */
+static inline const int32_t *cg_stream_end_s4_dsp(const int32_t *stream, int32_t outputs,
+                                                  int32_t groups)
+{
+    return &stream[((outputs + 1) / 2) * (groups + 5)];
+}
+
 /* One row of inputs as a pixel. */
 static inline cg_tile_dsp cg_fc_tile_dsp(const cg_fc_params *params, const int32_t *stream,
                                          const int32_t *pixels)
@@ -37,7 +51,7 @@ static inline cg_tile_dsp cg_fc_tile_dsp(const cg_fc_params *params, const int32
     const cg_tile_dsp tile = {
         .pixels = pixels,
         .stream = stream,
-        .pairs_end = &stream[(params->out_len / 2) * cg_pair_words_dsp(groups)],
+        .pairs_end = cg_stream_end_s8_dsp(stream, params->out_len, groups),
         .groups = groups,
         .out_zero = params->out_zero,
         .is_odd = params->out_len % 2,
@@ -64,6 +78,11 @@ void cg_tile2_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 void cg_tile1_narrow_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
+/* The same by int4 weights: `stream` and `pairs_end` are those of cg_conv2d_s4_dsp. */
+void cg_tile4_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
+void cg_tile2_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
+void cg_tile1_s4_dsp(const cg_tile_dsp *tile, int8_t *output);
+
 /*
  * Requantizes sums of one channel in place, all cases: what tiles call for a channel whose byte of
  * shifts has bit 7 set (or whose neighbour's has). `shift` holds that byte, above it their number.
@@ -87,5 +106,19 @@ void cg_gather4_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t grou
                              int32_t last_step, const int16_t *offsets);
 void cg_gather1_bytes_s8_dsp(const int8_t *source, int32_t *pixels, int32_t groups,
                              int32_t tile_bytes, const int16_t *offsets);
+
+/* One row of `count` inputs; behind them zeros up to a whole group. */
+static inline void cg_widen_row_dsp(const int8_t *input, int32_t count, int32_t *pixels)
+{
+    const int32_t groups = (count + 3) / 4;
+    if ((count % 4) == 0) {
+        cg_gather1_s8_dsp(input, pixels, groups, 4);
+        return;
+    }
+    cg_s16 *const values = (cg_s16 *)pixels;
+    for (int32_t k = 0; k < (4 * groups); k++) {
+        values[cg_place_dsp(k)] = (int16_t)((k < count) ? input[k] : 0);
+    }
+}
 
 #endif /* CG_CONV_DSP_PARTS_H */

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.builders import BUILDERS, CASES, depthwise_same_size, random_layer
+from tests.kernels.builders import BUILDERS, CASES, as_int4, depthwise_same_size, random_layer
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
     Layer,
@@ -173,7 +173,8 @@ class _Numbers:
         data = rng.integers(low, 128, shape, np.int8)
         if not self._plain and rng.random() < 0.15:
             data = np.full(shape, rng.choice([-128, 127]), np.int8)
-        return Operand(type=type_, data=data, constant=True)
+        weights = Operand(type=type_, data=data, constant=True)
+        return as_int4(weights) if rng.random() < 0.2 else weights
 
     def _bias(self, scales: tuple[float, ...], channels: int) -> Operand:
         """At times with accumulators that wrap."""

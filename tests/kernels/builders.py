@@ -48,7 +48,20 @@ def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> O
     data = rng.integers(-127, 128, shape, np.int8)
     if rng.random() < 0.2:
         data[...] = rng.choice([-128, 127])
-    return Operand(type=type_, data=data, constant=True)
+    weights = Operand(type=type_, data=data, constant=True)
+    return as_int4(weights) if dtype is DType.INT8 and rng.random() < 0.2 else weights
+
+
+def as_int4(weights: Operand) -> Operand:
+    """The upper half of each int8 weight, sixteen times its scale; as they are for a matrix by channel, which
+    no engine takes with int4."""
+    quantization = weights.type.quantization
+    assert quantization is not None
+    if len(weights.type.shape) == 2 and len(quantization.scales) > 1:
+        return weights
+    scales = tuple(16 * scale for scale in quantization.scales)
+    type_ = replace(weights.type, dtype=DType.INT4, quantization=replace(quantization, scales=scales))
+    return Operand(type=type_, data=weights.data >> 4, constant=True)
 
 
 def _bias(

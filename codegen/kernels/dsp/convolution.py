@@ -6,7 +6,7 @@ from dataclasses import replace
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import row_kernel
+from codegen.kernels.base.c_kernel import PortableKernel, row_kernel
 from codegen.kernels.base.forms import Form, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
@@ -16,12 +16,13 @@ from codegen.kernels.base.weighted import (
     DEPTHWISE,
     TiledConv,
     WeightedLayer,
+    WeightedOperator,
     conv_params,
     padding_pixel,
 )
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.packing import channels_of, stream
+from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, WeightStream, channels_of
 from codegen.kernels.dsp.price import conv_instructions
 from codegen.kernels.dsp.tiles import (
     dsp_tiling,
@@ -42,6 +43,14 @@ PIXEL_SOURCES = (
     "kernels/dsp/tile1_s8_dsp.S",
 )
 """Of tiles of one pixel."""
+INT4_PIXEL_SOURCES = (*PIXEL_SOURCES[:2], "kernels/dsp/tile1_s4_dsp.S")
+"""The same by int4 weights."""
+_INT4_SOURCES = (
+    *INT4_PIXEL_SOURCES,
+    "kernels/dsp/tile2_s4_dsp.S",
+    "kernels/dsp/gather4_s8_dsp.S",
+    "kernels/dsp/tile4_s4_dsp.S",
+)
 _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     1: PIXEL_SOURCES,
     2: (*PIXEL_SOURCES, "kernels/dsp/tile2_s8_dsp.S"),
@@ -63,9 +72,19 @@ class DspTiled(TiledConv):
 
     kernel_set = DSP
 
+    def __init__(
+        self, operator: WeightedOperator, portable: PortableKernel, most: int, weights: WeightStream
+    ) -> None:
+        super().__init__(operator, portable, most)
+        self.name = self.name.replace("_s8_", f"_{weights.suffix}_")
+        self.weights = weights
+        self.symbol = f"cg_conv2d_{weights.suffix}_dsp"
+        tiles = _INT4_SOURCES if weights.is_int4 else _TILE_SOURCES[most]
+        self.sources = (*tiles, f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
+
     def other_reason(self, let: Let) -> str | None:
-        """See `TiledConv.other_reason`; or a window that is too large to be read by bytes."""
-        reason = super().other_reason(let)
+        """See `TiledConv.other_reason`; other weights; or a window that is too large to be read by bytes."""
+        reason = super().other_reason(let) or self.weights.refusal(let)
         if reason is not None:
             return reason
         window = self.operator.window(let)
@@ -83,9 +102,9 @@ class DspTiled(TiledConv):
         linked = [
             LinkedConstant(
                 role="stream",
-                data=stream(channels),
+                data=self.weights.pack(channels),
                 alignment=4,
-                layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
+                layout=self.weights.layout,
             )
         ]
         if is_padded and by_words:
@@ -116,7 +135,7 @@ class DspTiled(TiledConv):
             reads=float(found.count * ((len(layer.weights) + 1) // 2)),
             writes=float(found.count),
         )
-        rows = row_kernel(let, "cg_conv2d_s8_dsp_row", window)
+        rows = row_kernel(let, f"{self.symbol}_row", window)
         row_space = replace(space, size_bytes=workspace_bytes(window, self.most, is_row=True))
         numbers = conv_params(let, window, activation_range(layer.activation, let.var.type))
         weights = CStruct(
@@ -135,8 +154,8 @@ class DspTiled(TiledConv):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_conv2d_s8_dsp",
-            sources=(*_TILE_SOURCES[self.most], _SOURCE),
+            symbol=self.symbol,
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=4 if by_words else 1,
             reads=(window.reads(window.image[3]),),
@@ -146,14 +165,15 @@ class DspTiled(TiledConv):
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
-            instructions=conv_instructions(window, channels, self.most),
+            instructions=conv_instructions(window, channels, self.most, is_int4=self.weights.is_int4),
             rows=None if rows is None else replace(rows, workspace=row_space),
         )
 
 
 for most in (4, 2, 1):
-    register(DspTiled(CONVOLUTION, CONV_2D_S8, most))
-    register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most))
+    register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
+    register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))
+register(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM))
 
 for most in (1, 2):
     register_form(

@@ -12,8 +12,15 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, rows_params
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.convolution import HEADER, PIXEL_SOURCES, DspTiled
-from codegen.kernels.dsp.packing import GROUP, channels_of, groups, stream
+from codegen.kernels.dsp.convolution import HEADER, INT4_PIXEL_SOURCES, PIXEL_SOURCES, DspTiled
+from codegen.kernels.dsp.packing import (
+    GROUP,
+    INT4_STREAM,
+    INT8_STREAM,
+    WeightStream,
+    channels_of,
+    groups,
+)
 from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
@@ -31,13 +38,15 @@ class DspFullyConnected(OneRowKernel):
 
     kernel_set, portable = DSP, FULLY_CONNECTED_S8
 
-    def __init__(self, *, is_narrow: bool) -> None:
-        self.is_narrow = is_narrow
-        self.name = "fully_connected_narrow_s8_dsp" if is_narrow else "fully_connected_s8_dsp"
+    def __init__(self, weights: WeightStream, *, is_narrow: bool = False) -> None:
+        self.weights, self.is_narrow = weights, is_narrow
+        self.name = f"fully_connected_{'narrow_' if is_narrow else ''}{weights.suffix}_dsp"
+        pixel = INT4_PIXEL_SOURCES if weights.is_int4 else PIXEL_SOURCES
+        self.sources = (*(_NARROW_SOURCES if is_narrow else pixel), f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
-        """Several rows; for the narrow kernel inputs that are no whole words."""
-        reason = super().other_reason(let)
+        """Several rows; other weights; for the narrow kernel inputs that are no whole words."""
+        reason = super().other_reason(let) or self.weights.refusal(let)
         if reason is None and self.is_narrow and arg_type(let, 1).shape[1] % GROUP:
             return f"the kernel {self.name} is for inputs by the multiple of {GROUP}"
         return reason
@@ -56,10 +65,7 @@ class DspFullyConnected(OneRowKernel):
             let=let,
             kernel=self.name,
             symbol=f"cg_{self.name}",
-            sources=(
-                *(_NARROW_SOURCES if self.is_narrow else PIXEL_SOURCES),
-                f"kernels/dsp/{self.name}.c",
-            ),
+            sources=self.sources,
             headers=(HEADER,),
             sub_steps=1 if self.is_narrow else 2,
             argument_stops=(1,) * len(let.call.args),
@@ -70,16 +76,16 @@ class DspFullyConnected(OneRowKernel):
             constants=(
                 LinkedConstant(
                     role="stream",
-                    data=stream(channels),
+                    data=self.weights.pack(channels),
                     alignment=4,
-                    layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
+                    layout=self.weights.layout,
                 ),
             ),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
             structs=(numbers,),
             call_args=(*_FIRST, *(() if self.is_narrow else (WorkspaceArg(name=_SPACE),)), ARGUMENT, RESULT),
-            instructions=row_instructions(channels, is_narrow=self.is_narrow),
-            split=None if outputs % _PAIR else self._split(outputs),
+            instructions=row_instructions(channels, is_narrow=self.is_narrow, is_int4=self.weights.is_int4),
+            split=None if outputs % _PAIR or self.weights.is_int4 else self._split(outputs),
         )
 
     def _split(self, outputs: int) -> Split:
@@ -98,6 +104,8 @@ class DspFullyConnected(OneRowKernel):
 
 
 for most in (4, 2):
-    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most))
-register(DspFullyConnected(is_narrow=False))
-register(DspFullyConnected(is_narrow=True))
+    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
+register(DspFullyConnected(INT8_STREAM))
+register(DspFullyConnected(INT8_STREAM, is_narrow=True))
+register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
+register(DspFullyConnected(INT4_STREAM))

@@ -9,15 +9,17 @@ does: SMMULR of 2a and m is round(a * m / 2^31); adding the sign and then the bi
 halves away from zero. It needs |2a| < 2^31, 1 <= s <= 31, and int8's whole range as the activation's.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ir import Let, TensorType
+from codegen.ir import DType, Let, TensorType
 from codegen.ir.ops import Activation
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer
 
 GROUP = 4
@@ -62,12 +64,10 @@ def groups(values: int) -> int:
 
 def stream(channels: Channels) -> NDArray[np.int32]:
     """The stream of all channels, weights padded with zeros to `groups(K)` groups."""
-    count, values = channels.weights.shape
-    length = groups(values)
+    count = len(channels.weights)
     # A multiplier of 0 has no form here; no weights and no bias give the same result.
     dead = channels.multipliers == 0
-    weights = np.zeros((count, length * GROUP), np.int8)
-    weights[:, :values] = np.where(dead[:, None], 0, channels.weights)
+    weights = _padded(channels)
     bias = np.where(dead, 0, channels.bias).astype(np.int32).view(np.uint32)[:, None]
     doubled = (np.where(dead, 1 << 30, channels.multipliers).astype(np.int64) * 2).astype(np.uint32)[:, None]
     codes, is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)
@@ -87,6 +87,77 @@ def stream(channels: Channels) -> NDArray[np.int32]:
         last = [bias[-1], weights[-1].view("<u4"), doubled[-1], code.astype(np.uint32)]
         found = np.concatenate([found, *last])
     return found.view(np.int32)
+
+
+def _padded(channels: Channels) -> NDArray[np.int8]:
+    """Weights of whole groups; zeros where the multiplier is 0."""
+    count, values = channels.weights.shape
+    weights = np.zeros((count, groups(values) * GROUP), np.int8)
+    weights[:, :values] = np.where(channels.multipliers[:, None] == 0, 0, channels.weights)
+    return weights
+
+
+def stream_s4(channels: Channels) -> NDArray[np.int32]:
+    """The stream of all channels whose weights are int4: a byte holds those of two."""
+    count = len(channels.weights)
+    even = _even(channels) if count % 2 else channels
+    weights = _padded(even)
+    paired = ((weights[1::2].astype(np.int32) << 4) + weights[::2] + 8).astype(np.int8)
+    words = paired.view("<i4")
+    pairs, length = words.shape
+    # The requantization, and where biases lie, is that of int8.
+    wide = stream(even).reshape(pairs, -1)
+    return np.concatenate([wide[:, :1], words, wide[:, 1:2], wide[:, 2 + 2 * length :]], axis=1).reshape(-1)
+
+
+def _even(channels: Channels) -> Channels:
+    """One channel of zeros more."""
+    return Channels(
+        weights=np.concatenate([channels.weights, np.zeros_like(channels.weights[:1])]),
+        bias=np.append(channels.bias, np.int32(0)),
+        multipliers=np.append(channels.multipliers, np.int32(0)),
+        shifts=np.append(channels.shifts, np.int32(0)),
+        is_clamped=channels.is_clamped,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeightStream:
+    """How tiles have their weights."""
+
+    suffix: str
+    """In the names of C functions."""
+    is_int4: bool
+    pack: Callable[[Channels], NDArray[np.int32]]
+    layout: str
+
+    def refusal(self, let: Let) -> str | None:
+        """Why these tiles do not take the weights of a call: int4 ones have tiles of their own."""
+        weights = arg_type(let, 1)
+        fits_int4 = weights.elements // let.var.type.shape[-1] <= MOST_INT4_TERMS
+        has_int4 = let.call.op.name != DEPTHWISE.op and weights.dtype is DType.INT4
+        if (has_int4 and fits_int4) == self.is_int4:
+            return None
+        if self.is_int4:
+            return f"the weights are {weights.dtype.value}, or more than {MOST_INT4_TERMS} a channel"
+        return "the weights are int4, which have a kernel of their own"
+
+
+MOST_INT4_TERMS = 65_536
+"""Of a channel: 16 times a sum has 32 bits."""
+
+INT8_STREAM = WeightStream(
+    suffix="s8",
+    is_int4=False,
+    pack=stream,
+    layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
+)
+INT4_STREAM = WeightStream(
+    suffix="s4",
+    is_int4=True,
+    pack=stream_s4,
+    layout="by two channels: bias of a, bytes 16 * b + (a + 8), bias of b, requantization",
+)
 
 
 def long_channels(channels: Channels) -> int:

@@ -22,14 +22,14 @@ LONG_CHANNEL, LONG_RESULT = 25, 22
 """For each channel of a tile and each result that are requantized the long way, beyond the short one."""
 
 
-def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int:
+def conv_instructions(window: WindowShape, channels: Channels, most: int, *, is_int4: bool = False) -> int:
     """Of one inference of a convolution in tiles of `most` pixels."""
     length, outputs = groups(window.image[3]), len(channels.weights)
     price = TiledPrice(
         layer=LAYER,
         row=ROW,
         tile=TILE,
-        products=lambda pixels: _tile(channels, outputs, pixels),
+        products=lambda pixels: (_int4_tile if is_int4 else _tile)(channels, outputs, pixels),
         pointwise=lambda pixels: POINTWISE_TILE + _widened(pixels, length),
         inner=lambda pixels: _inner(window, pixels),
         edge=lambda pixels: _edge(window, pixels, most),
@@ -37,14 +37,14 @@ def conv_instructions(window: WindowShape, channels: Channels, most: int) -> int
     return price.instructions(window, dsp_tiling(window, most))
 
 
-def row_instructions(channels: Channels, *, is_narrow: bool) -> int:
+def row_instructions(channels: Channels, *, is_narrow: bool, is_int4: bool = False) -> int:
     """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
     outputs, inputs = channels.weights.shape
     length = groups(inputs)
     if is_narrow:
         return LAYER + _tile(channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
     widening = 8 * length if inputs % 4 == 0 else 12 * 4 * length
-    return LAYER + widening + _tile(channels, outputs, 1)
+    return LAYER + widening + (_int4_tile if is_int4 else _tile)(channels, outputs, 1)
 
 
 def _tile(channels: Channels, outputs: int, count: int) -> int:
@@ -60,6 +60,19 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
         found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
     return found + _long(channels, 4 if count > 2 else count)
+
+
+def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
+    """As `_tile`, by int4 weights; the values of the tile are summed first."""
+    length = groups(channels.weights.shape[1])
+    if count > 2:
+        head, pair = 41 + 12 * length, 74 + 26 * length + 3 * (1 + (length - 1) // UNROLL)
+    elif count == 2:
+        head, pair = 34 + 7 * length, 45 + 14 * length + 2 * (1 + length // UNROLL)
+    else:
+        pair = 27 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
+        head = 37 + 5 * length
+    return head + (outputs + 1) // 2 * pair + _long(channels, 4 if count > 2 else count)
 
 
 def _long(channels: Channels, pixels: int) -> int:

@@ -3,6 +3,7 @@ What the int16 DSP kernels pack, when they refuse, and their distances, without 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from codegen.ir import ConstRef, DType, Let, Target, Var
 from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels import kernels_for
+from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.tiles import Tiling, tiled_below
 from codegen.kernels.base.weighted import CONVOLUTION, DEPTHWISE, FULLY_CONNECTED, WeightedLayer
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import DspTiled
 from codegen.kernels.dsp.convolution_s16 import LEAST_SHIFT, Channels, pairwise_below
 from codegen.kernels.dsp.fully_connected import DspFullyConnected
-from codegen.kernels.dsp.packing import channels_of, stream
+from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, channels_of, stream, stream_s4
 from codegen.kernels.dsp.price_s16 import tiles
 from codegen.kernels.dsp.tiles import dsp_tiling
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
@@ -32,11 +34,11 @@ from tests.kernels.layers import Layer
 
 M4 = Target(cpu="cortex-m4", features=frozenset({"dsp", "fpu", "div"}))
 KERNELS: tuple[DspTiled | DspFullyConnected, ...] = (
-    DspTiled(CONVOLUTION, CONV_2D_S8, 4),
-    DspTiled(CONVOLUTION, CONV_2D_S8, 2),
-    DspTiled(DEPTHWISE, DEPTHWISE_S8, 4),
-    DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4),
-    DspFullyConnected(is_narrow=False),
+    DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT8_STREAM),
+    DspTiled(CONVOLUTION, CONV_2D_S8, 2, INT8_STREAM),
+    DspTiled(DEPTHWISE, DEPTHWISE_S8, 4, INT8_STREAM),
+    DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT8_STREAM),
+    DspFullyConnected(INT8_STREAM),
 )
 
 
@@ -162,6 +164,33 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
         np.testing.assert_array_equal(got, expected[:, channel])
 
 
+def test_a_byte_holds_the_int4_weights_of_two_channels() -> None:
+    """Read as runtime_c/include/cg_conv_dsp.h states it; all else is as int8 has it."""
+    seen = 0
+    for seed in range(40):
+        drawn = conv_layer(seed)
+        kernel = able(drawn)
+        if kernel is None:
+            continue
+        narrow = replace(conv_of(drawn, kernel), weights=conv_of(drawn, kernel).weights >> 4)
+        channels = channels_of(narrow, drawn.let.var.type)
+        count, values = channels.weights.shape
+        groups = -(-values // 4)
+        wanted = Stream(stream(channels), count, groups).channels
+        pairs = stream_s4(channels).reshape(-1, groups + 5)
+        assert len(pairs) == (count + 1) // 2
+        for number, (bias, weights, doubled, shift, is_long) in enumerate(wanted):
+            pair, second = pairs[number // 2], number % 2
+            both = np.ascontiguousarray(pair[1 : 1 + groups]).view(np.int8).astype(np.int32)
+            assert pair[1 + groups if second else 0] == bias
+            assert (both >> 4 if second else (both & 15) - 8).tolist() == weights
+            assert int(pair[2 + groups + second]) & 0xFFFFFFFF == doubled
+            shifts = int(pair[4 + groups])
+            assert (shifts >> 8 * second & 0x7F, bool(shifts & 0x80)) == (shift & 0x7F, is_long)
+            seen += 1
+    assert seen > 100
+
+
 @pytest.mark.parametrize("most", [4, 2])
 @pytest.mark.parametrize("seed", range(60))
 def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
@@ -177,6 +206,11 @@ def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
     length = batch * rows * columns if one_row and depth % 4 == 0 else columns
     worst = below_in_tiles(lowest_reads(window), outputs, length, most)
     assert tiled_below(window, dsp_tiling(window, most)) == worst
+
+
+def is_int4(let: Let) -> bool:
+    """Whether the weights are."""
+    return arg_type(let, 1).dtype is DType.INT4
 
 
 def refused(let: Let, target: Target = M4) -> list[str | None]:
@@ -197,6 +231,8 @@ def test_groups_are_refused() -> None:
         assert isinstance(image, Var)
         assert isinstance(weights, ConstRef)
         grouped = image.type.shape[3] != weights.type.shape[3]
+        if is_int4(drawn.let):
+            continue
         reasons = [f"the kernel conv2d_s8_dsp{end} is for one group" for end in ("", "_2")]
         assert refused(drawn.let) == (reasons if grouped else [None, None])
 
@@ -217,13 +253,13 @@ def test_depthwise_of_several_channels_is_refused() -> None:
 
 
 def test_narrow_inputs_are_whole_words() -> None:
-    kernel = DspFullyConnected(is_narrow=True)
+    kernel = DspFullyConnected(INT8_STREAM, is_narrow=True)
     seen: set[bool] = set()
     for seed in range(40):
         drawn = random_layer("FULLY_CONNECTED", DType.INT8, seed)
         image = drawn.let.call.args[0]
         assert isinstance(image, Var)
-        if image.type.shape[0] == 1:
+        if image.type.shape[0] == 1 and not is_int4(drawn.let):
             whole = image.type.shape[1] % 4 == 0
             reason = "the kernel fully_connected_narrow_s8_dsp is for inputs by the multiple of 4"
             assert kernel.refusal(drawn.let, M4) == (None if whole else reason)
@@ -238,7 +274,27 @@ def test_rows_of_a_fully_connected_layer_have_kernels_of_their_own() -> None:
         drawn = random_layer("FULLY_CONNECTED", DType.INT8, seed)
         image = drawn.let.call.args[0]
         assert isinstance(image, Var)
+        if is_int4(drawn.let):
+            assert None not in refused(drawn.let)
+            continue
         assert refused(drawn.let) == ([several, None] if image.type.shape[0] == 1 else [None, one])
+
+
+@pytest.mark.parametrize("op", ["CONV_2D", "FULLY_CONNECTED"])
+def test_int4_weights_have_kernels_of_their_own(op: str) -> None:
+    """And those take no others."""
+    kernels = [DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM), DspFullyConnected(INT4_STREAM)]
+    seen = set[bool]()
+    for seed in range(40):
+        let = random_layer(op, DType.INT8, seed).let
+        reasons = {kernel.refusal(let, M4) for kernel in kernels if kernel.op == op}
+        others = {reason for reason in refused(let) if reason and "is for" not in reason}
+        if is_int4(let):
+            assert others <= {"the weights are int4, which have a kernel of their own"}
+        else:
+            assert None not in reasons
+        seen.add(None in reasons)
+    assert seen == {True, False}
 
 
 M4_S16 = Target(cpu="cortex-m4", features=frozenset({"dsp"}))
