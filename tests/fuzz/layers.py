@@ -6,12 +6,13 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.builders import BUILDERS, CASES, as_int4, depthwise_same_size, random_layer
+from tests.kernels.builders import BUILDERS, CASES, depthwise_same_size, random_layer
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
+    as_int4,
     fill,
     float32,
     int8_type,

@@ -12,7 +12,9 @@ from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
+    as_int4,
     fill,
+    fixed_type,
     float32,
     float_type,
     int8_type,
@@ -50,18 +52,6 @@ def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> O
         data[...] = rng.choice([-128, 127])
     weights = Operand(type=type_, data=data, constant=True)
     return as_int4(weights) if dtype is DType.INT8 and rng.random() < 0.2 else weights
-
-
-def as_int4(weights: Operand) -> Operand:
-    """The upper half of each int8 weight, sixteen times its scale; as they are for a matrix by channel, which
-    no engine takes with int4."""
-    quantization = weights.type.quantization
-    assert quantization is not None
-    if len(weights.type.shape) == 2 and len(quantization.scales) > 1:
-        return weights
-    scales = tuple(16 * scale for scale in quantization.scales)
-    type_ = replace(weights.type, dtype=DType.INT4, quantization=replace(quantization, scales=scales))
-    return Operand(type=type_, data=weights.data >> 4, constant=True)
 
 
 def _bias(
@@ -260,18 +250,12 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
     return build
 
 
-def _fixed(scale: float, zero: int) -> TensorType:
-    return TensorType(
-        shape=(), dtype=DType.INT8, quantization=Quantization(scales=(scale,), zero_points=(zero,))
-    )
-
-
 def softmax(rng: Generator, dtype: DType) -> Layer:
     shape = [integer(rng, 1, 3) for _ in range(integer(rng, 0, 2))] + [int(rng.choice([1, 2, 10, 37, 300]))]
     argument = random_operand(rng, dtype, shape)
     if rng.random() < 0.2:
         argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
-    result = _fixed(1 / 256, -128) if dtype is DType.INT8 else float_type(())
+    result = fixed_type(1 / 256, -128) if dtype is DType.INT8 else float_type(())
     attrs = ops.SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
     return layer("SOFTMAX", attrs, (argument,), result)
 
@@ -290,7 +274,7 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         )
         result = float_type(())
         if dtype is not DType.FLOAT32:
-            fixed = {"LOGISTIC": _fixed(1 / 256, -128), "TANH": _fixed(1 / 128, 0)}
+            fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
             free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
             result = fixed.get(op, free)
             if op == "RSQRT":  # the largest result, of one step, is near the end of int8

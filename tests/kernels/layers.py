@@ -88,6 +88,12 @@ def integer_type(
     return (int16_type if dtype is DType.INT16 else int8_type)(rng, shape, scale)
 
 
+def fixed_type(scale: float, zero: int) -> TensorType:
+    return TensorType(
+        shape=(), dtype=DType.INT8, quantization=Quantization(scales=(scale,), zero_points=(zero,))
+    )
+
+
 def float_type(shape: Sequence[int]) -> TensorType:
     return TensorType(shape=tuple(shape), dtype=DType.FLOAT32)
 
@@ -110,3 +116,15 @@ def random_operand(rng: Generator, dtype: DType, shape: Sequence[int], *, consta
 
 def activation(rng: Generator) -> Activation:
     return list(Activation)[integer(rng, 0, 3)]
+
+
+def as_int4(weights: Operand) -> Operand:
+    """The upper half of each int8 weight, sixteen times its scale; as they are for a matrix by channel, which
+    no engine takes with int4."""
+    quantization = weights.type.quantization
+    assert quantization is not None
+    if len(weights.type.shape) == 2 and len(quantization.scales) > 1:
+        return weights
+    scales = tuple(16 * scale for scale in quantization.scales)
+    type_ = replace(weights.type, dtype=DType.INT4, quantization=replace(quantization, scales=scales))
+    return Operand(type=type_, data=weights.data >> 4, constant=True)

@@ -3,7 +3,6 @@ What the int16 DSP kernels pack, when they refuse, and their distances, without 
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.convolution import DspTiled
 from codegen.kernels.dsp.convolution_s16 import LEAST_SHIFT, Channels, pairwise_below
 from codegen.kernels.dsp.fully_connected import DspFullyConnected
-from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, channels_of, stream, stream_s4
+from codegen.kernels.dsp.packing import INT8_STREAM, channels_of, stream
 from codegen.kernels.dsp.price_s16 import tiles
 from codegen.kernels.dsp.tiles import dsp_tiling
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
@@ -164,33 +163,6 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
         np.testing.assert_array_equal(got, expected[:, channel])
 
 
-def test_a_byte_holds_the_int4_weights_of_two_channels() -> None:
-    """Read as runtime_c/include/cg_conv_dsp.h states it; all else is as int8 has it."""
-    seen = 0
-    for seed in range(40):
-        drawn = conv_layer(seed)
-        kernel = able(drawn)
-        if kernel is None:
-            continue
-        narrow = replace(conv_of(drawn, kernel), weights=conv_of(drawn, kernel).weights >> 4)
-        channels = channels_of(narrow, drawn.let.var.type)
-        count, values = channels.weights.shape
-        groups = -(-values // 4)
-        wanted = Stream(stream(channels), count, groups).channels
-        pairs = stream_s4(channels).reshape(-1, groups + 5)
-        assert len(pairs) == (count + 1) // 2
-        for number, (bias, weights, doubled, shift, is_long) in enumerate(wanted):
-            pair, second = pairs[number // 2], number % 2
-            both = np.ascontiguousarray(pair[1 : 1 + groups]).view(np.int8).astype(np.int32)
-            assert pair[1 + groups if second else 0] == bias
-            assert (both >> 4 if second else (both & 15) - 8).tolist() == weights
-            assert int(pair[2 + groups + second]) & 0xFFFFFFFF == doubled
-            shifts = int(pair[4 + groups])
-            assert (shifts >> 8 * second & 0x7F, bool(shifts & 0x80)) == (shift & 0x7F, is_long)
-            seen += 1
-    assert seen > 100
-
-
 @pytest.mark.parametrize("most", [4, 2])
 @pytest.mark.parametrize("seed", range(60))
 def test_distance_is_the_least_safe_one(seed: int, most: int) -> None:
@@ -278,23 +250,6 @@ def test_rows_of_a_fully_connected_layer_have_kernels_of_their_own() -> None:
             assert None not in refused(drawn.let)
             continue
         assert refused(drawn.let) == ([several, None] if image.type.shape[0] == 1 else [None, one])
-
-
-@pytest.mark.parametrize("op", ["CONV_2D", "FULLY_CONNECTED"])
-def test_int4_weights_have_kernels_of_their_own(op: str) -> None:
-    """And those take no others."""
-    kernels = [DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM), DspFullyConnected(INT4_STREAM)]
-    seen = set[bool]()
-    for seed in range(40):
-        let = random_layer(op, DType.INT8, seed).let
-        reasons = {kernel.refusal(let, M4) for kernel in kernels if kernel.op == op}
-        others = {reason for reason in refused(let) if reason and "is for" not in reason}
-        if is_int4(let):
-            assert others <= {"the weights are int4, which have a kernel of their own"}
-        else:
-            assert None not in reasons
-        seen.add(None in reasons)
-    assert seen == {True, False}
 
 
 M4_S16 = Target(cpu="cortex-m4", features=frozenset({"dsp"}))
