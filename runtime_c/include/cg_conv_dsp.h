@@ -79,10 +79,10 @@ void cg_conv2d_1_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_
                             int32_t x_start, int32_t x_stop);
 
 /*
- * By int4 weights, bit-equal to the same weights as int8: workspace, alignment and overlap as above.
- * `stream` holds for each pair of channels (a, b): bias a; a byte 16 * b + (a + 8) for each of
- * 4 * groups weights; bias b; multipliers and shifts as above. A last channel of an odd number is
- * paired with zeros. At most 65,536 weights a channel, so that 16 times a sum has 32 bits.
+ * By int4 weights, bit-equal to the same weights as int8: workspace, alignment and overlap as
+ * above. `stream` holds for each pair of channels (a, b): bias a; a byte 16 * b + (a + 8) for each
+ * of 4 * groups weights; bias b; multipliers and shifts as above. A last channel of an odd number
+ * is paired with zeros. At most 65,536 weights a channel, so that 16 times a sum has 32 bits.
  */
 void cg_conv2d_s4_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
                       void *workspace, const int8_t *input, int8_t *output);
