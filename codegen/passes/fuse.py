@@ -1,4 +1,4 @@
-"""Fuses RELU and RELU6 into the operator before them.
+"""Fuses RELU, RELU6 and RELU_N1_TO_1 into the operator before them.
 
 It also folds a PAD of zero points into the convolutions behind it.
 """
@@ -18,7 +18,11 @@ from codegen.ir.ops import (
 )
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
-_ACTIVATIONS = {"RELU": Activation.RELU, "RELU6": Activation.RELU6}
+_ACTIVATIONS = {
+    "RELU": Activation.RELU,
+    "RELU6": Activation.RELU6,
+    "RELU_N1_TO_1": Activation.RELU_N1_TO_1,
+}
 _Fusable = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs | PoolAttrs | BinaryAttrs
 
 

@@ -495,6 +495,7 @@ void cg_tanh_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 
 /* Functions of one float, each as its source states it. In place. */
 void cg_abs_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
+void cg_neg_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 void cg_ceil_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 void cg_cos_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 void cg_elu_f32(const cg_f32 *input, cg_f32 *output, int32_t count);

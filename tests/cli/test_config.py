@@ -311,7 +311,7 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         '[[kernel]]\nop = ""\nsymbol = "a b"\nsource = "latin.c"\nworkspace_bytes = "few"\n'
         + good.format("BITWISE_XOR", "")
         + good.format("BITWISE_XOR", "")
-        + good.format("NEG", "other/"),
+        + good.format("SIGN", "other/"),
     )
     assert found == [
         "codegen.toml, line 6, kernel 1 (CONV_2D): workspace is no known key",
@@ -336,6 +336,6 @@ def test_every_mistake_of_the_file_at_once(tmp_path: Path) -> None:
         "codegen.toml, line 20, kernel 4: symbol 'a b' is not the name of a C function",
         "codegen.toml, line 21, kernel 4: source latin.c is not UTF-8 text",
         "codegen.toml, line 28, kernel 6 (BITWISE_XOR): two kernels for BITWISE_XOR",
-        "codegen.toml, line 34, kernel 7 (NEG): two sources are called good.c",
+        "codegen.toml, line 34, kernel 7 (SIGN): two sources are called good.c",
         "codegen.toml, line 1, key bord: unknown key 'bord'",
     ]

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from tests.engines import TFLITE_MICRO, TFLITE_RUNTIME
 
-_FUNCTIONS = (*("ABS", "COS", "EXP", "FLOOR", "HARD_SWISH", "LOG", "RSQRT", "SIN", "SQRT"),)
+_FUNCTIONS = ("ABS", "COS", "EXP", "FLOOR", "HARD_SWISH", "LOG", "NEG", "RSQRT", "SIN", "SQRT")
 
 RULING_ENGINE: Mapping[str, str] = MappingProxyType(
     {
@@ -88,6 +88,7 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         "RELU": TFLITE_RUNTIME,
         # tflite-micro clamps without a change of scale.
         "RELU6": TFLITE_RUNTIME,
+        "RELU_N1_TO_1": TFLITE_RUNTIME,
         # tflite-micro rounds ties of a negative slope the other way.
         "LEAKY_RELU": TFLITE_RUNTIME,
         "QUANTIZE": TFLITE_RUNTIME,

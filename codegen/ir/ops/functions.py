@@ -212,6 +212,7 @@ OPERATORS: tuple[Op, ...] = (
     Function("FLOOR", "floor", np.floor),
     Function("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
     Function("LOG", "log", _wide(np.log)),
+    Function("NEG", "neg", np.negative),
     Function("ROUND", "round", _round),
     Function("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8),
     Function("SIN", "sin", _wide(np.sin)),

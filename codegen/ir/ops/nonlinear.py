@@ -1,7 +1,5 @@
 """Operators on one argument, element by element or row by row: activations and changes of quantisation."""
 
-import math
-
 import numpy as np
 
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
@@ -29,6 +27,7 @@ from codegen.ir.ops.base.operands import (
 )
 from codegen.ir.ops.base.parameters import (
     activation_range,
+    float_activation_range,
     leaky_relu_params,
     logistic_float,
     logistic_table,
@@ -85,10 +84,10 @@ def tanh(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
 
 
 def relu(activation: Activation, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-    """RELU (activation RELU) and RELU6; integers are rescaled to the result's quantisation."""
+    """The operator that is `activation` alone; integers are rescaled to the result's quantisation."""
     value = present(values, 0, "argument")
     if result.dtype is DType.FLOAT32:
-        return np.clip(value, 0.0, 6.0 if activation is Activation.RELU6 else math.inf).astype(np.float32)
+        return np.clip(value, *float_activation_range(activation)).astype(np.float32)
     argument = operand(args, 0, "argument")
     centred = value.astype(np.int64) - argument.zero_point
     scaled = multiply_by_quantized_multiplier(centred, *relu_multiplier(argument, result)) + result.zero_point
@@ -217,7 +216,7 @@ class Tanh(Pointwise):
 
 
 class _Clamp(Pointwise):
-    """RELU and RELU6: a clamp; integers are also rescaled to the result's quantisation."""
+    """A clamp; integers are also rescaled to the result's quantisation."""
 
     activation: Activation
     integers = (DType.INT8, DType.INT16)
@@ -249,6 +248,15 @@ class Relu6(_Clamp):
     name = "RELU6"
     short = "relu6"
     activation = Activation.RELU6
+
+
+class ReluN1To1(_Clamp):
+    """RELU_N1_TO_1: min(max(x, -1), 1)."""
+
+    name = "RELU_N1_TO_1"
+    short = "relu1"
+    activation = Activation.RELU_N1_TO_1
+    integers = (DType.INT8,)
 
 
 class LeakyRelu(Pointwise):
@@ -330,6 +338,7 @@ OPERATORS: tuple[Op, ...] = (
     Tanh(),
     Relu(),
     Relu6(),
+    ReluN1To1(),
     LeakyRelu(),
     Quantize(),
     Dequantize(),

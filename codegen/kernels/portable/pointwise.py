@@ -285,6 +285,7 @@ class Dequantize(_Converter):
 _WITH_NUMBERS = (
     ElementwiseF32("RELU", "clamp_f32", 0.0, FLT_MAX),
     ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0),
+    ElementwiseF32("RELU_N1_TO_1", "clamp_f32", -1.0, 1.0),
     LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"),
     ElementwiseF32("EXP", "exponential_f32"),
 )

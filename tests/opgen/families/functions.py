@@ -46,10 +46,10 @@ def _each(name: str, dtypes: Sequence[str]) -> Mapping[str, Callable[[Dice], Dra
 _BOTH = ("int8", "float32")
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "ABS": _each("ABS", ("int8", "int16", "float32")),
-    **{name: _each(name, _BOTH) for name in ("ELU", "HARD_SWISH", "RSQRT")},
+    **{name: _each(name, _BOTH) for name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RSQRT")},
     **{
         name: _each(name, ("float32",))
-        for name in ("CEIL", "COS", "EXP", "FLOOR", "LOG", "ROUND", "SIN", "SQRT")
+        for name in ("CEIL", "COS", "EXP", "FLOOR", "LOG", "NEG", "ROUND", "SIN", "SQRT")
     },
 }
 """By operator and type."""
