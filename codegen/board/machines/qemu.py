@@ -265,19 +265,25 @@ def _greeted(child: "subprocess.Popen[bytes]", address: tuple[str, int], board: 
 
 def _reset(child: "subprocess.Popen[bytes]", sleeper: _Sleeper) -> None:
     sleeper.wake()
-    _execute(child, "system_reset")
+    # It answers first and resets then: what firmware says in between is of before.
+    _execute(child, "system_reset", event="RESET")
 
 
-def _execute(child: "subprocess.Popen[bytes]", name: str) -> Any:
+def _execute(child: "subprocess.Popen[bytes]", name: str, event: str | None = None) -> Any:
+    """What QEMU answers, once it has told the `event` too."""
     assert child.stdin is not None  # it was opened as a pipe
     child.stdin.write(json.dumps({"execute": name}).encode() + b"\n")
     child.stdin.flush()
-    while True:
+    answers: list[Any] = []
+    while not answers or event is not None:
         answer = _receive(child)
         if "return" in answer:
-            return answer["return"]
+            answers.append(answer["return"])
         if "error" in answer:
             raise ValueError(f"QMP {name}: {answer['error']}")
+        if answer.get("event") == event:
+            event = None
+    return answers[0]
 
 
 def _receive(child: "subprocess.Popen[bytes]") -> dict[str, Any]:
