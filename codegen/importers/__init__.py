@@ -15,6 +15,7 @@ Message codes of all importers:
 """
 
 from codegen.importers.dispatch import load, signatures
-from codegen.importers.tflite import STATE_OPS, Extents, InputSignature, imported_ops
+from codegen.importers.graph_inputs import Extents, InputSignature
+from codegen.importers.tflite import STATE_OPS, imported_ops
 
 __all__ = ["STATE_OPS", "Extents", "InputSignature", "imported_ops", "load", "signatures"]

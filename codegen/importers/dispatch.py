@@ -5,15 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.errors import CodegenError, Message
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import MAX_FILE_BYTES
 from codegen.importers.printable_names import printable
-from codegen.importers.tflite import (
-    NO_EXTENTS,
-    Extents,
-    InputSignature,
-    import_tflite,
-    input_signatures,
-)
+from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 

@@ -5,7 +5,7 @@ import pytest
 
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_MESSAGES
-from codegen.importers.tflite.problems import Problem, Report
+from codegen.importers.reporting import Problem, Report
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.importers.samples import Patch, chain, complaint, everything, imported, one_op, quantised, typed
 

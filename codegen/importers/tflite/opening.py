@@ -1,21 +1,14 @@
 """Opens a TFLite file: its records, what its inputs are, and which of its operators nothing imports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codegen.errors import CodegenError, Message
+from codegen.importers.graph_inputs import InputSignature
+from codegen.importers.reporting import Problem, Report
 from codegen.importers.tflite.file.reader import FileModel, operator_codes, read
 from codegen.importers.tflite.operators.translators import imported_ops
-from codegen.importers.tflite.problems import Problem, Report, unsupported
+from codegen.importers.tflite.problems import unsupported
 from codegen.ir.ops import UserKernel
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InputSignature:
-    """A graph input as the file declares it; extents that it leaves open are -1."""
-
-    name: str
-    shape: tuple[int, ...]
 
 
 def input_signatures(data: bytes, file_name: str) -> tuple[InputSignature, ...]:

@@ -1,7 +1,4 @@
-"""Types, quantisation and data of the file's tensors, checked when an operator first asks for them.
-
-What one file may ask of memory and time, counted from shapes before anything is allocated.
-"""
+"""Types, quantisation and data of the file's tensors, checked when an operator first asks for them."""
 
 import math
 from collections.abc import Callable
@@ -12,17 +9,14 @@ import numpy as np
 from tflite.TensorType import TensorType as TypeCode
 
 from codegen.importers.limits import (
-    MAX_FOLDED_EFFORT,
-    MAX_PIXELS,
     MAX_RANK,
     MAX_SIDE,
     MAX_TENSOR_BYTES,
-    MAX_VALUES_BYTES,
 )
+from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileTensor
-from codegen.importers.tflite.problems import AlreadyReported, Refused, advice_for_type
-from codegen.ir import Call, Constant, DType, Quantization, TensorType
-from codegen.ir.ops.base.operands import effort
+from codegen.importers.tflite.problems import advice_for_type
+from codegen.ir import Constant, DType, Quantization, TensorType
 
 _T = TypeVar("_T")
 
@@ -291,59 +285,7 @@ def _channel_axis(tensor: FileTensor, shape: tuple[int, ...]) -> int:
     return axis
 
 
-class Budget:
-    """Counts the values of one file, and the work of those of its steps that fold to constants."""
-
-    def __init__(self) -> None:
-        self._value_bytes = 0
-        self._folded_effort = 0
-
-    def value(self, kind: TensorType) -> None:
-        """Count a value that is an input or that an operator computes.
-
-        Raises Refused E305 for an image beyond `MAX_SIDE` or `MAX_PIXELS`, and where the value brings the
-        file beyond `MAX_VALUES_BYTES`, but only there.
-        """
-        if len(kind.shape) == 4:
-            _need_small_image(*kind.shape[:3])
-        before, self._value_bytes = self._value_bytes, self._value_bytes + kind.size_bytes
-        if before <= MAX_VALUES_BYTES < self._value_bytes:
-            raise Refused(
-                "E305",
-                f"the inputs and what operators compute have {self._value_bytes:,} bytes together with this "
-                f"one, up to {MAX_VALUES_BYTES:,} are imported",
-                "no microcontroller's memory comes near: give a model of smaller images or fewer layers",
-            )
-
-    def folded(self, call: Call, result: TensorType) -> None:
-        """Count a step on constants alone, which is evaluated before any C is written.
-
-        Raises Refused E305 where it brings the file beyond `MAX_FOLDED_EFFORT`, AlreadyReported from then on.
-        """
-        if self._folded_effort > MAX_FOLDED_EFFORT:
-            raise AlreadyReported
-        self._folded_effort += effort(call.op, call.attrs, call.types, result)
-        if self._folded_effort > MAX_FOLDED_EFFORT:
-            raise Refused(
-                "E305",
-                f"steps on constants alone take {self._folded_effort:,} elementary operations with this one, "
-                f"up to {MAX_FOLDED_EFFORT:,} are folded",
-                "let the converter fold constants, or store these weights as they are used",
-            )
-
-
 def need_few_rows(rows: int) -> None:
     """Raise Refused E305 for a FULLY_CONNECTED of more than `MAX_SIDE` rows."""
     if rows > MAX_SIDE:
         raise Refused("E305", f"multiplies {rows:,} rows by its weights, up to {MAX_SIDE:,} are imported")
-
-
-def _need_small_image(batch: int, rows: int, columns: int) -> None:
-    if max(rows, columns) > MAX_SIDE or batch * rows * columns > MAX_PIXELS:
-        raise Refused(
-            "E305",
-            f"{batch:,} images of {rows:,} x {columns:,} pixels, up to {MAX_PIXELS:,} pixels and "
-            f"{MAX_SIDE:,} rows or columns are imported",
-            "give a model of smaller images, or a longer signal in pieces",
-            reason=f"images of more than {MAX_PIXELS:,} pixels, or {MAX_SIDE:,} rows or columns",
-        )

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
+from codegen.importers.budget import Budget
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.printable_names import identifiers
+from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
 from codegen.importers.tflite.opening import missing_kind, opened
 from codegen.importers.tflite.operators import translators
@@ -22,16 +24,10 @@ from codegen.importers.tflite.operators.translators import (
     imported_ops,
     is_imported,
 )
-from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
-from codegen.importers.tflite.tensors import Budget, Tensors, unknown_extent
+from codegen.importers.tflite.tensors import Tensors, unknown_extent
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import Function, Let, Module, StateValue, TensorType, Var
 from codegen.ir.ops import OPS, USER, UserKernel
-
-Extents = Mapping[tuple[int, int], int]
-"""(graph input, axis) -> its extent, in place of the file's."""
-
-NO_EXTENTS: Extents = MappingProxyType({})
 
 
 def import_tflite(

@@ -13,10 +13,10 @@ from tflite.CallOnceOptions import CallOnceOptions
 from tflite.VarHandleOptions import VarHandleOptions
 
 from codegen.importers.printable_names import printable
+from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
 from codegen.importers.tflite.operators.site import options_of
 from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE
-from codegen.importers.tflite.problems import AlreadyReported, Refused
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, Constant, ConstRef, StateValue, TensorType, Var
 

@@ -11,8 +11,8 @@ from tflite.MulOptions import MulOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 from tflite.SubOptions import SubOptions
 
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import Site, Translated
-from codegen.importers.tflite.problems import Refused
 from codegen.ir import DType, TensorType
 from codegen.ir.ops import Activation, Attrs, BinaryAttrs, LeakyReluAttrs, SoftmaxAttrs
 

@@ -18,9 +18,9 @@ from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 from tflite.UnpackOptions import UnpackOptions
 
 from codegen.importers.limits import MAX_RANK
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.shaping import axis_of
 from codegen.importers.tflite.operators.site import Site, Step, Translated
-from codegen.importers.tflite.problems import Refused
 from codegen.ir import Arg
 from codegen.ir.ops import (
     Attrs,

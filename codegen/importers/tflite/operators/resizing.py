@@ -15,10 +15,10 @@ from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced, transposed
 from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.importers.tflite.operators.windows import extents_of, positive, same_padding
-from codegen.importers.tflite.problems import Refused
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
     BroadcastToAttrs,

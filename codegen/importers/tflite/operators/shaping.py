@@ -16,8 +16,8 @@ from tflite.SqueezeOptions import SqueezeOptions
 from tflite.StridedSliceOptions import StridedSliceOptions
 
 from codegen.importers.limits import MAX_PARTS, MAX_RANK
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import Site, Translated
-from codegen.importers.tflite.problems import Refused
 from codegen.ir import Arg, ConstRef, TensorType
 from codegen.ir.ops import (
     Activation,

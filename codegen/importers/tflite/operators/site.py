@@ -19,8 +19,8 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.PackOptions import PackOptions
 
 from codegen.importers.limits import MAX_RANK
+from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.file.reader import FileOperator
-from codegen.importers.tflite.problems import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, ConstRef, DType, Source, TensorType, Var
 from codegen.ir.ops import Activation, Attrs

@@ -12,9 +12,9 @@ from tflite.MulOptions import MulOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.limits import MAX_OPTION_BYTES
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
-from codegen.importers.tflite.problems import Refused
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
 
 

@@ -11,8 +11,8 @@ from tflite.Padding import Padding
 from tflite.Pool2DOptions import Pool2DOptions
 from tflite.TensorType import TensorType as TypeCode
 
+from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import Site, Step, Translated
-from codegen.importers.tflite.problems import Refused
 from codegen.importers.tflite.tensors import need_few_rows
 from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (

@@ -1,0 +1,93 @@
+"""Collects what is wrong with a file while translation goes on."""
+
+from dataclasses import dataclass, field
+
+from codegen.errors import CodegenError, Message
+from codegen.importers.limits import MAX_MESSAGES
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """Something that is wrong, as it is said of one place, and what it has in common with others."""
+
+    code: str
+    text: str
+    advice: str | None = None
+    reason: str | None = None
+    """What is said of all places of this kind together; None: `text`, which names nothing of one place."""
+    subject: str = ""
+    """The tensor that `text` names; empty: the place itself is what is wrong."""
+
+
+class Refused(Exception):
+    """Ends the translation of one operator; never leaves the importer."""
+
+    def __init__(
+        self, code: str, text: str, advice: str | None = None, *, reason: str | None = None, subject: str = ""
+    ) -> None:
+        super().__init__(text)
+        self.problem = Problem(code=code, text=text, advice=advice, reason=reason, subject=subject)
+
+
+class AlreadyReported(Exception):
+    """Ends the translation of one operator whose operand was reported before; never leaves the importer."""
+
+
+@dataclass(kw_only=True, slots=True)
+class _Group:
+    """One reason and its places, in order of discovery."""
+
+    rank: int
+    where: str
+    first: Problem
+    places: dict[str, None] = field(default_factory=dict[str, None])
+
+    def message(self, file_name: str) -> Message:
+        """The problem at its place or, of several, what they have in common."""
+        code, advice = self.first.code, self.first.advice
+        if len(self.places) == 1:
+            return Message(code=code, text=self.first.text, where=self.where, help=advice)
+        text = f"{self.first.reason or self.first.text} ({len(self.places):,} times)"
+        return Message(code=code, text=text, where=file_name, help=advice, places=tuple(self.places))
+
+
+class Report:
+    """Problems by reason: operators that are missing, then what is wrong with others, then with tensors.
+
+    Every place is there once; beyond a limit reasons are only counted.
+    """
+
+    def __init__(self, file_name: str) -> None:
+        self._file_name = file_name
+        self._groups: dict[tuple[str, str, str | None], _Group] = {}
+        self._dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._groups) + self._dropped
+
+    def add(self, problem: Problem, *, where: str | None = None, missing: bool = False) -> None:
+        """Record a problem of the file or, with `where`, of one place; `missing`: a whole operator is."""
+        key = problem.code, problem.reason or problem.text, problem.advice
+        place = where or self._file_name
+        if key not in self._groups:
+            if len(self._groups) == MAX_MESSAGES:
+                self._dropped += 1
+                return
+            rank = 0 if missing else 2 if problem.subject else 1
+            self._groups[key] = _Group(rank=rank, where=place, first=problem)
+        self._groups[key].places[f"{place}: {problem.subject}" if problem.subject else place] = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Everything recorded, a message for each reason."""
+        groups = sorted(self._groups.values(), key=lambda group: group.rank)
+        found = tuple(group.message(self._file_name) for group in groups)
+        if not self._dropped:
+            return found
+        text = f"and {self._dropped} more problems"
+        return (*found, Message(code="E301", where=self._file_name, text=text))
+
+    def raise_if_any(self) -> None:
+        """Raise CodegenError with everything recorded."""
+        if self._groups:
+            raise CodegenError(self.messages)
