@@ -10,7 +10,7 @@ from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
 from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
-from codegen.importers import STATE_OPS, imported_ops
+from codegen.importers import STATE_OPS, imported_ops, node_types
 from codegen.ir import Board, Cache, Region, Runner
 from codegen.kernels import kernels_for
 from codegen.plan.place import planners as plan_planners
@@ -25,10 +25,14 @@ def ops(as_json: bool) -> int:
     imported = imported_ops()
     found = {name: [kernel.name for kernel in kernels_for(op or "")] for name, op in imported.items()}
     if as_json:
-        click.echo(to_json({"schema": 1, "ops": found, "imported_as": dict(imported)}), nl=False)
+        click.echo(
+            to_json({"schema": 1, "ops": found, "imported_as": dict(imported), "onnx": node_types()}),
+            nl=False,
+        )
     else:
         rows = [[name, _becomes(name, imported[name]) + ", ".join(found[name])] for name in found]
         table("", ["operator", "kernels"], rows)
+        click.echo(f"ONNX node types, in float32: {', '.join(node_types())}")
     return ExitCode.OK
 
 

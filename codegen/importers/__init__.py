@@ -11,11 +11,13 @@ Message codes of all importers:
 | E304 | quantisation parameters that mean nothing, or not for this tensor |
 | E305 | larger than what is ever imported |
 | E306 | an operator's operands break its rule, or a combination of them is not supported |
+| E313 | a package that reads the format is not installed |
 | E211 | the path cannot be read (wrong usage, not a wrong model) |
 """
 
 from codegen.importers.dispatch import load, signatures
 from codegen.importers.graph_inputs import Extents, InputSignature
+from codegen.importers.onnx import node_types
 from codegen.importers.tflite import STATE_OPS, imported_ops
 
-__all__ = ["STATE_OPS", "Extents", "InputSignature", "imported_ops", "load", "signatures"]
+__all__ = ["STATE_OPS", "Extents", "InputSignature", "imported_ops", "load", "node_types", "signatures"]

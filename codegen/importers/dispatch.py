@@ -7,15 +7,20 @@ from pathlib import Path
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import MAX_FILE_BYTES
+from codegen.importers.onnx import graph_inputs, import_onnx
 from codegen.importers.printable_names import printable
 from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
 from codegen.ir.ops import UserKernel
 
-_TFLITE_HELP = "give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch)"
+_HELP = (
+    "give a .tflite file (TensorFlow: tf.lite.TFLiteConverter; PyTorch: ai-edge-torch) or an .onnx file "
+    "(PyTorch: torch.onnx.export)"
+)
+
+_ONNX = ".onnx"
 
 _OTHER_FORMATS = {
-    ".onnx": "ONNX",
     ".h5": "Keras HDF5",
     ".hdf5": "Keras HDF5",
     ".keras": "Keras",
@@ -29,26 +34,34 @@ _OTHER_FORMATS = {
 def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_EXTENTS) -> Module:
     """Import the model file at `path` as a module with one function in the file's operator order.
 
-    Operators that no importer translates become calls of the declared `kernels`. `extents`: (graph input,
-    axis) -> extent, where it is another than the file's; the shapes of results follow.
+    Operators of a TFLite file that no importer translates become calls of the declared `kernels`. `extents`:
+    (graph input, axis) -> extent, where it is another than the file's; the shapes of results follow.
 
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
     data, name = _recognised(path)
+    if _is_onnx(path, data):
+        return import_onnx(data, name, extents)
     return import_tflite(data, name, kernels, extents)
 
 
 def signatures(path: Path) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
-    return input_signatures(*_recognised(path))
+    data, name = _recognised(path)
+    return graph_inputs(data, name) if _is_onnx(path, data) else input_signatures(data, name)
+
+
+def _is_onnx(path: Path, data: bytes) -> bool:
+    """ONNX files begin with no mark of their own: the name says it, unless the contents are TFLite's."""
+    return path.suffix.lower() == _ONNX and data[4:8] != b"TFL3"
 
 
 def _recognised(path: Path) -> tuple[bytes, str]:
-    """The bytes of a TFLite file, and its name for messages."""
+    """The bytes of a file of a format that is imported, and its name for messages."""
     data = _read(path)
     name = printable(path.name)
-    if data[4:8] != b"TFL3":
+    if not data or (data[4:8] != b"TFL3" and not _is_onnx(path, data)):
         raise CodegenError(_unknown(path, data, name))
     return data, name
 
@@ -80,14 +93,14 @@ def _unreadable(path: Path, reason: str) -> Message:
 
 def _unknown(path: Path, data: bytes, name: str) -> Message:
     if not data:
-        return Message(code="E300", where=name, text="the file is empty", help=_TFLITE_HELP)
+        return Message(code="E300", where=name, text="the file is empty", help=_HELP)
     suffix = path.suffix.lower()
     if suffix in _OTHER_FORMATS:
-        text = f"{_OTHER_FORMATS[suffix]} models cannot be imported, only TensorFlow Lite models can"
-        return Message(code="E300", where=name, text=text, help=_TFLITE_HELP)
+        text = f"{_OTHER_FORMATS[suffix]} models cannot be imported, only TensorFlow Lite and ONNX models can"
+        return Message(code="E300", where=name, text=text, help=_HELP)
     if suffix == ".tflite":
         found = data[4:8].hex(" ") or "missing"
         text = f"this is not a TensorFlow Lite file: bytes 4 to 7 are {found}, not 54 46 4c 33 (TFL3)"
         return Message(code="E300", where=name, text=text, help="export or download the file again")
-    text = "the file's format is not known: only TensorFlow Lite models can be imported"
-    return Message(code="E300", where=name, text=text, help=_TFLITE_HELP)
+    text = "the file's format is not known: only TensorFlow Lite and ONNX models can be imported"
+    return Message(code="E300", where=name, text=text, help=_HELP)

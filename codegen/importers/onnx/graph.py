@@ -1,0 +1,197 @@
+"""Translates the graph of an ONNX file to a module: one function in the file's order of nodes."""
+
+import hashlib
+from collections import Counter
+
+from codegen.importers.graph_inputs import NO_EXTENTS, Extents
+from codegen.importers.onnx.layouts import Computed, Known, Steps, Value, identity
+from codegen.importers.onnx.model_file import FileGraph, FileNode, FileValue, read_graph
+from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.node_types import QUANTISED, TRANSLATORS
+from codegen.importers.printable_names import identifiers, printable
+from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
+from codegen.ir import DType, Function, Module, Source, TensorType, Var
+from codegen.ir.ops import OPS, USER, ReshapeAttrs
+
+_OPS = "`codegen ops` lists the node types that are imported"
+_INTEGER = "integer networks are imported from .tflite files; export this one in float32"
+
+
+def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> Module:
+    """Import the bytes of an ONNX file; `file_name` serves messages and the module's metadata.
+
+    `extents`: (graph input, axis) -> extent, where it is another than the file's.
+
+    Raises CodegenError E301..E306, E313 (see `codegen.importers`): a damaged file at once, otherwise
+    everything that is wrong or unsupported together.
+    """
+    translation = _Translation(read_graph(data, file_name), file_name, extents)
+    function = translation.run()
+    return Module(
+        functions={function.name: function},
+        constants=translation.steps.constants,
+        metadata={"format": "onnx", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+    )
+
+
+class _Translation:
+    """State of one import: values defined so far, problems so far."""
+
+    def __init__(self, graph: FileGraph, file_name: str, extents: Extents) -> None:
+        self._graph, self._extents = graph, extents
+        self._report = Report(file_name)
+        self.steps = Steps()
+        self._values: dict[str, Value | None] = {
+            name: Known(data=data) for name, data in graph.constants.items()
+        }
+        self._uses = Counter(name for node in graph.nodes for name in node.inputs if name)
+        self._uses.update(each.name for each in graph.outputs)
+
+    def run(self) -> Function:
+        """The file's function; raises CodegenError with every problem found."""
+        params = self._params()
+        for node in self._graph.nodes:
+            self._translate(node)
+        results = self._results({param.name for param in params})
+        self._report.raise_if_any()
+        return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
+
+    def _params(self) -> tuple[Var, ...]:
+        inputs = self._graph.inputs
+        if not inputs:
+            text = "the model has no inputs, so its outputs are constants"
+            self._report.add(Problem(code="E301", text=text))
+        names = identifiers([each.name for each in inputs], [op.short for op in (*OPS.values(), USER)])
+        params: list[Var] = []
+        for position, (value, name) in enumerate(zip(inputs, names, strict=True)):
+            param = None
+            try:
+                if value.name in self._values:
+                    raise Refused("E303", "another input is called so")
+                kind = self._input_type(position, value)
+                self.steps.budget.value(kind)
+                param = Var(name=name, type=kind, origin=printable(value.name))
+                params.append(param)
+            except Refused as refused:
+                where = f'graph input {position} "{printable(value.name)}"'
+                self._report.add(refused.problem, where=where)
+            axes = identity(len(param.type.shape)) if param else ()
+            self._values[value.name] = None if param is None else Computed(var=param, axes=axes)
+        return tuple(params)
+
+    def _input_type(self, position: int, value: FileValue) -> TensorType:
+        if value.shape is None:
+            raise Refused("E301", "has no shape", "export the model with a fixed input shape")
+        shape = list(value.shape)
+        for axis, extent in enumerate(shape):
+            said = self._extents.get((position, axis))
+            if said is not None:
+                shape[axis] = said
+            elif extent == -1 and (axis == 0 or self._extents):
+                shape[axis] = 1
+            elif extent == -1:
+                text = f"has shape {shape}: only the first extent may be unknown (-1)"
+                advice = "export the model with a fixed input shape, or say it with --dim"
+                raise Refused("E301", text, advice)
+        if 0 in shape:
+            raise Refused("E303", f"has shape {shape}, which has no elements")
+        try:
+            return TensorType(shape=tuple(shape), dtype=DType(value.dtype))
+        except ValueError:
+            text = f"is {value.dtype}, supported are float32, int32, int64 and bool"
+            raise Refused("E301", text, "export the model with float32 inputs") from None
+
+    def _translate(self, node: FileNode) -> None:
+        """Translate one node; whatever comes of it, its results are defined for those that follow."""
+        tensor = printable(node.outputs[0]) if node.outputs else ""
+        self.steps.source = Source(op_index=node.index, op_name=node.op, tensor_name=tensor)
+        found: tuple[Value | None, ...] = ()
+        try:
+            found = self._outputs(node)
+        except Refused as refused:
+            self._report.add(refused.problem, where=str(self.steps.source), missing=_is_missing(node))
+        except AlreadyReported:
+            pass
+        for position, name in enumerate(node.outputs):
+            if name:
+                self._values[name] = found[position] if position < len(found) else None
+
+    def _outputs(self, node: FileNode) -> tuple[Value, ...]:
+        if _is_missing(node):
+            raise Refused("E301", *self._missing(node))
+        if any(name in self._values for name in node.outputs if name):
+            raise Refused("E303", "computes a value that has one already")
+        site = Site(node, self._graph.opset, self._values, self._uses, self.steps)
+        made = TRANSLATORS[node.op](site)
+        site.need_no_more()
+        found = made if isinstance(made, tuple) else (made,)
+        for position in range(len(found), len(node.outputs)):
+            if site.is_used(position):
+                raise Refused("E301", f"output {position} is used, which is not supported")
+        self._share(node, found)
+        return found
+
+    def _share(self, node: FileNode, found: tuple[Value, ...]) -> None:
+        """Tell of results that are an input under a second name, while others read the first one."""
+        others = [self._values.get(name) for name in node.inputs if self._uses[name] > 1]
+        read = {each.var.name for each in others if isinstance(each, Computed)}
+        self.steps.share(each for each in found if isinstance(each, Computed) and each.var.name in read)
+
+    def _missing(self, node: FileNode) -> tuple[str, str]:
+        name = f"{node.domain}.{node.op}" if node.domain else node.op
+        text = f"node type {name} (opset {self._graph.opset}) is not supported"
+        return text, _INTEGER if node.op in QUANTISED or node.op.startswith("QLinear") else _OPS
+
+    def _results(self, taken: set[str]) -> tuple[Var, ...]:
+        """Graph outputs in the model's order of axes, each its own value (`taken`: those of the inputs)."""
+        if not self._graph.outputs:
+            self._report.add(Problem(code="E303", text="the model has no outputs"))
+        found: list[Var] = []
+        for position, output in enumerate(self._graph.outputs):
+            self.steps.source = Source(
+                op_index=len(self._graph.nodes), op_name="output", tensor_name=printable(output.name)
+            )
+            try:
+                found.append(self._result(output, taken))
+                taken.add(found[-1].name)
+            except Refused as refused:
+                where = f'graph output {position} "{printable(output.name)}"'
+                self._report.add(refused.problem, where=where)
+            except AlreadyReported:
+                pass
+        return tuple(found)
+
+    def _result(self, output: FileValue, taken: set[str]) -> Var:
+        if output.name not in self._values:
+            raise Refused("E303", "no node computes it")
+        value = self._values[output.name]
+        if value is None:
+            raise AlreadyReported
+        if isinstance(value, Known):
+            advice = "remove this output from the model"
+            raise Refused("E301", "does not depend on the model's inputs: it is a constant", advice)
+        self._check_declared(output, value)
+        found = self.steps.dense(value)
+        assert isinstance(found, Var), "it is computed"
+        if found.name not in taken:
+            return found
+        copy = self.steps.step("RESHAPE", [found], ReshapeAttrs(shape=found.type.shape))
+        assert isinstance(copy, Computed), "its argument is computed"
+        return copy.var
+
+    def _check_declared(self, output: FileValue, value: Computed) -> None:
+        declared = output.shape
+        if declared is None or self._extents:
+            return
+        fits = len(declared) == len(value.shape) and all(
+            said in (-1, extent) for said, extent in zip(declared, value.shape, strict=True)
+        )
+        if not fits or output.dtype != value.var.type.dtype.value:
+            text = (
+                f"is declared as {output.dtype}{list(declared)}, the nodes give {value.var.type.dtype.value}"
+            )
+            raise Refused("E303", f"{text}{list(value.shape)}")
+
+
+def _is_missing(node: FileNode) -> bool:
+    return bool(node.domain) or node.op not in TRANSLATORS

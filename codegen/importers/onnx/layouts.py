@@ -1,0 +1,217 @@
+"""Values between nodes, each with the order its axes are stored in; and the steps that compute them.
+
+ONNX writes images as N, C, H, W, the kernels read N, H, W, C. No value is moved before somebody needs it in
+another order: it is kept as it was computed, with the place of every axis. So two moves that undo each other
+never come to be, and one move serves all who read a value in the same order.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.importers.budget import Budget
+from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.reporting import Refused
+from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Source, TensorType, Var
+from codegen.ir.evaluate import evaluate_let
+from codegen.ir.ops import OPS, Attrs, ReshapeAttrs, TransposeAttrs
+
+Axes = tuple[int, ...]
+"""Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
+
+CHANNELS_LAST: Axes = (0, 3, 1, 2)
+"""N, C, H, W in the memory's N, H, W, C."""
+
+_FLOAT_OR_INT = "float32, int8, int16, int32, int64 and bool"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """A value that the file states, or that follows from what it states."""
+
+    data: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents in the model's order."""
+        return self.data.shape
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Computed:
+    """A value of the running model."""
+
+    var: Var
+    axes: Axes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents in the model's order."""
+        return tuple(self.var.type.shape[axis] for axis in self.axes)
+
+
+Value = Known | Computed
+
+
+def identity(rank: int) -> Axes:
+    """Axes stored in the model's order."""
+    return tuple(range(rank))
+
+
+def moved(data: np.ndarray, axes: Axes) -> np.ndarray:
+    """`data`, in the model's order, as it is stored."""
+    inverse = sorted(range(len(axes)), key=lambda axis: axes[axis])
+    return np.array(np.transpose(data, inverse), order="C")
+
+
+class Steps:
+    """The steps of a model so far, and its constants."""
+
+    def __init__(self) -> None:
+        self.body: list[Let] = []
+        self._constants: dict[str, Constant] = {}
+        self._by_digest: dict[str, Constant] = {}
+        self._moved: dict[tuple[str, Axes], Var] = {}
+        self._names: dict[str, int] = {}
+        self._shared: set[str] = set()
+        self._known_bytes = 0
+        self.budget = Budget()
+        self.source = Source(op_index=0, op_name="")
+        """The node that is translated."""
+
+    def count_known(self, shape: tuple[int, ...]) -> None:
+        """Count numbers that a node makes of what the file states, before they are made. Raises Refused E305
+        beyond what is imported of one file."""
+        self._known_bytes += math.prod(shape) * 8
+        if self._known_bytes > MAX_TENSOR_BYTES * 2:
+            text = f"makes constants of more than {MAX_TENSOR_BYTES * 2} bytes, together with nodes before it"
+            raise Refused("E305", text)
+
+    @property
+    def constants(self) -> dict[str, Constant]:
+        """Those that a step reads."""
+        used = {arg.id for let in self.body for arg in let.call.args if isinstance(arg, ConstRef)}
+        return {name: constant for name, constant in self._constants.items() if name in used}
+
+    def constant(self, data: np.ndarray) -> ConstRef:
+        """A use of `data`; equal data are one constant. Raises Refused for a type that no kernel reads."""
+        try:
+            dtype = DType(str(data.dtype))
+        except ValueError:
+            text = f"a constant is {data.dtype}, supported are {_FLOAT_OR_INT}"
+            raise Refused("E301", text, "export the model with float32 or int8 weights") from None
+        dense = np.array(data, order="C")
+        digest = hashlib.sha256(f"{dtype.value}{dense.shape}".encode() + dense.tobytes()).hexdigest()
+        found = self._by_digest.get(digest)
+        if found is None:
+            kind = TensorType(shape=dense.shape, dtype=dtype)
+            found = Constant(id=f"c{len(self._constants)}", type=kind, data=dense)
+            self._constants[found.id] = self._by_digest[digest] = found
+        return ConstRef(id=found.id, type=found.type)
+
+    def stored(self, value: Value, axes: Axes) -> Arg:
+        """The value with its axes stored at `axes`; a value that is stored otherwise is moved, once."""
+        if isinstance(value, Known):
+            return self.constant(moved(value.data, axes))
+        if value.axes == axes:
+            return value.var
+        key = value.var.name, axes
+        if key not in self._moved:
+            permutation = [0] * len(axes)
+            for there, here in zip(axes, value.axes, strict=True):
+                permutation[there] = here
+            found = self.step(
+                "TRANSPOSE", [value.var], TransposeAttrs(permutation=tuple(permutation)), axes=axes
+            )
+            assert isinstance(found, Computed), "its argument is computed"
+            self._moved[key] = found.var
+        return self._moved[key]
+
+    def dense(self, value: Value) -> Arg:
+        """The value in the model's own order."""
+        return self.stored(value, identity(len(value.shape)))
+
+    def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """The value with other extents, elements in the model's order."""
+        if value.shape == shape:
+            return value
+        if isinstance(value, Known):
+            return Known(data=value.data.reshape(shape))
+        return self.step("RESHAPE", [self.dense(value)], ReshapeAttrs(shape=shape))
+
+    def step(
+        self,
+        op_name: str,
+        args: Sequence[Arg | None],
+        attrs: Attrs,
+        *,
+        axes: Axes | None = None,
+        dtype: DType | None = None,
+    ) -> Value:
+        """The result of one step; of constants alone it is computed here.
+
+        `axes`: where the axes of the result are, in the model's order unless said; `dtype`: its element type,
+        that of the first argument unless said. Raises Refused E306 where the operator's rule is broken, E305
+        beyond what is ever imported.
+        """
+        op, call = OPS[op_name], Call(op=OPS[op_name], args=tuple(args), attrs=attrs)
+        first = next(arg for arg in args if arg is not None)
+        try:
+            kind = TensorType(
+                shape=op.result_shape(attrs, call.types), dtype=dtype or first.type.dtype, quantization=None
+            )
+            op.check(attrs, call.types, kind)
+        except ValueError as error:
+            raise Refused("E306", str(error)) from error
+        axes = identity(len(kind.shape)) if axes is None else axes
+        count = self._names.get(op.short, 0)
+        var = Var(name=f"{op.short}{count}", type=kind, origin=self.source.tensor_name)
+        let = Let(var=var, call=call, source=self.source)
+        if all(arg is None or isinstance(arg, ConstRef) for arg in args):
+            self.budget.folded(call, kind)
+            data = evaluate_let(let, [None if arg is None else self._data(arg) for arg in args])
+            return Known(data=np.transpose(data, axes))
+        self.budget.value(kind)
+        self._names[op.short] = count + 1
+        self.body.append(let)
+        return Computed(var=var, axes=axes)
+
+    def share(self, values: Iterable[Value]) -> None:
+        """Values that have a second name from now on: what a step gives must not change for one of them."""
+        self._shared.update(value.var.name for value in values if isinstance(value, Computed))
+
+    def _data(self, arg: Arg) -> np.ndarray:
+        assert isinstance(arg, ConstRef), "asked for constants only"
+        return self._constants[arg.id].data
+
+    def scaled(self, value: Value, scale: np.ndarray | None, offset: np.ndarray) -> bool:
+        """Whether the step that computes `value`, which has weights, now gives it times `scale` plus `offset`
+        (one number a channel, the last stored axis). Nobody else may read the value."""
+        if not isinstance(value, Computed) or value.var.name in self._shared:
+            return False
+        index = next((i for i, let in enumerate(self.body) if let.var == value.var), None)
+        axis = None if index is None else _WEIGHTS_AXIS.get(self.body[index].call.op.name)
+        if index is None or axis is None:
+            return False
+        let = self.body[index]
+        image, weights, bias = (*let.call.args, None)[:3]
+        if not isinstance(weights, ConstRef) or isinstance(bias, Var):
+            return False
+        channels = value.var.type.shape[-1]
+        shift = np.broadcast_to(offset, (channels,)).astype(np.float32)
+        old = np.zeros(channels, np.float32) if bias is None else self._data(bias)
+        if scale is not None:
+            factors = np.broadcast_to(scale, (channels,)).astype(np.float32)
+            shape = [1] * len(weights.type.shape)
+            shape[axis] = channels
+            weights, old = self.constant(self._data(weights) * factors.reshape(shape)), old * factors
+        args = (image, weights, self.constant(old + shift))
+        self.body[index] = replace(let, call=replace(let.call, args=args))
+        return True
+
+
+_WEIGHTS_AXIS = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
+"""Axis of the weights that the channels of the result are along."""

@@ -1,0 +1,180 @@
+"""One node while it is translated: its operands, its attributes, and who else reads them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.importers.limits import MAX_RANK
+from codegen.importers.onnx.layouts import Computed, Known, Steps, Value, identity
+from codegen.importers.onnx.model_file import FileNode
+from codegen.importers.printable_names import printable
+from codegen.importers.reporting import AlreadyReported, Refused
+from codegen.ir import Arg, DType
+from codegen.ir.ops.base.operands import broadcast
+
+_FIXED = "export the model with fixed shapes, so that this is a constant"
+
+
+class Site:
+    """A node of the file; methods raise `Refused` where nothing sensible can follow."""
+
+    def __init__(
+        self,
+        node: FileNode,
+        opset: int,
+        values: Mapping[str, Value | None],
+        uses: Mapping[str, int],
+        steps: Steps,
+    ) -> None:
+        self.node, self.opset, self.steps = node, opset, steps
+        self._values, self._uses = values, uses
+        self._asked: set[str] = set()
+
+    @property
+    def outputs(self) -> int:
+        """Outputs that the node lists."""
+        return len(self.node.outputs)
+
+    def has(self, position: int) -> bool:
+        """Whether input `position` is given."""
+        return position < len(self.node.inputs) and self.node.inputs[position] != ""
+
+    def value(self, position: int) -> Value:
+        """Input `position`; AlreadyReported if the node that computes it was refused."""
+        if not self.has(position):
+            raise Refused("E303", f"input {position} is left out, which this operator does not allow")
+        name = self.node.inputs[position]
+        if name not in self._values:
+            text = f'reads "{printable(name)}", which has no value: no node before this one computes it'
+            raise Refused("E303", text, "nodes have to be in the order of execution, without cycles")
+        found = self._values[name]
+        if found is None:
+            raise AlreadyReported
+        return found
+
+    def all_values(self) -> list[Value]:
+        """Every input, at least one."""
+        if not self.node.inputs:
+            raise Refused("E303", "has no inputs")
+        return [self.value(position) for position in range(len(self.node.inputs))]
+
+    def known(self, position: int, what: str) -> np.ndarray:
+        """Input `position` as numbers of the file."""
+        found = self.value(position)
+        if isinstance(found, Known):
+            return found.data
+        name = printable(self.node.inputs[position])
+        reason = f"{what}: computed while the model runs, supported are constants"
+        raise Refused("E301", f'"{name}" ({what}) is computed while the model runs', _FIXED, reason=reason)
+
+    def numbers(self, position: int, what: str) -> tuple[int, ...]:
+        """Input `position` as a short list of integers (axes, a shape)."""
+        found = self.known(position, what)
+        if not np.issubdtype(found.dtype, np.integer) or found.size > MAX_RANK * 8:
+            raise Refused("E303", f"{what} is {found.dtype}{list(found.shape)}, it has to be a few integers")
+        return tuple(int(number) for number in found.reshape(-1))
+
+    def is_only_use(self, position: int) -> bool:
+        """Whether nobody else reads input `position`."""
+        return self._uses.get(self.node.inputs[position], 0) == 1
+
+    def is_used(self, output: int) -> bool:
+        """Whether anybody reads output `output`."""
+        return output < self.outputs and self._uses.get(self.node.outputs[output], 0) > 0
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """The integer attribute `name`."""
+        found = self._attribute(name, default)
+        if not isinstance(found, int):
+            raise Refused("E303", f"attribute {name} has to be an integer")
+        return found
+
+    def real(self, name: str, default: float) -> float:
+        """The number in attribute `name`."""
+        found = self._attribute(name, default)
+        if not isinstance(found, int | float):
+            raise Refused("E303", f"attribute {name} has to be a number")
+        return float(found)
+
+    def word(self, name: str, default: str) -> str:
+        """The word in attribute `name`."""
+        found = self._attribute(name, default)
+        if not isinstance(found, str):
+            raise Refused("E303", f"attribute {name} has to be a word")
+        return printable(found)
+
+    def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """The list of integers in attribute `name`."""
+        found = self._attribute(name, default)
+        numbers = np.asarray(found)
+        if not isinstance(found, tuple) or (numbers.size and numbers.dtype != np.int64) or numbers.ndim != 1:
+            raise Refused("E303", f"attribute {name} has to be a list of integers")
+        return tuple(numbers.astype(np.int64).tolist())
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether the node states attribute `name`."""
+        self._asked.add(name)
+        return name in self.node.attributes
+
+    def array(self, name: str) -> np.ndarray:
+        """The numbers in attribute `name`."""
+        found = self._attribute(name, None)
+        if found is None or isinstance(found, str):
+            raise Refused("E301", f"attribute {name} is of a kind that is not supported")
+        data = np.asarray(found)
+        wide = {"float64": np.float32, "int64": np.int64}
+        return data if isinstance(found, np.ndarray) else data.astype(wide.get(str(data.dtype), data.dtype))
+
+    def _attribute(self, name: str, default: object) -> object:
+        self._asked.add(name)
+        found = self.node.attributes.get(name, default)
+        if found is None:
+            raise Refused("E303", f"has no attribute {name}")
+        return found
+
+    def need_no_more(self) -> None:
+        """Raise Refused for an attribute that nobody asked for: it would be ignored without a word."""
+        more = sorted(set(self.node.attributes) - self._asked)
+        if more:
+            raise Refused("E301", f"attribute {printable(', '.join(more))} is not supported here")
+
+    def axis(self, axis: int, rank: int) -> int:
+        """`axis`, counted from the end if it is negative, among `rank`."""
+        if not -rank <= axis < rank:
+            raise Refused("E303", f"axis {axis} is outside {rank} dimensions")
+        return axis % rank
+
+    def axes(self, axes: tuple[int, ...], rank: int) -> tuple[int, ...]:
+        """Several axes, ascending."""
+        return tuple(sorted({self.axis(axis, rank) for axis in axes}))
+
+    def need_float(self, *values: Value) -> None:
+        """Raise Refused unless all values are float32."""
+        for value in values:
+            dtype = value_type(value)
+            if dtype != DType.FLOAT32.value:
+                text = f"works on {dtype}, supported is float32"
+                raise Refused("E301", text, "export the model with float32 values")
+
+    def together(self, values: list[Value]) -> tuple[list[Arg], tuple[int, ...]]:
+        """Values that broadcast, as arguments of one rank stored alike; and how they are stored: as the
+        largest of them is already."""
+        shape: tuple[int, ...] = ()
+        try:
+            for value in values:
+                shape = broadcast(shape, value.shape)
+        except ValueError as error:
+            raise Refused("E306", str(error)) from error
+        rank = len(shape)
+        whole = [each for each in values if isinstance(each, Computed) and len(each.axes) == rank]
+        best = max(whole, key=lambda each: each.var.type.elements, default=None)
+        axes = identity(rank) if best is None else best.axes
+        return [
+            self.steps.stored(self.steps.reshape(each, (1,) * (rank - len(each.shape)) + each.shape), axes)
+            for each in values
+        ], axes
+
+
+def value_type(value: Value) -> str:
+    """NumPy's name of a value's element type."""
+    return str(value.data.dtype) if isinstance(value, Known) else value.var.type.dtype.value

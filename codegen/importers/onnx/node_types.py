@@ -1,0 +1,98 @@
+"""The node types that are imported, by ONNX's name, and who translates them."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.importers.onnx import arithmetic, arranging, spatial
+from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx.node_site import Site
+
+Translator = Callable[[Site], Value | tuple[Value, ...]]
+
+_UNARY = {
+    **{"Abs": "ABS", "Ceil": "CEIL", "Cos": "COS", "Exp": "EXP", "Floor": "FLOOR", "HardSwish": "HARD_SWISH"},
+    **{
+        "Log": "LOG",
+        "Neg": "NEG",
+        "Relu": "RELU",
+        "Round": "ROUND",
+        "Sigmoid": "LOGISTIC",
+        "Sin": "SIN",
+        "Sqrt": "SQRT",
+    },
+    "Tanh": "TANH",
+}
+
+TRANSLATORS: Mapping[str, Translator] = MappingProxyType(
+    {
+        **{name: arithmetic.unary(op) for name, op in _UNARY.items()},
+        "Add": arithmetic.binary("ADD", np.add),
+        "And": arithmetic.compare("MINIMUM"),
+        "AveragePool": spatial.average_pool,
+        "BatchNormalization": arithmetic.batch_normalization,
+        "Cast": arranging.cast,
+        "Clip": arithmetic.clip,
+        "Concat": arranging.concat,
+        "Constant": arranging.constant,
+        "ConstantOfShape": arranging.constant_of_shape,
+        "Conv": spatial.conv,
+        "DepthToSpace": arranging.depth_to_space,
+        "Div": arithmetic.binary("DIV", np.floor_divide),
+        "Dropout": arranging.same,
+        "Elu": arithmetic.elu,
+        "Equal": arithmetic.compare("EQUAL"),
+        "Expand": arranging.expand,
+        "Flatten": arranging.flatten,
+        "Gather": arranging.gather,
+        "Gemm": arithmetic.gemm,
+        "GlobalAveragePool": arithmetic.whole_image("MEAN"),
+        "GlobalMaxPool": arithmetic.whole_image("REDUCE_MAX"),
+        "Greater": arithmetic.compare("LESS", swapped=True),
+        "GreaterOrEqual": arithmetic.compare("LESS_EQUAL", swapped=True),
+        "HardSigmoid": arithmetic.hard_sigmoid,
+        "Identity": arranging.same,
+        "LeakyRelu": arithmetic.leaky_relu,
+        "Less": arithmetic.compare("LESS"),
+        "LessOrEqual": arithmetic.compare("LESS_EQUAL"),
+        "MatMul": arithmetic.matmul,
+        "Max": arithmetic.several("MAXIMUM"),
+        "MaxPool": spatial.max_pool,
+        "Min": arithmetic.several("MINIMUM"),
+        "Mul": arithmetic.binary("MUL", np.multiply),
+        "Not": arithmetic.logical_not,
+        "Or": arithmetic.compare("MAXIMUM"),
+        "PRelu": arithmetic.binary("PRELU"),
+        "Pad": arranging.pad,
+        "Pow": arithmetic.power,
+        "Reciprocal": arithmetic.reciprocal,
+        "ReduceMax": arithmetic.reduction("REDUCE_MAX", 18),
+        "ReduceMean": arithmetic.reduction("MEAN", 18),
+        "ReduceMin": arithmetic.reduction("REDUCE_MIN", 18),
+        "ReduceSum": arithmetic.reduction("SUM", 13),
+        "Reshape": arranging.reshape,
+        "Shape": arranging.shape_of,
+        "Slice": arranging.slice_,
+        "Softmax": arithmetic.softmax,
+        "SpaceToDepth": arranging.space_to_depth,
+        "Split": arranging.split,
+        "Squeeze": arranging.squeeze,
+        "Sub": arithmetic.binary("SUB", np.subtract),
+        "Sum": arithmetic.several("ADD"),
+        "Transpose": arranging.transpose,
+        "Unsqueeze": arranging.unsqueeze,
+        "Where": arithmetic.where,
+    }
+)
+
+QUANTISED = frozenset(
+    {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv"}
+    | {"QLinearMatMul", "QuantizeLinear"}
+)
+"""Those of integer networks, of which none is imported yet."""
+
+
+def node_types() -> tuple[str, ...]:
+    """ONNX's names of what is imported."""
+    return tuple(sorted(TRANSLATORS))

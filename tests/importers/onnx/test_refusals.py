@@ -1,0 +1,106 @@
+"""The text of every message about an ONNX file, and that nothing is ignored without a word."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from tests.importers.onnx.models import complaint, model, node
+
+OPS = "help: `codegen ops` lists the node types that are imported"
+
+
+def test_everything_unsupported_is_told_at_once(tmp_path: Path) -> None:
+    made = model(
+        node("LRN", "x", "a", size=3),
+        node("Relu", "a", "b"),
+        node("QuantizeLinear", "x s", "c"),
+        helper.make_node("QLinearAdd", ["c"], ["d"], domain="com.microsoft"),
+        node("MaxPool", "x", "e", kernel_shape=[2, 2], dilations=[2, 2]),
+        node("Add", "b d", "y"),
+        constants={"s": np.ones((), np.float32)},
+    )
+    integer = "help: integer networks are imported from .tflite files; export this one in float32"
+    assert complaint(tmp_path, made).split("\n") == [
+        'error[E301] op 0 LRN "a": node type LRN (opset 13) is not supported',
+        OPS,
+        'error[E301] op 2 QuantizeLinear "c": node type QuantizeLinear (opset 13) is not supported',
+        integer,
+        'error[E301] op 3 QLinearAdd "d": node type com.microsoft.QLinearAdd (opset 13) is not supported',
+        integer,
+        'error[E301] op 4 MaxPool "e": a pool with dilations is not supported',
+    ]
+
+
+def test_an_attribute_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    made = model(node("Relu", "x", "y", slope=2))
+    assert complaint(tmp_path, made) == 'error[E301] op 0 Relu "y": attribute slope is not supported here'
+
+
+def test_weights_that_the_model_computes(tmp_path: Path) -> None:
+    made = model(node("Conv", "x x", "y"))
+    assert complaint(tmp_path, made) == (
+        'error[E301] op 0 Conv "y": "x" (the weights) is computed while the model runs\n'
+        "help: export the model with fixed shapes, so that this is a constant"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (b"\xff" * 40, "error[E302] m.onnx: this is not an ONNX file, or it is damaged: its protobuf"),
+        (b"\x08\x07", "error[E302] m.onnx: this is not an ONNX file: it has neither a graph nor an opset"),
+        (model(node("Relu", "x", "y"), opset=6), "uses opset 6, supported are 7 to "),
+        (model(node("Relu", "z", "y")), 'error[E303] op 0 Relu "y": reads "z", which has no value: no node'),
+        (model(node("Relu", "x", "x")), 'error[E303] op 0 Relu "x": computes a value that has one already'),
+        (model(node("Relu", "x", "y"), x=(1, "n")), "only the first extent may be unknown (-1)"),
+        (model(node("Relu", "x", "z")), 'error[E303] graph output 0 "y": no node computes it'),
+        (model(node("Shape", "x", "y")), "does not depend on the model's inputs: it is a constant"),
+        (model(node("Add", "x w", "y"), constants={"w": np.zeros(3, np.float64)}), "works on float64"),
+        (model(node("Relu", "x", "y"), x=(1, 1 << 30)), "error[E305]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_damaged_and_contradictory_files(tmp_path: Path, made: object, text: str) -> None:
+    assert text in complaint(tmp_path, made)
+
+
+def test_constants_that_grow_are_stopped(tmp_path: Path) -> None:
+    """Numbers made of numbers: counted before they are made."""
+    wide, tall = np.ones((1, 1 << 16), np.int64), np.ones((1 << 16, 1), np.int64)
+    made = model(node("Mul", "a b", "c"), node("Relu", "x", "y"), constants={"a": wide, "b": tall})
+    assert "makes constants of more than" in complaint(tmp_path, made)
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    data = model(node("Bad", "x", "y")).SerializeToString().replace(b"Bad", b"B\xffd")
+    assert complaint(tmp_path, data).startswith(
+        'error[E301] op 0 B\ufffdd "y": node type B\ufffdd (opset 13)'
+    )
+
+
+def test_data_outside_the_file_are_refused(tmp_path: Path) -> None:
+    made = model(node("Add", "x w", "y"), constants={"w": np.zeros(4, np.float32)})
+    made.graph.initializer[0].data_location = TensorProto.EXTERNAL
+    made.graph.initializer[0].external_data.add(key="location", value="../secret")
+    assert complaint(tmp_path, made) == (
+        'error[E301] m.onnx: constant "w" lies in another file, which is not supported\n'
+        "help: save the model as one file (onnx.save with save_as_external_data=False)"
+    )
+
+
+def test_data_that_do_not_fit_their_shape(tmp_path: Path) -> None:
+    made = model(node("Add", "x w", "y"), constants={"w": np.zeros(4, np.float32)})
+    made.graph.initializer[0].dims[0] = 1 << 20
+    assert 'error[E303] m.onnx: the data of constant "w" do not fit' in complaint(tmp_path, made)
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = model(node("Relu", "x", "y"))
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert complaint(tmp_path, made) == (
+        "error[E313] m.onnx: the package `onnx` is not installed: it is needed to read ONNX files\n"
+        "help: pip install 'codegen[onnx]'"
+    )
