@@ -186,6 +186,43 @@ void cg_batch_matmul_s8(const cg_matmul_params *params, const int8_t *lhs, const
 void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                          cg_f32 *output);
 
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t multiplier;
+    int32_t shift;
+} cg_scaling;
+
+/* Gates are input, forget, cell, output. A sequence has rows of `inputs`, the results of `units`.
+ */
+typedef struct {
+    int32_t batches;
+    int32_t steps;
+    int32_t inputs;
+    int32_t units;
+    int32_t step_rows;  /* rows from one step to the next */
+    int32_t batch_rows; /* rows from one batch to the next */
+    cg_scaling input[4];
+    cg_scaling recurrent[4];
+    cg_scaling forget;
+    cg_scaling update;
+    cg_scaling hidden;
+    int32_t hidden_zero;
+    int32_t tanh_multiplier;
+    int32_t tanh_shift;
+    int32_t clip; /* largest cell state; 32767: none */
+} cg_lstm_params;
+
+/*
+ * State and output are aligned to words: cell states (int16) of all batches, then hidden states;
+ * of the output these are the new ones, and what the layer gives follows. They do not overlap.
+ * `weights` and `recurrent`: by unit, by input, by gate; `bias`: by unit, for sequence and hidden
+ * state, by gate; `gates`: 8 bytes a unit.
+ */
+void cg_lstm_s8(const cg_lstm_params *params, const uint16_t *sigmoids, const int8_t *weights,
+                const int8_t *recurrent, const int32_t *bias, const int8_t *sequence,
+                const int8_t *state, void *gates, int8_t *output);
+
 /* ---- resizing ------------------------------------------------------------------------------ */
 
 /* Result i of an axis is at i * step + start, in units of 2^-10 of a pixel; images have NHWC

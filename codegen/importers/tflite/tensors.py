@@ -98,6 +98,13 @@ class Tensors:
             found = self._types[index] = self._once(index, lambda each: self._checked_type(each, unsigned))
         return found
 
+    def state_type(self, index: int) -> TensorType:
+        """Type of a variable tensor, which an operator with state reads and writes."""
+        tensor = self.tensor(index)
+        if not tensor.variable or self.has_data(index):
+            raise _refused(tensor, "E303", "has to be a variable without data, as state is")
+        return self._once(index, lambda each: self._checked_type(each, False, is_state=True))
+
     def constant(self, index: int) -> Constant:
         """The constant with the tensor's bytes; every one is a private copy of the file's, made once."""
         found = self._constants.get(index)
@@ -146,8 +153,8 @@ class Tensors:
             )
         return self._model.buffers[tensor.buffer]
 
-    def _checked_type(self, tensor: FileTensor, unsigned: bool) -> TensorType:
-        if tensor.variable:
+    def _checked_type(self, tensor: FileTensor, unsigned: bool, *, is_state: bool = False) -> TensorType:
+        if tensor.variable and not is_state:
             raise _refused(
                 tensor,
                 "E301",

@@ -10,8 +10,11 @@ from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.printable_names import identifiers
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
+from codegen.importers.tflite.graph_outputs import graph_output
+from codegen.importers.tflite.held_state import HeldState
 from codegen.importers.tflite.opening import missing_kind, opened
 from codegen.importers.tflite.operators import translators
+from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
 from codegen.importers.tflite.operators.steps import Chain, chain, evaluated, result_shape
 from codegen.importers.tflite.operators.translators import (
@@ -195,10 +198,27 @@ class _Translation:
             for index in operator.outputs
         ]
         site = Site(operator, self._values, self._report, kinds)
+        if operator.name == LSTM and known:
+            self._on_lstm(site, kinds)
+            return
         if known and folded and self._fold(site):
             return
         chains = self._translated(site) if known and not folded else None
         self._define(operator, kinds, chains)
+
+    def _on_lstm(self, site: Site, kinds: list[TensorType | None]) -> None:
+        """Translate an operator that keeps its state in variable tensors of its own."""
+        chains: list[Chain] | None = None
+        try:
+            held = HeldState(site.operator, self._values, self._variables, self._identifiers)
+            chains = self._translated(site, held.translate)
+            if chains:
+                chains.append(held.kept(chains[0]))
+        except Refused as refused:
+            site.refuse(refused.problem)
+        except AlreadyReported:
+            pass
+        self._define(site.operator, kinds, chains)
 
     def _on_variable(self, operator: FileOperator, where: str) -> None:
         """Follow an operator on variables; what a READ_VARIABLE gives is defined whatever comes of it."""
@@ -282,10 +302,12 @@ class _Translation:
             value = None if kind is None else Var(name=f"refused{operator.index}_{index}", type=kind)
             self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
 
-    def _translated(self, site: Site) -> list[Chain] | None:
+    def _translated(
+        self, site: Site, translate: Callable[[Site], Translated] | None = None
+    ) -> list[Chain] | None:
         """The operator's steps for each output; None if it was refused (and that reported)."""
         try:
-            found = self._parts(site)
+            found = self._parts(site) if translate is None else (translate(site),)
             results = self._resized(site, found)
             chains = [self._chain(site, i, part, results[i]) for i, part in enumerate(found)]
         except Refused as refused:
@@ -352,35 +374,10 @@ class _Translation:
         firsts: dict[int, int] = {}
         for position, index in enumerate(outputs):
             try:
-                results.append(self._result(position, index, firsts.setdefault(index, position)))
+                places = position, firsts.setdefault(index, position)
+                results.append(graph_output(self._values, self._report, self._inputs, index, places))
             except Refused as refused:
                 self._report.add(refused.problem, where=f"graph output {position}")
             except AlreadyReported:
                 pass
         return tuple(results)
-
-    def _result(self, position: int, index: int, first: int) -> Var:
-        """The output at `position`; `first`: where the same tensor is listed first."""
-        tensor = self.tensors.tensor(index)
-        if index in self._inputs:
-            raise Refused(
-                "E301",
-                f"{tensor} is also a graph input: nothing computes it",
-                "remove this output from the model, the caller has its value already",
-            )
-        if first != position:
-            raise Refused(
-                "E301",
-                f"{tensor} is also graph output {first}",
-                "list each output once when converting the model",
-            )
-        value = self._values.read(index)
-        if len(self._report):
-            raise AlreadyReported  # what the value depends on is not known after an operator was refused
-        if not isinstance(value, Var) or not self._values.depends_on_inputs(index):
-            raise Refused(
-                "E301",
-                f"{tensor} does not depend on the model's inputs: it is a constant",
-                "remove this output from the model",
-            )
-        return value

@@ -5,7 +5,7 @@ is a result, which the next inference finds in the parameter. In between it is w
 reading and assigning are no steps. CALL_ONCE runs when the file is read: what it assigns are the first bytes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tflite.VarHandleOptions import VarHandleOptions
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
+from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import options_of
 from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE
 from codegen.importers.tflite.tensors import Tensors
@@ -55,7 +56,7 @@ def _assigned(graph: FileModel) -> Mapping[str, Constant]:
 class Variables:
     """What each variable holds, as the operators of the file are translated one after the other."""
 
-    def __init__(self, operators: Iterable[FileOperator]) -> None:
+    def __init__(self, operators: Sequence[FileOperator]) -> None:
         self._handles: dict[int, str] = {}
         self._assigned: set[str] = set()
         for operator in operators:
@@ -67,11 +68,14 @@ class Variables:
         """What initialisers assign."""
         self._params: dict[str, Var] = {}
         self._now: dict[str, Var | None] = {}
+        self._starts: dict[str, bytes] = {}
+        """First bytes of what operators hold themselves."""
+        self._held = {each.index: f"state{each.index}" for each in operators if each.name == LSTM}
 
     @property
     def names(self) -> tuple[str, ...]:
         """All of them, each once."""
-        return tuple(dict.fromkeys(self._handles.values()))
+        return tuple(dict.fromkeys((*self._handles.values(), *self._held.values())))
 
     @property
     def params(self) -> tuple[Var, ...]:
@@ -111,6 +115,19 @@ class Variables:
             _need_alike(name, self._params[name].type, held.type, "assigned")
         self._now[name] = held
 
+    def hold(
+        self, operator: FileOperator, type_: TensorType, first: bytes, identifier: Mapping[str, str]
+    ) -> Var:
+        """The state of an operator that has its own, as it is before."""
+        name = self._held[operator.index]
+        self._now[name], self._starts[name] = None, first
+        self._params[name] = Var(name=identifier[name], type=type_, origin=name)
+        return self._params[name]
+
+    def keep(self, operator: FileOperator, value: Var) -> None:
+        """The state of such an operator is `value` from now on."""
+        self._now[self._held[operator.index]] = value
+
     def _name(self, operator: FileOperator, inputs: int, outputs: int) -> str:
         if (len(operator.inputs), len(operator.outputs)) != (inputs, outputs):
             text = f"has {len(operator.inputs)} inputs and {len(operator.outputs)} outputs"
@@ -121,6 +138,8 @@ class Variables:
 
     def _first(self, name: str, type_: TensorType) -> bytes:
         """First bytes of a variable: zeros where no initialiser assigns any, as tflite-micro has them."""
+        if name in self._starts:
+            return self._starts[name]
         first = self._firsts.get(name)
         if first is None:
             return np.full(type_.shape, type_.zero_point, type_.dtype.numpy).tobytes()

@@ -16,6 +16,7 @@ from codegen.ir.ops.base.attrs import (
     FullyConnectedAttrs,
     GatherAttrs,
     LeakyReluAttrs,
+    LstmAttrs,
     MeanAttrs,
     PadAttrs,
     PoolAttrs,
@@ -27,6 +28,7 @@ from codegen.ir.ops.base.attrs import (
 )
 from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
+from codegen.ir.ops.recurrent import LSTM
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
 _FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing)
@@ -42,12 +44,13 @@ USER = User()
 
 
 def find_op(name: str) -> Op | None:
-    """The operator `name` of the IR's text form: one of `OPS`, USER, SHIFT or DEVICE_COPY."""
-    return next((op for op in (USER, SHIFT, DEVICE_COPY) if op.name == name), OPS.get(name))
+    """The operator `name` of the IR's text form: one of `OPS`, or one that has state or no reference."""
+    return next((op for op in (USER, SHIFT, LSTM, DEVICE_COPY) if op.name == name), OPS.get(name))
 
 
 __all__ = [
     "DEVICE_COPY",
+    "LSTM",
     "OPS",
     "POINTWISE",
     "SHIFT",
@@ -64,6 +67,7 @@ __all__ = [
     "FullyConnectedAttrs",
     "GatherAttrs",
     "LeakyReluAttrs",
+    "LstmAttrs",
     "MeanAttrs",
     "Op",
     "PadAttrs",

@@ -55,6 +55,7 @@ TransposeConvOptions padding:byte stride_w:int stride_h:int fused_activation_fun
   quantized_bias_type:byte
 UnpackOptions num:int axis:int
 ResizeNearestNeighborOptions align_corners:bool half_pixel_centers:bool
+UnidirectionalSequenceLSTMOptions activation:byte cell_clip:float proj_clip:float time_major:bool
 MirrorPadOptions mode:byte
 DepthToSpaceOptions block_size:int
 BatchMatMulOptions adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool
@@ -86,6 +87,7 @@ OPTION_TABLES: Mapping[int, str] = {
     29: "DivOptions",
     49: "TransposeConvOptions",
     64: "UnpackOptions",
+    71: "UnidirectionalSequenceLSTMOptions",
     74: "ResizeNearestNeighborOptions",
     77: "MirrorPadOptions",
     94: "DepthToSpaceOptions",

@@ -122,6 +122,13 @@ OPTIONS: Mapping[int, Table] = {
     49: _numbers("TransposeConvOptions", *_WINDOW, _ACTIVATION, _BIAS_TYPE),
     59: _numbers("PackOptions", ("values_count", _INT), ("axis", _INT)),
     64: _numbers("UnpackOptions", ("num", _INT), ("axis", _INT)),
+    71: _numbers(
+        "UnidirectionalSequenceLSTMOptions",
+        _ACTIVATION,
+        ("cell_clip", _INT),
+        ("proj_clip", _INT),
+        ("time_major", _BYTE),
+    ),
     74: _numbers("ResizeNearestNeighborOptions", *_CENTRES),
     75: _numbers("LeakyReluOptions", ("alpha", _INT)),
     77: _numbers("MirrorPadOptions", ("mode", _BYTE)),

@@ -14,6 +14,7 @@ from tflite.SubOptions import SubOptions
 from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
+from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
 
@@ -145,7 +146,7 @@ STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN
 
 def is_imported(name: str) -> bool:
     """Whether files may have operator `name` without a kernel of the user's."""
-    return name in TRANSLATORS or name in SPLITTERS or name in STATE_OPS or name in FOLDED
+    return name in TRANSLATORS or name in SPLITTERS or name in (*STATE_OPS, LSTM) or name in FOLDED
 
 
 def imported_ops() -> Mapping[str, str | None]:
@@ -153,6 +154,6 @@ def imported_ops() -> Mapping[str, str | None]:
 
     None: it becomes none, for its result is known when the file is read, or it is about state.
     """
-    translated = {*TRANSLATORS, *SPLITTERS}
+    translated = {*TRANSLATORS, *SPLITTERS, LSTM}
     names = sorted({*translated, *FOLDED, *STATE_OPS})
     return {name: _IMPORTED_AS.get(name, name) if name in translated else None for name in names}

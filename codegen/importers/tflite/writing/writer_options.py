@@ -169,6 +169,13 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         "RESIZE_NEAREST_NEIGHBOR": _table(
             "ResizeNearestNeighborOptions", align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
         ),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": _table(
+            "UnidirectionalSequenceLSTMOptions",
+            activation=Kind.ACTIVATION,
+            cell_clip=Kind.FLOAT,
+            proj_clip=Kind.FLOAT,
+            time_major=Kind.BOOL,
+        ),
         "TRANSPOSE_CONV": _table(
             "TransposeConvOptions",
             padding=Kind.PADDING,

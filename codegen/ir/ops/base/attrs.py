@@ -151,6 +151,18 @@ class SoftmaxAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LstmAttrs(Attrs):
+    """UNIDIRECTIONAL_SEQUENCE_LSTM; scales of the weights by gate (input, forget, cell, output)."""
+
+    input_scales: tuple[float, ...]
+    recurrent_scales: tuple[float, ...]
+    cell_scale: float
+    cell_clip: float = 0.0
+    """Largest cell state, as a real number; 0: none."""
+    time_major: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeakyReluAttrs(Attrs):
     """LEAKY_RELU with slope `alpha` for negative values."""
 

@@ -1,0 +1,119 @@
+"""UNIDIRECTIONAL_SEQUENCE_LSTM: one step for the whole sequence, whose result begins with the new state."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
+
+from codegen.importers.reporting import AlreadyReported, Refused
+from codegen.importers.tflite.operators.rearranging import reshaped, sliced
+from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.ir import ConstRef, DType, TensorType, Var
+from codegen.ir.ops import LstmAttrs
+
+LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+HIDDEN, CELL = 18, 19
+"""Inputs that are the state, variable tensors of the file."""
+_INPUTS = 24
+_INPUT_WEIGHTS, _RECURRENT_WEIGHTS, _BIASES = range(1, 5), range(5, 9), range(12, 16)
+_VARIANTS = {
+    "peephole weights": range(9, 12),
+    "a projection": range(16, 18),
+    "layer normalisation": range(20, 24),
+}
+_ADVICE = "tflite-micro does not run it either: train the layer without"
+_TYPES = "supported are an int8 sequence, int8 weights with one scale each, int32 biases"
+
+
+def state_type(hidden: TensorType, cell: TensorType) -> TensorType:
+    """Cell states (int16), then hidden states (int8), as bytes; raises Refused for other types."""
+    if (hidden.dtype, cell.dtype) != (DType.INT8, DType.INT16) or hidden.elements != cell.elements:
+        text = f"the hidden state is {hidden}, the cell state {cell}"
+        raise Refused("E301", text, "supported are int8 and int16, of the same number of elements")
+    if None in (hidden.quantization, cell.quantization):
+        raise Refused("E304", "a state has no quantisation")
+    return TensorType(shape=(3 * hidden.elements,), dtype=DType.INT8, quantization=hidden.quantization)
+
+
+def first_state(hidden: TensorType) -> bytes:
+    """Real zeros: what the state is before the first inference."""
+    rest = np.full(hidden.elements, hidden.zero_point, np.int8)
+    return bytes(2 * hidden.elements) + rest.tobytes()
+
+
+def lstm(site: Site, cell: TensorType) -> Translated:
+    """The hidden states of all steps; `cell`: the type of the cell state."""
+    site.need_inputs(_INPUTS, _INPUTS)
+    options: Any = site.options(UnidirectionalSequenceLSTMOptions)
+    for what, positions in _VARIANTS.items():
+        if any(site.has(position) for position in positions):
+            site.unsupported(f"has {what}, which is not supported", _ADVICE)
+    if options.FusedActivationFunction() != ActivationFunctionType.TANH:
+        site.unsupported("the cell gate's activation is not TANH", "train the layer with tanh")
+    if options.ProjClip() != 0:
+        site.unsupported("clips a projection, which is not supported", _ADVICE)
+    sequence, state = site.arg(0), site.arg(HIDDEN)
+    assert isinstance(state, Var)
+    weights = [_constant(site, position) for position in _INPUT_WEIGHTS]
+    recurrent = [_constant(site, position) for position in _RECURRENT_WEIGHTS]
+    biases = [_constant(site, position) for position in _BIASES]
+    wanted = [(sequence.type, DType.INT8)]
+    wanted += [(each.type, DType.INT8) for each in (*weights, *recurrent)]
+    wanted += [(each.type, DType.INT32) for each in biases]
+    if any(type_.dtype is not dtype for type_, dtype in wanted) or not _alike(weights, recurrent, biases):
+        raise Refused("E301", "has other types or shapes than are supported", _TYPES)
+    if site.complained:
+        raise AlreadyReported
+    if site.result.quantization != state.type.quantization:
+        text = "the result has another scale or zero point than the hidden state"
+        raise Refused("E301", text, "convert the model so that both have one quantisation")
+    attrs = LstmAttrs(
+        input_scales=tuple(each.type.scale for each in weights),
+        recurrent_scales=tuple(each.type.scale for each in recurrent),
+        cell_scale=cell.scale,
+        cell_clip=float(options.CellClip()),
+        time_major=bool(options.TimeMajor()),
+    )
+    held, count = state.type.elements, site.result.elements
+    both = Step(
+        op=LSTM,
+        args=(
+            sequence,
+            _stacked(site, _INPUT_WEIGHTS),
+            _stacked(site, _RECURRENT_WEIGHTS),
+            _stacked(site, _BIASES),
+            state,
+        ),
+        attrs=attrs,
+        type=TensorType(shape=(held + count,), dtype=DType.INT8, quantization=state.type.quantization),
+    )
+    return reshaped(sliced(both, (held,), (count,), (count,)), site.result.shape)
+
+
+def new_state(result: Var, state: TensorType) -> Translated:
+    """What the state is behind the step that gave `result`."""
+    return sliced(result, (0,), state.shape, state.shape)
+
+
+def _constant(site: Site, position: int) -> ConstRef:
+    found = site.arg(position)
+    if not isinstance(found, ConstRef):
+        raise Refused(
+            "E301", f"input {position} is computed from the model's inputs, supported are constants"
+        )
+    return found
+
+
+def _alike(*groups: Sequence[ConstRef]) -> bool:
+    """Whether each group has one shape, and weights one scale each."""
+    scales = [each.type.quantization for group in groups[:2] for each in group]
+    return all(len({each.type.shape for each in group}) == 1 for group in groups) and all(
+        each is not None and len(each.scales) == 1 and each.zero_points == (0,) for each in scales
+    )
+
+
+def _stacked(site: Site, positions: range) -> ConstRef:
+    """The constants of the four gates as one."""
+    return site.made(np.stack([site.constant_data(position) for position in positions]))
