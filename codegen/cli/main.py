@@ -21,7 +21,7 @@ from codegen.errors import CodegenError, ExitCode, Message
 @click.version_option(__version__, prog_name="codegen")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Turn a trained network (.tflite) into plain C for a bare-metal board.
+    """Turn a trained network (.tflite, .onnx) into plain C for a bare-metal board.
 
     \b
     codegen run --board stm32              build the shipped example, run it on QEMU, check everything

@@ -287,7 +287,7 @@ def validate(
 @_QUIET
 def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
     """`codegen plan`."""
-    kinds = "a .tflite file, or of a problem (.csv, .json)"
+    kinds = "a .tflite or .onnx file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
     keep_inputs([path], options, written=outputs.written)
     check_picture(outputs.svg)

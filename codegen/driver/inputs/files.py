@@ -14,7 +14,7 @@ from codegen import disk
 from codegen.errors import CodegenError, Message, Messages
 
 
-def existing(path: Path, kinds: str = "a .tflite file") -> Path:
+def existing(path: Path, kinds: str = "a .tflite or .onnx file") -> Path:
     """`path` if it is a readable file; `kinds`: what is wanted there. Raises CodegenError E204."""
     if path.is_dir():
         raise CodegenError(Message(code="E204", text=f"{path} is a folder", help=f"give the path of {kinds}"))

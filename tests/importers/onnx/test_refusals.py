@@ -1,5 +1,6 @@
 """The text of every message about an ONNX file, and that nothing is ignored without a word."""
 
+import random
 import sys
 from pathlib import Path
 
@@ -7,7 +8,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from codegen.errors import CodegenError
+from codegen.importers.onnx import import_onnx
+from codegen.ir.verify import verify
 from tests.importers.onnx.models import complaint, model, node
+from tests.testdata import index, model_path
 
 OPS = "help: `codegen ops` lists the node types that are imported"
 
@@ -72,6 +77,27 @@ def test_constants_that_grow_are_stopped(tmp_path: Path) -> None:
     wide, tall = np.ones((1, 1 << 16), np.int64), np.ones((1 << 16, 1), np.int64)
     made = model(node("Mul", "a b", "c"), node("Relu", "x", "y"), constants={"a": wide, "b": tall})
     assert "makes constants of more than" in complaint(tmp_path, made)
+
+
+def test_mutants_are_imported_or_refused() -> None:
+    """Bytes changed at random: a message or a module that holds, never a traceback."""
+    rng = random.Random(17)
+    files = [
+        model_path(key).read_bytes()
+        for key, row in sorted(index().items())
+        if row["file"].endswith(".onnx") and int(row["bytes"]) < 30_000
+    ]
+    refused = 0
+    for _ in range(1_500):
+        data = bytearray(rng.choice(files))
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            verify(import_onnx(bytes(data), "m.onnx"))
+        except CodegenError as error:
+            refused += 1
+            assert all(message.code.startswith("E30") for message in error.messages)
+    assert 0 < refused < 1_500
 
 
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
