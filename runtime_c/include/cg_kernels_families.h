@@ -136,6 +136,8 @@ typedef struct {
 /* Kind 0: REDUCE_MAX, 1: REDUCE_MIN. Results build up in the output itself. */
 void cg_reduce_s8(const cg_reduce_params *params, const int8_t *input, int8_t *output);
 void cg_reduce_s16(const cg_reduce_params *params, const cg_s16 *input, cg_s16 *output);
+void cg_reduce_s32(const cg_reduce_params *params, const cg_s32 *input, cg_s32 *output);
+void cg_reduce_u8(const cg_reduce_params *params, const uint8_t *input, uint8_t *output);
 void cg_reduce_f32(const cg_reduce_params *params, const cg_f32 *input, cg_f32 *output);
 
 typedef struct {

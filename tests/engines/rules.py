@@ -37,6 +37,7 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         # tflite-runtime 2.14 leaves the scales of an int8 SUM out.
         "SUM": TFLITE_MICRO,
         **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN"), TFLITE_RUNTIME),
+        **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), TFLITE_RUNTIME),
         "BATCH_MATMUL": TFLITE_MICRO,
         **dict.fromkeys(("L2_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), TFLITE_RUNTIME),
         "TRANSPOSE_CONV": TFLITE_RUNTIME,

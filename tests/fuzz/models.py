@@ -26,7 +26,12 @@ _OTHER_RULES = (("DIV", DType.INT8), ("PRELU", DType.INT16), ("SQUARED_DIFFERENC
 """Operators of which another engine has this type."""
 
 
-_OF_BOOL = {"MAXIMUM": "LOGICAL_OR", "MINIMUM": "LOGICAL_AND"}
+_OF_BOOL = {
+    "MAXIMUM": "LOGICAL_OR",
+    "MINIMUM": "LOGICAL_AND",
+    "REDUCE_MAX": "REDUCE_ANY",
+    "REDUCE_MIN": "REDUCE_ALL",
+}
 """What files call operators on bool."""
 
 

@@ -213,12 +213,13 @@ def mean(rng: Generator, dtype: DType, op: str = "MEAN") -> Layer:
     shape = tuple(integer(rng, 1, 6) for _ in range(integer(rng, 1, 5)))
     axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
     attrs = ops.MeanAttrs(axes=axes, keep_dims=bool(rng.random() < 0.5))
-    argument = random_operand(rng, dtype, shape)
-    result = float_type(())
-    if dtype is not DType.FLOAT32:
+    if dtype in (DType.INT32, DType.BOOL):
+        argument = filled(rng, plain_type(dtype), shape)
+    else:
+        argument = random_operand(rng, dtype, shape)
+    result = argument.type
+    if op in ("MEAN", "SUM") and dtype is not DType.FLOAT32 and rng.random() < 0.8:
         result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
-        if rng.random() < 0.2 or op in ("REDUCE_MAX", "REDUCE_MIN"):
-            result = argument.type
     return layer(op, attrs, (argument,), result)
 
 
@@ -359,6 +360,7 @@ def dequantize(rng: Generator, dtype: DType) -> Layer:
 
 _BOTH = (DType.INT8, DType.FLOAT32)
 _THREE = (DType.INT8, DType.INT16, DType.FLOAT32)
+_FIVE = (*_THREE, DType.INT32, DType.BOOL)
 
 BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, ...]]] = {
     "CONV_2D": (conv, _THREE),
@@ -367,7 +369,8 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
     "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
     "RESIZE_BILINEAR": (resize_bilinear, (DType.INT8, DType.FLOAT32)),
-    **{name: (partial(mean, op=name), _THREE) for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")},
+    **{name: (partial(mean, op=name), _THREE) for name in ("MEAN", "SUM")},
+    **{name: (partial(mean, op=name), _FIVE) for name in ("REDUCE_MAX", "REDUCE_MIN")},
     **{name: (binary(name), (*_THREE, DType.INT32)) for name in ("ADD", "SUB", "MUL")},
     **PAIRS,
     "CONCATENATION": (concat, LAYOUT_TYPES),

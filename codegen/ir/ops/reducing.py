@@ -58,10 +58,13 @@ class ReduceExtreme(Mean):
         self.name, self.short, self._reduce = name, short, reduce
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float32."""
+        """int8, int16, int32, bool or float32."""
         Op.check(self, attrs, args, result)
         argument = operand(args, 0, "argument")
         need_elements(argument)
+        if argument.dtype in (DType.INT32, DType.BOOL):
+            need_dtype(result, "result", argument.dtype)
+            return
         need_quantized_or_float([("argument", argument), ("result", result)])
         if argument.dtype is not DType.FLOAT32:
             need_same_quantization(argument, result, "argument and result")

@@ -152,7 +152,7 @@ register(SumInteger("mean_s8", DType.INT8))
 register(SumInteger("mean_s16", DType.INT16))
 register(SumF32())
 for _number, _extreme in enumerate(EXTREMES):
-    for _dtype in (DType.INT8, DType.INT16, DType.FLOAT32):
+    for _dtype in (DType.INT8, DType.INT16, DType.INT32, DType.BOOL, DType.FLOAT32):
         register(ReduceExtreme(_extreme.name, _number, _dtype))
 for _number, _arg in enumerate(ARGS):
     for _dtype in (DType.INT8, DType.FLOAT32):

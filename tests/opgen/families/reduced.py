@@ -12,7 +12,7 @@ from tests.opgen.sketch import Affine, Drawn, Plain, Sketch
 
 
 def reduced(dice: Dice, dtype: str, name: str) -> Drawn:
-    """SUM, REDUCE_MAX, REDUCE_MIN over any axes."""
+    """SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_ALL or REDUCE_ANY over any axes."""
     sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2, 1)), drawn_kind(dice, dtype)
     axes = sorted(dice.shuffled(range(len(shape)))[: dice.integer(1, len(shape))])
     keep = dice.chance(50)
@@ -60,9 +60,12 @@ _BOTH = ("int8", "float32")
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "SUM": {dtype: partial(reduced, dtype=dtype, name="SUM") for dtype in ("int8", "int16", "float32")},
     **{
-        name: {dtype: partial(reduced, dtype=dtype, name=name) for dtype in ("int8", "int16", "float32")}
+        name: {
+            dtype: partial(reduced, dtype=dtype, name=name) for dtype in ("int8", "int16", "int32", "float32")
+        }
         for name in ("REDUCE_MAX", "REDUCE_MIN")
     },
+    **{name: {"bool": partial(reduced, dtype="bool", name=name)} for name in ("REDUCE_ALL", "REDUCE_ANY")},
     **{
         name: {dtype: partial(arg, dtype=dtype, name=name) for dtype in _BOTH}
         for name in ("ARG_MAX", "ARG_MIN")

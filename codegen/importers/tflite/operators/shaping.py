@@ -45,14 +45,15 @@ def concatenation(site: Site) -> Translated:
 
 
 def mean(site: Site) -> Translated:
-    """MEAN and other reductions over constant axes."""
+    """MEAN and other reductions over constant axes; of bools all is the smallest, any the largest."""
     site.need_inputs(2, 2)
     value = site.arg(0)
     options: Any = site.options(ReducerOptions, required=False)
     rank = len(value.type.shape)
     axes = tuple(sorted({axis_of(axis, rank) for axis in site.numbers(1, "the list of axes")}))
     keep_dims = options is not None and bool(options.KeepDims())
-    return Translated(op=site.operator.name, args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
+    op = {"REDUCE_ALL": "REDUCE_MIN", "REDUCE_ANY": "REDUCE_MAX"}.get(site.operator.name, site.operator.name)
+    return Translated(op=op, args=(value,), attrs=MeanAttrs(axes=axes, keep_dims=keep_dims))
 
 
 def arg(site: Site) -> Translated:

@@ -73,7 +73,9 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "LOGICAL_NOT": elementwise.plain("LOGICAL_NOT", 1),
         "LOGICAL_OR": elementwise.plain("MAXIMUM"),
         "MAX_POOL_2D": windows.pool_2d,
-        **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), shaping.mean),
+        **dict.fromkeys(
+            ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL", "REDUCE_ANY"), shaping.mean
+        ),
         **dict.fromkeys(("ARG_MAX", "ARG_MIN"), shaping.arg),
         "BATCH_MATMUL": shaping.batch_matmul,
         "MIRROR_PAD": rearranging.mirror_pad,
@@ -122,6 +124,8 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "MIRROR_PAD": "CONCATENATION",
         "PACK": "CONCATENATION",
         "PADV2": "PAD",
+        "REDUCE_ALL": "REDUCE_MIN",
+        "REDUCE_ANY": "REDUCE_MAX",
         "RESIZE_NEAREST_NEIGHBOR": "GATHER",
         "REVERSE_V2": "STRIDED_SLICE",
         "SELECT": "SELECT_V2",

@@ -157,6 +157,7 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         "REDUCE_MAX": _REDUCER,
         "REDUCE_MIN": _REDUCER,
         "REDUCE_ALL": _REDUCER,
+        "REDUCE_ANY": _REDUCER,
         "CUMSUM": _table("CumsumOptions", exclusive=Kind.BOOL, reverse=Kind.BOOL),
         "L2_NORMALIZATION": _table("L2NormOptions", activation=Kind.ACTIVATION),
         "L2_POOL_2D": _POOL,
