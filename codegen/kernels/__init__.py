@@ -13,6 +13,7 @@ from codegen.kernels.portable import (
     recurrent,
     reducing,
     shift,
+    signal,
     user,
 )
 from codegen.kernels.primfunc import PrimFunc
@@ -35,6 +36,7 @@ __all__ = [
     "reducing",
     "register",
     "shift",
+    "signal",
     "supported_ops",
     "user",
     "v6m",

@@ -39,6 +39,7 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN"), TFLITE_RUNTIME),
         **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), TFLITE_RUNTIME),
         "BATCH_MATMUL": TFLITE_MICRO,
+        "SignalWindow": TFLITE_MICRO,
         **dict.fromkeys(("L2_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), TFLITE_RUNTIME),
         "TRANSPOSE_CONV": TFLITE_RUNTIME,
         # tflite-runtime 2.14 rounds it otherwise than with a bias of 0.

@@ -17,6 +17,7 @@ from codegen.ir import ConstRef, DType, TensorType, ops
 from tests.engines import Arrays, Request
 from tests.engines.rules import ruling_engine
 from tests.kernels.layers import Layer
+from tests.opgen.families.signal import flexible
 
 _MOST_BROADCAST_AXES = 4
 """Of more axes tflite-runtime spreads no argument of a MUL (it aborts): arguments are spread beforehand."""
@@ -75,6 +76,8 @@ def _rule(layer: Layer) -> str:
         return "QUANTIZE int8 to int16"
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
+    if op == "SIGNAL_WINDOW":
+        return "SignalWindow"
     if op == "CONV_2D" and types[2] is None:
         return "CONV_2D without bias"
     if op == "FULLY_CONNECTED":
@@ -221,6 +224,9 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
     match attrs:
         case ops.MeanAttrs():
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
+        case ops.WindowAttrs():
+            custom = {"custom_code": "SignalWindow", "custom_options": flexible(shift=attrs.shift)}
+            return "CUSTOM", [], custom
         case ops.ResizeAttrs():
             corners = {"align_corners": attrs.align_corners, "half_pixel_centers": attrs.half_pixel_centers}
             return op, [file.constant(list(attrs.size))], corners

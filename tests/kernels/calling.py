@@ -48,7 +48,7 @@ def compile_library(target: Path, *flags: str) -> Path:
 
 def declarations() -> str:
     """Types and prototypes of the portable kernels' headers, as cffi reads them."""
-    headers = ("cg_kernels.h", "cg_kernels_s16.h", "cg_kernels_families.h")
+    headers = ("cg_kernels.h", "cg_kernels_s16.h", "cg_kernels_families.h", "cg_kernels_signal.h")
     text = "".join((RUNTIME / "include" / name).read_text() for name in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)

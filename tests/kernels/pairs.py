@@ -190,6 +190,22 @@ def batch_matmul(rng: Generator, dtype: DType) -> Layer:
 
 
 _ALL = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.BOOL, DType.FLOAT32)
+
+
+def signal_window(rng: Generator, dtype: DType) -> Layer:
+    assert dtype is DType.INT16
+    frames, size = integer(rng, 1, 4), integer(rng, 1, 40)
+    values = [
+        Operand(
+            type=TensorType(shape=shape, dtype=dtype),
+            data=rng.integers(-32768, 32768, shape).astype(np.int16),
+        )
+        for shape in ((frames, size), (size,))
+    ]
+    attrs = ops.WindowAttrs(shift=integer(rng, 0, 16))
+    return layer("SIGNAL_WINDOW", attrs, values, values[0].type)
+
+
 PAIRS = {
     **{name: (extreme(name), _ALL) for name in ("MAXIMUM", "MINIMUM")},
     **{name: (compare(name), _ALL) for name in ("EQUAL", "NOT_EQUAL")},
@@ -204,6 +220,7 @@ PAIRS = {
     "SELECT_V2": (select, _ALL),
     "LOGICAL_NOT": (logical_not, (DType.BOOL,)),
     **{name: (arg(name), (DType.INT8, DType.FLOAT32)) for name in ("ARG_MAX", "ARG_MIN")},
+    "SIGNAL_WINDOW": (signal_window, (DType.INT16,)),
     "BATCH_MATMUL": (batch_matmul, (DType.INT8, DType.FLOAT32)),
 }
 """By operator: how to draw one, on which types."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import InputSignature
 from codegen.importers.reporting import Problem, Report
-from codegen.importers.tflite.file.reader import FileModel, operator_codes, read
+from codegen.importers.tflite.file.reader import FileModel, kind_of, operator_codes, read
 from codegen.importers.tflite.operators.translators import imported_ops
 from codegen.importers.tflite.problems import unsupported
 from codegen.ir.ops import UserKernel
@@ -42,7 +42,7 @@ def _missing_kinds(data: bytes, file_name: str, kernels: Sequence[UserKernel]) -
     except CodegenError:
         return ()
     for name, custom_name in codes:
-        if name not in imported_ops() and (custom_name or name) not in declared_ops:
+        if kind_of(name, custom_name) not in imported_ops() and (custom_name or name) not in declared_ops:
             report.add(missing_kind(name, custom_name, outputs=1), missing=True)
     return report.messages
 

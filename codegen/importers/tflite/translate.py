@@ -187,7 +187,7 @@ class _Translation:
         if not known:
             kind = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
             self._report.add(kind, where=str(origin), missing=True)
-        elif operator.name in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
+        elif operator.kind in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
             self._report.add(Problem(code="E303", text=text), where=str(origin))
             known = False
@@ -244,7 +244,7 @@ class _Translation:
 
     def _is_folded(self, operator: FileOperator) -> bool:
         """Whether the operator's results are known before the model runs."""
-        if operator.name not in imported_ops():
+        if operator.kind not in imported_ops():
             return False
         try:
             return is_folded(operator, self.tensors)
@@ -286,7 +286,7 @@ class _Translation:
         return 0 <= index < len(self._model.tensors) and self.tensors.is_handle(index)
 
     def _is_known(self, operator: FileOperator) -> bool:
-        return is_imported(operator.name) or bool(self._declared(operator))
+        return is_imported(operator.kind) or bool(self._declared(operator))
 
     def _declared(self, operator: FileOperator) -> UserKernel | None:
         return self._kernels.get(operator.custom_name or operator.name)
@@ -348,7 +348,7 @@ class _Translation:
         return chains
 
     def _parts(self, site: Site) -> tuple[Translated, ...]:
-        name = site.operator.name
+        name = site.operator.kind
         if name in SPLITTERS:
             return SPLITTERS[name](site)
         if name in TRANSLATORS:

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codegen.ir.operator import Activation, Attrs, Op, Padding2D
-from codegen.ir.ops import convolution, elementwise, functions, layout, nonlinear, pairwise, pooling, reducing
+from codegen.ir.ops import (
+    convolution,
+    elementwise,
+    functions,
+    layout,
+    nonlinear,
+    pairwise,
+    pooling,
+    reducing,
+    signal,
+)
 from codegen.ir.ops.base.attrs import (
     ArgAttrs,
     BatchMatMulAttrs,
@@ -25,13 +35,14 @@ from codegen.ir.ops.base.attrs import (
     SoftmaxAttrs,
     StridedSliceAttrs,
     TransposeAttrs,
+    WindowAttrs,
 )
 from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.ops.recurrent import LSTM
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
-_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing)
+_FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing, signal)
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for family in _FAMILIES for op in family.OPERATORS})
 """Operators of files, all with a reference."""
@@ -81,5 +92,6 @@ __all__ = [
     "TransposeAttrs",
     "UserAttrs",
     "UserKernel",
+    "WindowAttrs",
     "find_op",
 ]

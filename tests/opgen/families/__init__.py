@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tests.opgen.dice import Dice
-from tests.opgen.families import functions, pairwise, rearranged, reduced, resized, weights
+from tests.opgen.families import functions, pairwise, rearranged, reduced, resized, signal, weights
 from tests.opgen.sketch import Drawn
 
 EACH = 25
@@ -20,6 +20,7 @@ FAMILIES: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = MappingProxyType
         **functions.DRAWN,
         **reduced.DRAWN,
         **resized.DRAWN,
+        **signal.DRAWN,
         **weights.DRAWN,
     }
 )

@@ -45,6 +45,11 @@ class FileTensor:
         return f'tensor {self.index} "{self.name}"'
 
 
+def kind_of(name: str, custom_name: str) -> str:
+    """Name in the tables of operators: TFLite's, or a custom operator's of the signal library."""
+    return custom_name if name == _CUSTOM and custom_name.startswith(_SIGNAL) else name
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class FileOperator:
     """An operator as declared. `name` is TFLite's; -1 among `inputs` is an optional input left out."""
@@ -59,6 +64,11 @@ class FileOperator:
     custom_options: bytes = b""
     """What the file holds for a custom operator, as it is; nothing of more than `MAX_OPTION_BYTES`."""
     custom_option_bytes: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Name in the tables of operators: TFLite's, or a custom operator's of the signal library."""
+        return kind_of(self.name, self.custom_name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -77,6 +87,8 @@ class FileModel:
 
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
+_SIGNAL = "Signal"
+"""What the names of TFLM's signal operators begin with."""
 _BUILTIN_CODE_SLOT = 4 + 2 * 3
 """Where a field list keeps `OperatorCode.builtin_code`, field 3."""
 

@@ -13,7 +13,7 @@ from tflite.SubOptions import SubOptions
 
 from codegen.importers.limits import MAX_OPTION_BYTES
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, windows
+from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, signal, windows
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
@@ -91,6 +91,7 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "SELECT_V2": elementwise.plain("SELECT_V2", 3),
         "SLICE": rearranging.slice_,
         "SOFTMAX": elementwise.softmax,
+        "SignalWindow": signal.window,
         "SPACE_TO_BATCH_ND": rearranging.space_to_batch,
         "SPACE_TO_DEPTH": rearranging.space_to_depth,
         "SQUARE": elementwise.square,
@@ -130,6 +131,7 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "REVERSE_V2": "STRIDED_SLICE",
         "SELECT": "SELECT_V2",
         "SLICE": "STRIDED_SLICE",
+        "SignalWindow": "SIGNAL_WINDOW",
         "SPACE_TO_BATCH_ND": "TRANSPOSE",
         "SPACE_TO_DEPTH": "TRANSPOSE",
         "SPLIT": "STRIDED_SLICE",

@@ -167,3 +167,10 @@ class LeakyReluAttrs(Attrs):
     """LEAKY_RELU with slope `alpha` for negative values."""
 
     alpha: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowAttrs(Attrs):
+    """SIGNAL_WINDOW: products are shifted right by so many bits."""
+
+    shift: int

@@ -1,0 +1,35 @@
+"""Options of TFLM's signal operators: what is said of those that cannot be read."""
+
+import pytest
+
+from codegen.importers.tflite.writing.writer import ModelBuilder
+from tests.importers.samples import complaint
+from tests.opgen.families.signal import flexible
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (b"", "has 0 bytes of options that are no flexbuffers map of up to 32 entries"),
+        (b"\xff" * 9, "has 9 bytes of options that are no flexbuffers map of up to 32 entries"),
+        (flexible(size=3), 'has no option "shift" that is a whole number; found: size'),
+    ],
+)
+def test_options_of_a_signal_operator_are_told_when_damaged(options: bytes, text: str) -> None:
+    model = ModelBuilder()
+    x, w, y = (model.tensor(tensor, (4,), "int16") for tensor in "xwy")
+    model.op("CUSTOM", [x, w], [y], custom_code="SignalWindow", custom_options=options)
+    model.inputs(x, w)
+    model.outputs(y)
+    assert complaint(model.build()).split("\n")[0] == f'error[E303] op 0 CUSTOM "y": {text}'
+
+
+def test_a_shift_of_a_signal_window_has_bounds() -> None:
+    model = ModelBuilder()
+    x, w, y = (model.tensor(tensor, (4,), "int16") for tensor in "xwy")
+    options = flexible(shift=40)
+    model.op("CUSTOM", [x, w], [y], custom_code="SignalWindow", custom_options=options)
+    model.inputs(x, w)
+    model.outputs(y)
+    assert "error[E306]" in complaint(model.build())
+    assert "shift 40 is not within 0 and 31" in complaint(model.build())
