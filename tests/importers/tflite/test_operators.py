@@ -208,6 +208,17 @@ def test_concatenation_of_nothing() -> None:
 needs_engine = pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tflite-runtime is not installed")
 
 
+def test_a_part_that_several_steps_take_is_computed_once() -> None:
+    """MIRROR_PAD takes what it has of the axes before three times: four axes were 120 steps, not 12."""
+    data = one_op("MIRROR_PAD", (3,) * 4, (5,) * 4, ([[1, 1]] * 4,), mode=0)
+    module = imported(data)
+    assert [let.call.op.name for let in module.main.body].count("CONCATENATION") == 4
+    assert len(module.main.body) == 12
+    image = np.arange(81, dtype=np.float32).reshape(3, 3, 3, 3)
+    [found] = evaluate(module, module.main, (image,))
+    np.testing.assert_array_equal(found, np.pad(image, 1, mode="reflect"))
+
+
 class Network:
     """RELU, a RESHAPE whose shape is computed, RELU; the batch of every tensor is open."""
 

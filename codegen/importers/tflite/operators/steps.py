@@ -17,13 +17,19 @@ def chain(found: Translated, result: TensorType, origin: Source, ending: str) ->
     """The steps that `found` needs for a result of type `result`.
 
     Names are the operator's in the IR and its number in the file, then `ending`; of values between steps also
-    which argument they are.
+    which argument they are. A value that several of them take is computed once.
     """
     lets: list[Let] = []
+    done: dict[Step, Var] = {}
+
+    def value(arg: Step, ending: str) -> Var:
+        if arg not in done:
+            done[arg] = let(arg, arg.type, "", ending)
+        return done[arg]
 
     def let(step: Translated, type_: TensorType, tensor_name: str, ending: str) -> Var:
         args = tuple(
-            let(arg, arg.type, "", f"{ending}_part{number}") if isinstance(arg, Step) else arg
+            value(arg, f"{ending}_part{number}") if isinstance(arg, Step) else arg
             for number, arg in enumerate(step.args)
         )
         op = find_op(step.op)
