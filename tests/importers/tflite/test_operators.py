@@ -209,14 +209,28 @@ needs_engine = pytest.mark.skipif(TFLITE_RUNTIME not in available(), reason="tfl
 
 
 def test_a_part_that_several_steps_take_is_computed_once() -> None:
-    """MIRROR_PAD takes what it has of the axes before three times: four axes were 120 steps, not 12."""
+    """MIRROR_PAD takes what it has of the axes before three times: four axes were 120 steps. Here an axis
+    takes two, as one element in front and one behind are the same."""
     data = one_op("MIRROR_PAD", (3,) * 4, (5,) * 4, ([[1, 1]] * 4,), mode=0)
     module = imported(data)
     assert [let.call.op.name for let in module.main.body].count("CONCATENATION") == 4
-    assert len(module.main.body) == 12
+    assert len(module.main.body) == 8
     image = np.arange(81, dtype=np.float32).reshape(3, 3, 3, 3)
     [found] = evaluate(module, module.main, (image,))
     np.testing.assert_array_equal(found, np.pad(image, 1, mode="reflect"))
+
+
+def test_a_stride_of_thousands_is_refused_before_it_is_taken_apart() -> None:
+    """A mutant with a stride of 2 by 100,000 made 200,000 convolutions before anybody counted."""
+    model = ModelBuilder()
+    x = model.tensor("x", (1, 2, 2, 1), "float32")
+    weights = model.constant("weights", np.ones((1, 1, 1, 1), np.float32), "float32")
+    extents = model.constant("extents", np.array([1, 4, 200_000, 1], np.int32), "int32")
+    y = model.tensor("y", (1, 4, 200_000, 1), "float32")
+    model.op("TRANSPOSE_CONV", [extents, weights, x], [y], stride_h=2, stride_w=100_000, padding="SAME")
+    model.inputs(x)
+    model.outputs(y)
+    assert "has a stride of 2 by 100000: supported are up to 64 elements in all" in complaint(model.build())
 
 
 class Network:

@@ -164,6 +164,10 @@ class _Axis:
         return self.count - 1 + phase.taps - phase.before - self.extent
 
 
+MOST_PHASES = 64
+"""Convolutions that one TRANSPOSE_CONV may become: one for each element of its stride."""
+
+
 def transpose_conv(site: Site) -> Translated:
     """TRANSPOSE_CONV: weights OHWI. The shape of the result is a constant; where an exporter left it to the
     caller, the one that the file states holds, as in tflite-micro."""
@@ -176,6 +180,9 @@ def transpose_conv(site: Site) -> Translated:
     if len(shape) != 4 or min(shape) < 1:
         raise Refused("E303", f"the result's shape {list(shape)} needs 4 positive extents")
     rows, columns = _transposed_axes(options, image.type, weights.type, (shape[1], shape[2]))
+    if rows.stride * columns.stride > MOST_PHASES:
+        stride = f"{rows.stride} by {columns.stride}"
+        raise Refused("E301", f"has a stride of {stride}: supported are up to {MOST_PHASES} elements in all")
     batch, channels = image.type.shape[0], weights.type.shape[0]
     if (shape[0], shape[3]) != (batch, channels):
         raise Refused(
