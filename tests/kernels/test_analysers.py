@@ -220,7 +220,7 @@ def test_every_source_is_recorded() -> None:
 
 @pytest.mark.qemu
 def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
-    """Each source within a tenth: another version of gcc may differ a little."""
+    """Each source within an eighth: gcc 14 makes elu_f32.c, calls in double, 12 % smaller than gcc 12."""
     spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -231,7 +231,7 @@ def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
     for source, size in sizes.items():
         found = module.measure(resources.folder("runtime_c") / source, tmp_path)
         now = sum(section.size_bytes for section in found)
-        assert abs(now - size) <= max(32, size // 10), source
+        assert abs(now - size) <= max(32, size // 8), source
 
 
 @pytest.mark.qemu
