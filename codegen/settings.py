@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 Optimize = Literal["speed", "balanced", "size"]
 """What a build favours."""
+Firmware = Literal["test", "mlperf-tiny"]
+"""What runs on the board around the models: the test link, or what answers MLPerf Tiny's runner."""
 
 TARGET, SEARCH, CODE, OUTPUT = "Board and memory", "Plan and kernels", "Generated code", "Output"
 """Groups of options in the help."""

@@ -1,6 +1,6 @@
 """Options of the whole suite."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import settings
@@ -29,6 +29,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="a long sweep: run with --long")
+    combined: dict[str, list[pytest.Function]] = {}
     for item in items:
         if "long" in item.keywords:
             item.add_marker(skip)
+        elif "covering" in item.keywords and isinstance(item, pytest.Function):
+            combined.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for several in combined.values():
+        chosen = covering([_values(item) for item in several])
+        for number, item in enumerate(several):
+            if number not in chosen:
+                item.add_marker(skip)
+
+
+def _values(item: pytest.Function) -> set[tuple[str, str]]:
+    return {(name, repr(value)) for name, value in item.callspec.params.items()}
+
+
+def covering(combinations: Sequence[set[tuple[str, str]]]) -> set[int]:
+    """Of `combinations` of named values some that hold every value of every name: again and again the first
+    of those that add most."""
+    missing = set[tuple[str, str]]().union(*combinations)
+    chosen = set[int]()
+    while missing:
+        best = max(range(len(combinations)), key=lambda number: len(combinations[number] & missing))
+        chosen.add(best)
+        missing -= combinations[best]
+    return chosen

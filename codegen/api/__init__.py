@@ -5,9 +5,9 @@ In: model files and `Options`. Out: a `Report`, the values of report.json with t
 """
 
 from codegen.api.calls import build, plan, run
-from codegen.api.report import Report
 from codegen.driver.inputs.cases import Case
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
+from codegen.report_file import Report
 
 __all__ = ["Case", "CodegenError", "Options", "Report", "build", "plan", "run"]

@@ -15,7 +15,6 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 import numpy as np
 
 from codegen import board as catalogue
-from codegen.api.report import Report, typed
 from codegen.driver.application import within_application
 from codegen.driver.build import Built, document
 from codegen.driver.build import build as build_models
@@ -29,6 +28,7 @@ from codegen.driver.report.single import report, to_json
 from codegen.driver.run import all_complaints, execute_all
 from codegen.errors import CodegenError, Message, Messages
 from codegen.program.image import Trace
+from codegen.report_file import Report, typed
 
 PathName = str | PathLike[str]
 

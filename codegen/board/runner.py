@@ -7,6 +7,7 @@ from typing import Protocol
 from codegen.board.catalog.boards import boards
 from codegen.board.link.linked_board import target_session
 from codegen.board.machines.host import run_host
+from codegen.board.machines.memory_port import DRIVER, SCHEME
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board, Runner
 from codegen.program.image import Image, RunRequest, RunResult
@@ -17,12 +18,15 @@ from codegen.targets.families import family_of
 def check_can_run(board: Board, port: str | None) -> None:
     """Refuse, before anything is built, to run on what cannot be reached.
 
-    Raises CodegenError: E608 `port` for a board without a driver for its UART, or for this machine; E609
+    Raises CodegenError: E608 a port that does not lead to the board's driver, none for this machine; E609
     no `port` for a board that QEMU does not emulate, with those it does that have the same core.
     """
     if port is None:
         if board.runner is Runner.NONE:
             raise CodegenError(_not_emulated(board))
+        if board.uart is not None and board.uart.driver == DRIVER:
+            text, help_ = "its test link is in memory: QEMU's UART does not carry it", "--gdb HOST:PORT"
+            raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
         return
     if board.runner is Runner.HOST:
         text, help_ = "board host runs in this process and has no port", "leave --port out, or name the board"
@@ -33,9 +37,18 @@ def check_can_run(board: Board, port: str | None) -> None:
                 code="E608",
                 where=board.name,
                 text="there is no driver for its UART, so its firmware could not answer on any port",
-                help="`codegen build` works for it; `codegen boards` says which boards have a port",
+                help="`codegen build` works for it; `codegen boards` says which boards have a port; with "
+                'uart.driver = "rtt" in a board file of your own a debugger carries it (docs/boards.md)',
             )
         )
+    if port.startswith(SCHEME) and board.uart.driver != DRIVER:
+        text = f"its test link is on a UART ({board.uart.driver}), not in memory for a debugger"
+        help_ = f'--port, or uart.driver = "{DRIVER}" in a board file of your own (docs/boards.md)'
+        raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
+    if board.uart.driver == DRIVER and "://" not in port:
+        text = f"its test link is in memory: no device such as {port} leads there"
+        help_ = "--gdb HOST:PORT of a GDB server, or --port socket://HOST:PORT of an RTT server"
+        raise CodegenError(Message(code="E608", where=board.name, text=text, help=help_))
 
 
 def _not_emulated(board: Board) -> Message:

@@ -11,7 +11,9 @@ from codegen.driver.curve import Curve
 from codegen.driver.inputs.cases import Case
 from codegen.driver.inputs.models import ModelName
 from codegen.driver.options import Options
-from codegen.driver.report.certificate import CUT_SHORT, order_text, proof_text, ways_text, work_text
+from codegen.driver.planning import problem_proof
+from codegen.driver.report.certificate import order_text, proof_text, ways_text, work_text
+from codegen.driver.report.rounding import rounding_lines
 from codegen.driver.report.sections import copies_line, core1_line, reduction_line
 from codegen.driver.report.several import pool_bound
 from codegen.driver.report.single import Measured
@@ -42,6 +44,7 @@ def show_plan(planned: Planned) -> None:
     _constants(program.constants.pools, program)
     _staged(program)
     _reduction(planned)
+    show_lines(list(rounding_lines(planned.program)))
     show_lines(list(sizes_lines(program)))
 
 
@@ -90,6 +93,7 @@ def show_build(built: Built, options: Options) -> None:
         _pools(planned.program, planned.own_macs)
         _time(planned)
         _reduction(planned)
+        show_lines(list(rounding_lines(planned.program)))
         show_lines(list(sizes_lines(planned.program)))
     show_shared(built.bundle)
     _stacks(built)
@@ -164,6 +168,7 @@ def _show_run(
     if measured.estimate is not None:
         _cycles(measured.estimate, built.board.clock_hz)
     _reduction(planned)
+    show_lines(list(rounding_lines(planned.program)))
 
 
 def _cycles(estimate: CycleEstimate, clock_hz: int) -> None:
@@ -215,13 +220,7 @@ def show_problem(problem: Problem, plan: MemoryPlan) -> None:
         for name in names:
             click.echo(f"pool {name}: peak {peaks[name]:,} bytes, lower bound {plan.lower_bounds[name]:,}")
         click.echo(f"access {_access(problem, plan)}")
-    above = (
-        f"{counted(peak - bound, 'byte')} above the bound"
-        if peak > bound
-        else "the pools are not proved best"
-    )
-    proof = "proved optimal" if plan.proved_optimal else above
-    proof += "" if plan.reproducible else f"; {CUT_SHORT}"
+    proof = problem_proof(problem, plan)
     click.echo(f"\npeak {peak:,} bytes, lower bound {bound:,} ({proof}), by {plan.planner}")
 
 

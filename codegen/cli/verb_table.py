@@ -56,6 +56,53 @@ MODEL left out is the shipped example. With -o the build stays in DIR.""",
 A .csv (id,lower,upper,size) or .json file is a bare allocation problem; MODEL left out is the shipped
 example. Without --board a model is planned with the kernels of stm32 and no limit on the pool.""",
     ),
+    "flash": Verb(
+        module="codegen.cli.boards.flash_verbs",
+        help="""Put firmware.elf of DIR on its board, by a flash tool that is installed.
+
+DIR is a folder of `build -o`; left out it is that of the shipped example, out/digits. --dry-run prints the
+commands. With --port it waits until the board is there again and checks that this build
+answers.""",
+    ),
+    "monitor": Verb(
+        module="codegen.cli.boards.monitor_verb",
+        help="""Print what a board says on its port: text, and frames of the test link by their kinds.
+
+Ctrl-C ends it, or --seconds. One program at a time has a port.""",
+    ),
+    "reset": Verb(
+        module="codegen.cli.boards.flash_verbs",
+        help="""Reset a board by its flash tool; --dry-run shows how.
+
+With --port it waits until the board is there again, and says which build answers.""",
+    ),
+    "report": Verb(
+        module="codegen.cli.reports.verbs",
+        help="""Turn report.json into one offline page: memory over time, proof, steps, flash.
+
+DIR is a folder of `build` or `run -o`; left out it is that of the shipped example, out/digits. Other files
+that `plan -o` wrote do too.""",
+    ),
+    "compare": Verb(
+        module="codegen.cli.reports.compare",
+        help="""Say what is different between two builds: figures, steps, buffers.
+
+BEFORE and AFTER are folders of `build`, their report.json, or REVISION:PATH of one that git has. Exit 4 if a
+figure grew by more than --fail-if permits.""",
+    ),
+    "export": Verb(
+        module="codegen.cli.reports.export",
+        help="""Lay a built folder out as a package of another build system.
+
+DIR is a folder of `build`. A plan for other planners is another thing: `plan --export`.""",
+    ),
+    "sweep": Verb(
+        module="codegen.cli.sweep_verb",
+        help="""Build and run every combination of MODELS, boards, settings and limits, as one table.
+
+What DIR has a result of is not done again. Combinations that fail are rows too. Written: sweep.csv,
+sweep.parquet (with pyarrow), one file a combination. Exit 7, 8 or 1 if a result is wrong.""",
+    ),
     "boards": Verb(
         module="codegen.cli.verbs_info",
         help="List the boards: core, memories, how they are run. "
@@ -69,10 +116,17 @@ example. Without --board a model is planned with the kernels of stm32 and no lim
         module="codegen.cli.verbs_info",
         help="List the memory planners, those of other packages included.",
     ),
+    "init": Verb(
+        module="codegen.cli.options.init_file",
+        help="""Write a codegen.toml with every key, what it does and its default, all commented out.
+
+What is there is not overwritten.""",
+    ),
     "doctor": Verb(
         module="codegen.cli.verbs_info",
         help="Say what is missing on this machine and the command that installs it. "
-        "Exit 5 if builds cannot work.",
+        "Exit 5 if builds cannot work. With --board also the flash tools of a real board, and with --port "
+        "who answers there.",
     ),
 }
 """In the order a new user meets them."""

@@ -8,11 +8,14 @@ from pathlib import Path
 import click
 
 from codegen import board as catalogue
+from codegen.cli.boards.tool_flags import RealBoard, gdb_flag, real_board_flags
 from codegen.cli.case_files import by_model, check_arrays, check_problem, keep_inputs, model_cases
 from codegen.cli.console import progress, show_warnings
 from codegen.cli.options.flags import groups, model_flags
-from codegen.cli.options.option_table import CONCURRENT, LOCK, PORT, GroupedVerb, option
+from codegen.cli.options.option_table import CONCURRENT, FIRMWARE, LOCK, PORT, GroupedVerb, option
+from codegen.cli.options.watching import on_change
 from codegen.cli.plan_files import PlanFiles, check_picture, plan_files
+from codegen.cli.reports.pages import DATA, PAGE, REPORT_FLAG, BuildPage, with_curve, write_page
 from codegen.cli.sized_verbs import Way, run_sizes, validate_sizes
 from codegen.cli.speed import check_counted
 from codegen.cli.summary import (
@@ -43,6 +46,8 @@ from codegen.driver.run import all_complaints, check_steps, execute, execute_all
 from codegen.driver.sized_run import check_at
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.program.image import Trace
+from codegen.settings import Firmware
+from codegen.toolchain import FreeRange
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
@@ -68,7 +73,10 @@ _PROBLEMS = (".csv", ".json")
 @_FOLDER
 @option(CONCURRENT)
 @option(LOCK)
+@option(FIRMWARE)
+@click.option("--watch", is_flag=True, help="Build again whenever a MODEL changes, until Ctrl-C.")
 @model_flags()
+@REPORT_FLAG
 @_JSON
 @_QUIET
 def build(
@@ -76,24 +84,52 @@ def build(
     folder: Path | None,
     concurrent: tuple[str, ...],
     lock: Path | None,
+    firmware: Firmware,
+    watch: bool,
     options: Options,
+    as_page: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """`codegen build`."""
     paths = [existing(path) for path in models] or [example_model()]
     keep_inputs(paths, options)
-    options, ranges = within_application(replace(options, concurrent=groups(concurrent), lock=lock))
+    options = replace(options, concurrent=groups(concurrent), lock=lock, firmware=firmware)
+    options, ranges = within_application(options)
     show_names(model_names(paths, options.names), quiet)
     target = folder or Path("out") / paths[0].stem
+    if watch and as_json:
+        raise click.UsageError("--watch prints more than one document: leave --json out")
+
+    def once() -> int:
+        return _build(paths, options, target, ranges, as_page=as_page, as_json=as_json, quiet=quiet)
+
+    return on_change(paths, once) if watch else once()
+
+
+def _build(
+    paths: Sequence[Path],
+    options: Options,
+    target: Path,
+    ranges: Sequence[FreeRange],
+    *,
+    as_page: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     with progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, progress=stage)
+        text = (target / DATA).read_text(encoding="utf-8")
+        text, lines = BuildPage(wanted=as_page, paths=paths, options=options).finish(
+            text, target, target / PAGE, stage
+        )
     show_warnings(built.warnings)
     if as_json:
-        click.echo((target / "report.json").read_text(encoding="utf-8"), nl=False)
+        click.echo(text, nl=False)
     elif not quiet:
         show_build(built, options)
         show_ranges(ranges)
+        show_lines(lines)
     return ExitCode.OK
 
 
@@ -117,6 +153,7 @@ def build(
     help="Expected outputs y0, y1, ..., named like --input; else NumPy evaluates.",
 )
 @option(PORT)
+@real_board_flags
 @_AT
 @click.option(
     "--svg",
@@ -151,6 +188,7 @@ def build(
     help="With --cycles: add the waits for that part's flash behind its caches (stm32l4r5; docs/cycles.md).",
 )
 @model_flags()
+@REPORT_FLAG
 @_JSON
 @_QUIET
 def run(
@@ -161,6 +199,7 @@ def run(
     inputs: tuple[str, ...],
     expected: tuple[str, ...],
     port: str | None,
+    real: RealBoard,
     at: str | None,
     svg: Path | None,
     sandbox: bool,
@@ -169,6 +208,7 @@ def run(
     count_cycles: bool,
     memory_model: str | None,
     options: Options,
+    as_page: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -186,13 +226,14 @@ def run(
     check_picture(svg)
     options, ranges = within_application(options, emulated=port is None)
     catalogue.check_can_run(catalogue.load_board(options.board), port)
+    real.check(options.board, port)
     if steps:
         check_counted(catalogue.load_board(options.board), sandboxed=sandbox)
     if memory_model is not None and not count_cycles:
         raise click.UsageError("--memory-model needs --cycles")
     memory = None if memory_model is None else catalogue.load_memory_model(memory_model)
     asked = {"--input": inputs, "--expect": expected, "--sequence": sequence, "--steps": steps}
-    asked |= {"--cycles": count_cycles}
+    asked |= {"--cycles": count_cycles, "--report": as_page, "--flash": real.flashing}
     others = [flag for flag, value in asked.items() if value]
     check_at(options, at, models=len(paths), others=others, svg=svg)
     if options.dims:
@@ -201,8 +242,9 @@ def run(
     with build_folder(folder) as target, progress(quiet or as_json) as stage:
         built = build_models(paths, options, target, emulated=port is None, progress=stage)
         show_warnings(built.changed)  # left_out ends the run as an error
+        built = real.prepared(built, port, stage)
         cases = model_cases(built, paths, given, wanted, options, sequence=sequence)
-        trace = Trace.COST if as_json or steps or folder is not None else Trace.NONE
+        trace = Trace.COST if as_json or as_page or steps or folder is not None else Trace.NONE
         measured = execute_all(
             built, cases, port=port, trace=trace, sandboxed=sandbox, sequence=sequence, progress=stage
         )
@@ -212,14 +254,20 @@ def run(
                 replace(one, estimate=estimate_cycles(built, cases[index][0], model=index, memory=memory))
                 for index, one in enumerate(measured)
             ]
+        text = _document(built, options, measured)
         if folder is not None:
-            write_file(target / "report.json", _document(built, options, measured).encode())
+            write_file(target / DATA, text.encode())
+        place = (folder or Path()) / PAGE
+        text, lines = BuildPage(wanted=as_page, paths=paths, options=options).finish(
+            text, target, place, stage
+        )
         problems = all_complaints(built, cases, measured)
     if as_json and not problems:
-        click.echo(_document(built, options, measured), nl=False)
+        click.echo(text, nl=False)
     elif not quiet and not as_json:
         show_runs(built, options, cases, measured, steps=steps)
         show_ranges(ranges)
+        show_lines(lines)
         if not models and not inputs and not expected:
             show_accuracy(built.models[0], measured[0], click.echo)
     if problems:
@@ -234,6 +282,7 @@ def run(
     "--input", "input_", metavar="X.npz[:CASE]", help="Inputs x0, x1, ...; else made up from --seed."
 )
 @option(PORT)
+@gdb_flag
 @_AT
 @model_flags()
 @_JSON
@@ -267,7 +316,7 @@ def validate(
         [cases] = model_cases(built, [path], source, {}, options)
         measured = execute(built, cases, port=port, trace=Trace.RESULTS, progress=stage)
         if folder is not None:
-            write_file(target / "report.json", _document(built, options, [measured]).encode())
+            write_file(target / DATA, _document(built, options, [measured]).encode())
         checks = check_steps(built.models[0], cases[0], measured, progress=stage)
     problems = step_complaints(checks)
     if as_json and not problems:
@@ -283,9 +332,12 @@ def validate(
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[MODEL|PROBLEM.csv]")
 @plan_files
 @model_flags(board_default=None, without=("stack",))  # no compiler: no stack is known
+@REPORT_FLAG
 @_JSON
 @_QUIET
-def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: bool, quiet: bool) -> int:
+def plan(
+    source: Path | None, options: Options, outputs: PlanFiles, as_page: bool, as_json: bool, quiet: bool
+) -> int:
     """`codegen plan`."""
     kinds = "a .tflite or .onnx file, or of a problem (.csv, .json)"
     path = example_model() if source is None else existing(source, kinds)
@@ -296,6 +348,8 @@ def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: boo
     options, ranges = within_application(options)
     if path.suffix not in _PROBLEMS:
         show_names(model_names([path], options.names), quiet)
+    if outputs.pareto and as_page:
+        raise click.UsageError("--report shows the curve too: leave out --pareto")
     if outputs.pareto:
         return _plan_curve(path, options, outputs, as_json=as_json, quiet=quiet)
     if path.suffix in _PROBLEMS:
@@ -308,9 +362,13 @@ def plan(source: Path | None, options: Options, outputs: PlanFiles, as_json: boo
     else:
         with progress(quiet or as_json) as stage:
             planned = plan_only(path, options, progress=stage)
-        document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
+            document = report(planned.program, options.board, planned.macs, reduction=planned.reduction)
+            if as_page:
+                document = with_curve(document, [path], options, stage)
         written = outputs.of_program(path, planned.program, options) + outputs.of_document(document)
         show = partial(show_plan, planned)
+    if as_page:
+        written.append(write_page(document, Path(PAGE), Path()))
     if as_json:
         click.echo(to_json(document), nl=False)
     elif not quiet:

@@ -1,17 +1,22 @@
 """The verbs that tell: ops, planners, doctor, and boards (all, one in detail, or as JSON)."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import click
 
 from codegen import board as catalogue
 from codegen import toolchain
+from codegen.board.flash.commands import load_commands, tools_for
+from codegen.cli.boards.board_doctor import board_findings
+from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
 from codegen.cli.console import table
 from codegen.cli.verb_table import VERBS
 from codegen.driver.report.single import to_json
 from codegen.errors import ExitCode
 from codegen.importers import STATE_OPS, imported_ops, node_types
 from codegen.ir import Board, Cache, Region, Runner
+from codegen.ir.ops import HYBRID
 from codegen.kernels import kernels_for
 from codegen.plan.place import planners as plan_planners
 
@@ -23,7 +28,11 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 def ops(as_json: bool) -> int:
     """`codegen ops`."""
     imported = imported_ops()
-    found = {name: [kernel.name for kernel in kernels_for(op or "")] for name, op in imported.items()}
+    hybrids = {op.name.removeprefix("HYBRID_"): op.name for op in HYBRID}
+    found = {
+        name: [kernel.name for each in (op, hybrids.get(name)) for kernel in kernels_for(each or "")]
+        for name, op in imported.items()
+    }
     if as_json:
         click.echo(
             to_json({"schema": 1, "ops": found, "imported_as": dict(imported), "onnx": node_types()}),
@@ -58,10 +67,15 @@ def planners(as_json: bool) -> int:
 
 
 @click.command(help=VERBS["doctor"].help)
+@click.option("--board", "name", metavar="BOARD", help="Look at what this real board is flashed with too.")
+@REAL_PORT
+@BAUD
 @_JSON
-def doctor(as_json: bool) -> int:
+def doctor(name: str | None, port: str | None, baud: int | None, as_json: bool) -> int:
     """`codegen doctor`."""
     findings = toolchain.doctor(catalogue.boards())
+    if name is not None:
+        findings = (*findings, *board_findings(catalogue.load_board(name), port, baud))
     if as_json:
         rows = [
             {
@@ -189,7 +203,17 @@ def _facts(board: Board) -> Iterable[tuple[str, str]]:
     if board.runner is not Runner.HOST:
         tested = ", driver untested on this board" if uart is not None and uart.untested else ""
         yield "port", f"{uart.driver} at {uart.baud} baud{tested}" if uart else "none: no driver for its UART"
-    yield "flash with", board.flash_tool or ""
+    yield "flash with", board.flash_tool or ", ".join(tool.name for tool in tools_for(board))
+
+
+def _flash_tool(board: Board) -> str | None:
+    """A command that puts firmware.elf on the board, by the first of its tools."""
+    able = [tool.name for tool in tools_for(board)]
+    if not able and board.flash_tool is None:
+        return None
+    own = board.flash_tool is not None and board.flash_tool not in able
+    commands = load_commands(board, Path("firmware.elf"), tool=None if own else board.flash_tool or able[0])
+    return " && ".join(commands.lines)
 
 
 def _clock(board: Board) -> str:
@@ -230,7 +254,8 @@ def _document(board: Board) -> dict[str, object]:
         "rated_clock_hz": board.rated_clock_hz,
         "runner": board.runner.value,
         "port": _port_document(board),
-        "flash_tool": board.flash_tool,
+        "flash_tool": _flash_tool(board),
+        "flash_tools": [tool.name for tool in tools_for(board)],
         "caches": [
             {"kind": cache.kind.value, "size_bytes": cache.size_bytes, "line_bytes": cache.line_bytes}
             for cache in board.caches

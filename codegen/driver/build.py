@@ -7,6 +7,7 @@ from typing import Any
 
 from codegen import emit, importers, passes, toolchain
 from codegen.driver.checks.calling import (
+    check_firmware,
     check_interface,
     check_rules,
     check_sizes,
@@ -19,11 +20,12 @@ from codegen.driver.checks.image_checks import check_image, check_stack_budget, 
 from codegen.driver.checks.lock import check_lock, check_place, figures_of, write_lock
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import Dims, dims_of
-from codegen.driver.inputs.files import write_file
+from codegen.driver.inputs.files import changed_meanwhile, write_file
 from codegen.driver.inputs.models import check_missed, check_models, model_name, model_names, places_of
 from codegen.driver.inputs.planned import Planned, macs_of
 from codegen.driver.joining import check_groups, joined, of_model
 from codegen.driver.options import Options
+from codegen.driver.report.product import product_report
 from codegen.driver.report.several import joint_report
 from codegen.driver.report.single import Measured, report, to_json
 from codegen.errors import Message
@@ -31,6 +33,7 @@ from codegen.ir import Board, Module
 from codegen.ir.ops import UserAttrs
 from codegen.ir.rules import Place
 from codegen.ir.text import print_module
+from codegen.kernels.base.forms import in_smallest_forms
 from codegen.program.image import Image
 from codegen.program.problem import Limits
 from codegen.program.program import Bundle
@@ -60,6 +63,8 @@ class Built:
     board: Board
     image: Image
     folder: Path
+    product: Mapping[str, object]
+    """What an application compiles and calls, as report.json says it."""
     left_out: tuple[Message, ...] = ()
     """Why there is no firmware.elf: its stack is too short for the model. Then nothing can be run."""
     changed: tuple[Message, ...] = ()
@@ -290,9 +295,10 @@ def build(
         progress("write C")
         check_interface(bundle)
         level, tools = toolchain.LEVELS[options.optimize], toolchain.tools(board, options.optimize)
-        sources = emit.render(bundle, level, tools)
+        check_firmware(options.firmware, bundle)
+        sources = emit.render(bundle, level, tools, options.firmware)
         changed: list[Message] = []
-        with emit.staged(sources, folder, _changed_meanwhile(folder, changed)) as staging:
+        with emit.staged(sources, folder, changed_meanwhile(folder, changed)) as staging:
             try:
                 image = toolchain.build(sources, staging, board, optimize=options.optimize, progress=progress)
             except toolchain.RegionsTooSmall as missed:
@@ -305,6 +311,7 @@ def build(
                 board=board,
                 image=image,
                 folder=folder,
+                product=product_report(bundle, sources, board.target.level_flags(level)),
                 left_out=short_stacks(image, board),
             )
             figures = figures_of(bundle, image.sizes, sources.build_sha256, _spelled(options, board))
@@ -322,23 +329,12 @@ def build(
     return built({}) if ready or options.interface.external else beside_code(built, board)
 
 
-def _changed_meanwhile(folder: Path, changed: list[Message]) -> Callable[[str, str], None]:
-    """Hears of files of ours that the user changed while they were replaced; tells of them in `changed`."""
-
-    def tell(name: str, aside: str) -> None:
-        text = f"{name} was changed while a build replaced it: the changed file is there as {aside}"
-        help_ = "compare the two, then remove it"
-        changed.append(Message(code="E236", where=str(folder), text=text, help=help_))
-
-    return tell
-
-
 def _state_bytes(ready: Mapping[str, Prepared], board: Board, options: Options) -> int:
-    """What the state of several models takes together."""
+    """What the state of several models takes together that no rule gives a pool."""
     alignment = max(board.buffer_alignment_bytes, board.pool_alignment_bytes)
     found = 0
     for name, each in ready.items():
-        rules = [rule for rule in options.states if rule.model == name]
+        rules = [rule for rule in options.states if rule.model in (None, name)]
         found += state_bytes(each.module.main, rules, alignment)
     return found
 
@@ -365,14 +361,16 @@ def _all_prepared(
 def document(built: Built, options: Options, measured: Sequence[Measured] = ()) -> dict[str, object]:
     """What report.json says of a build; with `measured`, one a model, of a run."""
     runs: Sequence[Measured | None] = measured or [None] * len(built.models)
+    called = in_smallest_forms([model.program.steps.prim_funcs for model in built.models])
+    sizes = built.image.sizes
     documents = [
-        report(model.program, options.board, model.macs, built.image.sizes, run, reduction=model.reduction)
-        for model, run in zip(built.models, runs, strict=True)
+        report(each.program, options.board, each.macs, sizes, run, reduction=each.reduction, called=prims)
+        for each, run, prims in zip(built.models, runs, called, strict=True)
     ]
     whole = documents[0] if built.bundle.is_single else joint_report(built.bundle, documents)
     warnings = [message.document for message in built.warnings]
     head = {"schema": whole["schema"], "build": {"sha256": built.image.build_sha256}}
-    return head | whole | {"warnings": warnings}
+    return head | whole | {"product": built.product, "warnings": warnings}
 
 
 def search_choices(options: Options, *, emulated: bool) -> Choices:

@@ -13,7 +13,7 @@ from codegen.ir.ops import UserKernel
 from codegen.ir.rules import Place
 from codegen.program.interface import Interface
 from codegen.search import SearchOptions
-from codegen.settings import CODE, SEARCH, flag_name, flagged
+from codegen.settings import CODE, SEARCH, Firmware, flag_name, flagged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +64,7 @@ class Options(SearchOptions):
     """Sizes of inputs that are known as ranges."""
     names: GivenNames = field(default_factory=GivenNames)
     """C prefixes of the models, in place of those after their files."""
+    firmware: Firmware = "test"
     lock: Path | None = None
     """File of figures that the build must have (`codegen.driver.checks.lock`)."""
 

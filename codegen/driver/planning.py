@@ -8,8 +8,10 @@ from codegen.driver.build import Planned, plan_model
 from codegen.driver.checks.fit import telling
 from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
+from codegen.driver.report.buffers import buffers_report
+from codegen.driver.report.certificate import CUT_SHORT
 from codegen.driver.report.single import SCHEMA
-from codegen.errors import CodegenError, Message
+from codegen.errors import CodegenError, Message, counted
 from codegen.ir import Board, Region
 from codegen.plan.check import validate
 from codegen.plan.place import planners, problem_files
@@ -104,6 +106,16 @@ def _smallest(problem: Problem, planner: Planner, missed: DoesNotFit) -> MemoryP
     raise shortage(problem, plan).with_budgets(budgets)
 
 
+def problem_proof(problem: Problem, plan: MemoryPlan) -> str:
+    """One line: is the plan of a bare problem proved optimal, by whom."""
+    peak = sum(peak_bytes(problem, plan, pool.name) for pool in problem.pools)
+    bound = sum(plan.lower_bounds[pool.name] for pool in problem.pools)
+    above = f"{counted(peak - bound, 'byte')} above the bound"
+    proof = above if peak > bound else "the pools are not proved best"
+    proof = "proved optimal" if plan.proved_optimal else proof
+    return proof + ("" if plan.reproducible else f"; {CUT_SHORT}")
+
+
 def problem_report(problem: Problem, plan: MemoryPlan) -> dict[str, object]:
     """What `plan --json` says of a bare problem: peaks against bounds, and every place."""
     names = [pool.name for pool in problem.pools]
@@ -118,9 +130,20 @@ def problem_report(problem: Problem, plan: MemoryPlan) -> dict[str, object]:
         "access_cost_bound": plan.access_cost_bound,
         "reproducible": plan.reproducible,
         "pools": [
-            {"name": name, "peak_bytes": peaks[name], "lower_bound_bytes": plan.lower_bounds[name]}
-            for name in names
+            {
+                "name": pool.name,
+                "region": pool.region,
+                "section": pool.section,
+                "alignment_bytes": pool.alignment,
+                "peak_bytes": peaks[pool.name],
+                "size_bytes": peaks[pool.name],
+                "limit_bytes": None if pool.limit_bytes == _ROOM else pool.limit_bytes,
+                "lower_bound_bytes": plan.lower_bounds[pool.name],
+            }
+            for pool in problem.pools
         ],
+        "certificate": {"words": [problem_proof(problem, plan)]},
+        "buffers": buffers_report(problem, plan),
     }
     places = [(buffer.id, plan.placements[buffer.id]) for buffer in problem.buffers]
     return {

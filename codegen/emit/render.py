@@ -38,6 +38,7 @@ from codegen.plan.draw.memory_map import program_map
 from codegen.plan.models.joint import together
 from codegen.program.image import Sources
 from codegen.program.program import Bundle, Program
+from codegen.settings import Firmware
 
 BUILD_FILE = "firmware/bench_build.c"
 """The build's identity, as the test firmware answers it."""
@@ -46,11 +47,12 @@ _MAP_WIDTH = 97
 """Columns of the memory map: what a comment's star leaves of a line."""
 
 
-def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
+def render(bundle: Bundle, level: str = "-O2", tools: str = "", firmware_kind: Firmware = "test") -> Sources:
     """All files of the models in `bundle`, which share pools, constants, runtime, build files and firmware.
 
     `level`: the optimisation that build files ask for, as the toolchain compiles the models. `tools`: what
-    compiles them (`toolchain.tools`), a part of the build's identity.
+    compiles them (`toolchain.tools`), a part of the build's identity. `firmware_kind`: what is linked around
+    the models.
 
     Raises ValueError for programs that C cannot express: a mistake of the stages before.
     """
@@ -69,7 +71,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
         **{f"firmware/{program.name}_bench.c": _bench_file(bundle, program, image) for program in programs},
         **_owned_files(bundle, digest),
         "firmware/bench_models.c": fill("c/bench_models.c.j2", names=names),
-        **_test_firmware(programs),
+        **_firmware(programs, firmware_kind),
     }
     script = next((path for path in sorted(firmware) if path.endswith(".ld")), None)
     headers = header_files([*files.values(), *kernels.values(), *firmware.values()])
@@ -104,6 +106,7 @@ def render(bundle: Bundle, level: str = "-O2", tools: str = "") -> Sources:
         callbacks=tuple(reader_name(program.name) for program in programs if program.edge.streamed),
         prefix=bundle.prefix,
         build_sha256=identity.hex(),
+        is_traced=firmware_kind == "test",
     )
 
 
@@ -167,10 +170,10 @@ def _owned_files(bundle: Bundle, digest: bytes | None) -> Mapping[str, str]:
     return files
 
 
-def _test_firmware(programs: tuple[Program, ...]) -> Mapping[str, str]:
-    """Start-up, linker script, test link and port; the host needs none of them."""
+def _firmware(programs: tuple[Program, ...], kind: Firmware) -> Mapping[str, str]:
+    """Start-up, linker script, what answers on the UART, and port; the host needs none of them."""
     board = programs[0].board
-    return {} if board.runner is Runner.HOST else firmware_files(board, programs)
+    return {} if board.runner is Runner.HOST else firmware_files(board, programs, kind)
 
 
 def _header_folders(paths: Iterable[str]) -> tuple[str, ...]:

@@ -182,6 +182,28 @@ class Counter:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FlashNames:
+    """What flash tools call the part or the board; None or False: the tool does not do this one."""
+
+    pyocd: str | None = None
+    """`--target`."""
+    openocd: str | None = None
+    """Configuration files for `-f`, apart by spaces."""
+    probe_rs: str | None = None
+    """`--chip`."""
+    stm32: bool = False
+    """Whether an ST-LINK leads to an STM32: st-flash and STM32_Programmer_CLI find out which."""
+    jlink: str | None = None
+    """`-device`."""
+    dfu: str | None = None
+    """VID:PID of the boot loader that speaks DFU."""
+    picotool: bool = False
+    """Whether it is an RP2040 or RP2350 with USB."""
+    west: str | None = None
+    """A build folder of Zephyr for this board, which knows how it is flashed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHole:
     """Addresses where the chip has nothing, though an emulator or the core's default map would let code
     go there: closed by the MPU in test firmware, so that no core speculates into them either."""
@@ -233,7 +255,9 @@ class Board:
     """Highest clock of the core by the data sheet, the one that `wait_states` are for; 0: unknown."""
     caches: tuple[Cache, ...] = ()
     flash_tool: str | None = None
-    """Command that puts `firmware.elf` on the board."""
+    """The flash tool to take, by name, or a command of its own, run where `firmware.elf` is."""
+    flash: FlashNames | None = None
+    """Names for the flash tools."""
     qemu_machine: str | None = None
     qemu_flags: tuple[str, ...] = ()
     uart: Uart | None = None

@@ -53,12 +53,15 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateRule:
-    """Output `output` of one inference is input `input` of the next; names are the file's, or of C fields."""
+    """Output `output` of one inference is input `input` of the next; names are the file's, or of C fields.
+    Without names it says where all state of a model lies for which no other rule says that."""
 
     who: str
     """How messages name it, e.g. `codegen.toml, state 2`."""
-    input: str
-    output: str
+    input: str = ""
+    output: str = ""
+    memory: str | None = None
+    """The pool that it lies in, and nothing but state."""
     model: str | None = None
     """C prefix of the only model that it is for."""
 
@@ -66,4 +69,11 @@ class StateRule:
     def spelled(self) -> str:
         """It as one word, e.g. `state:input=window:output=window_out`."""
         mine = [] if self.model is None else [f"model={self.model}"]
-        return ":".join(["state", *mine, f"input={self.input}", f"output={self.output}"])
+        names = [f"input={self.input}", f"output={self.output}"] if self.is_pair else []
+        where = [] if self.memory is None else [f"memory={self.memory}"]
+        return ":".join(["state", *mine, *names, *where])
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it names an input and an output."""
+        return bool(self.input)

@@ -19,6 +19,8 @@ class DType(enum.Enum):
     INT16 = "int16"
     INT32 = "int32"
     INT64 = "int64"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
     FLOAT16 = "float16"
     FLOAT32 = "float32"
     BOOL = "bool"

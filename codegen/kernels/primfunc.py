@@ -131,6 +131,13 @@ class PrimFunc:
             yield from self.block.formulas
 
     @property
+    def symbols(self) -> tuple[str, ...]:
+        """C functions of the runtime or the user that it calls: of a block, those of its layers."""
+        if self.block is None:
+            return (self.symbol,) if self.symbol else ()
+        return tuple(stage.kernel.symbol for stage in self.block.stages if stage.kernel)
+
+    @property
     def is_call(self) -> bool:
         """Whether code runs: the bytes of a view are there already, as are arguments that are all joined."""
         return self.symbol != ""

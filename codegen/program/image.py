@@ -33,6 +33,8 @@ class Sources:
     """Files that hold no text: path -> content."""
     prefix: str
     """C prefix of the pools: `<prefix>_<pool>_pool`."""
+    is_traced: bool = True
+    """Whether the firmware hears of every step: its models are compiled with step hooks."""
     build_sha256: str = "0" * 64
     """Build identity: SHA-256, in hexadecimal, of all that is linked (sources, headers, linker script) and of
     what compiles it. The test firmware answers it (`cg_bench_build_sha256`), report.json has it."""
@@ -43,6 +45,19 @@ class Sources:
         missing = [path for path in (*self.c_files, *self.model_files) if path not in self.files]
         if missing:
             raise ValueError(f"sources lack {missing}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FunctionCode:
+    """A function of the product, linked alone."""
+
+    name: str
+    address: int
+    size_bytes: int
+    stack_bound_bytes: int | None
+    """Static bound of its call tree; None where nothing bounds that."""
+    reached: frozenset[int]
+    """Addresses of the functions in its call tree, its own included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +75,8 @@ class ElfSizes:
     """That of what runs on core 1; None where nothing does."""
     stack_bounds: Mapping[str, int] = field(default_factory=dict[str, int])
     """C function that an application calls -> static bound of its call tree; empty on the host."""
+    functions: tuple[FunctionCode, ...] = ()
+    """Those that make up `model_code_bytes`, by address; empty on the host."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -119,6 +119,8 @@ class State:
     """What the first inference finds in the input."""
     is_files: bool = False
     """A variable of the model's file: nobody outside knows it by name."""
+    memory: str | None = None
+    """The pool that it has to lie in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

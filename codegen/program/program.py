@@ -115,6 +115,13 @@ class Program:
         )
 
     @property
+    def copy_limits(self) -> Mapping[str, int]:
+        """Pool -> bytes that copies of constants may end at: where state alone is to lie there are none."""
+        taken = {state.memory for state in self.signature.states}
+        pools = self.memory.problem.pools
+        return {pool.name: pool.limit_bytes for pool in pools if pool.name not in taken}
+
+    @property
     def copied_states(self) -> tuple[tuple[IoTensor, IoTensor], ...]:
         """State whose new value lies elsewhere, so that the last step has to copy it."""
         slices = self.memory.slices

@@ -103,9 +103,12 @@ class Choices(SearchOptions):
     among_others: bool = False
     """Other models are built too: a rule that applies to nothing here may be for one of them."""
     state_bytes: int = 0
-    """What the state of all models takes, where there are several: a pool of its own."""
+    """What the state of all models takes that has no pool of its own by a rule, where there are several
+    models: a pool is made for it."""
     state_inputs: frozenset[str] = frozenset()
     """Inputs that are state: `search` knows them when it has paired `states`."""
+    state_memories: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Those of them that have to lie in a certain pool -> that pool."""
     shifted_inputs: frozenset[str] = frozenset()
     """Those of them that a step shifts where they are, so that nothing has to be copied."""
     alone: bool = False
@@ -116,6 +119,11 @@ class Choices(SearchOptions):
     """Value -> who gave it its device, for messages."""
     reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
+
+    @property
+    def state_pools(self) -> frozenset[str]:
+        """Pools of the board in which nothing but state may lie."""
+        return frozenset(rule.memory for rule in self.states if rule.memory is not None)
 
     def edge(self, function: Function | None = None) -> Edge:
         """What of inputs and outputs is the application's; without a function no input is streamed."""

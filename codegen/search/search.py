@@ -12,6 +12,7 @@ from codegen.plan.clock import Clock
 from codegen.plan.place import planners
 from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, State
+from codegen.program.problem import Pool
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
@@ -29,7 +30,7 @@ from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
-from codegen.search.states import check_apart, io_tensors, of_file, paired
+from codegen.search.states import check_apart, check_memories, in_memories, io_tensors, of_file, paired
 from codegen.search.steps.recompute import Variant
 from codegen.search.steps.schedule import schedule
 
@@ -133,6 +134,7 @@ class _Ready:
     ) -> None:
         """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
         function = module.main
+        check_memories(choices.states, [pool.name for pool in _pools(board, replace(choices, state_bytes=0))])
         self._states = _states(function, choices, name)
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
@@ -159,14 +161,12 @@ class _Ready:
     ) -> Planning:
         """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks."""
         board, function = self._board, self._module.main
-        pools = board_pools(
-            board, choices.pool_limits, emulated=choices.emulated, state_bytes=choices.state_bytes
-        )
+        pools = _pools(board, choices)
         plain = pools[:-1] if choices.state_bytes else pools
         function, prim_funcs = plan_devices(
             function,
             reading(chosen, choices.reads),
-            board_offer(board, [pool.name for pool in plain]),
+            board_offer(board, [pool.name for pool in plain if pool.name not in choices.state_pools]),
             _owners(function, choices),
         )
         prim_funcs = permitted(prim_funcs, choices.sharing)
@@ -256,7 +256,13 @@ def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...
     taken = {field for state in own for field in (("in", state.input), ("out", state.output))}
     inputs = tuple(tensor for tensor in inputs if ("in", tensor.field) not in taken)
     outputs = tuple(tensor for tensor in outputs if ("out", tensor.field) not in taken)
-    return (*own, *paired(rules, inputs, outputs, io=choices.io))
+    found = (*own, *paired(rules, inputs, outputs, io=choices.io))
+    return in_memories(rules, found, alone=not choices.among_others)
+
+
+def _pools(board: Board, choices: Choices) -> tuple[Pool, ...]:
+    limits, bytes_ = choices.pool_limits, choices.state_bytes
+    return board_pools(board, limits, emulated=choices.emulated, state_bytes=bytes_)
 
 
 def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) -> Choices:
@@ -266,7 +272,9 @@ def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) ->
     names = frozenset(tensor.value for tensor in inputs if tensor.field in taken)
     shifts = (let.call.args[0] for let in function.body if let.call.op is SHIFT)
     shifted = names & {window.name for window in shifts if isinstance(window, Var)}
-    return replace(choices, state_inputs=names, shifted_inputs=shifted)
+    values = {tensor.field: tensor.value for tensor in inputs}
+    memories = {values[each.input]: each.memory for each in states if each.memory is not None}
+    return replace(choices, state_inputs=names, state_memories=memories, shifted_inputs=shifted)
 
 
 def _owners(function: Function, choices: Choices) -> Owners:

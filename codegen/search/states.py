@@ -6,6 +6,7 @@ step to the next inference, so nothing else ever lies in them. Where a step writ
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,9 +30,12 @@ def io_tensors(kind: str, variables: Sequence[Var]) -> tuple[IoTensor, ...]:
 
 
 def state_bytes(function: Function, rules: Sequence[StateRule], alignment: int) -> int:
-    """What state takes at most that `function` keeps or `rules` declare of it, each aligned so."""
+    """What state takes at most that `function` keeps or `rules` declare of it and give no pool, each aligned
+    so."""
+    if any(rule.memory is not None and not rule.is_pair for rule in rules):
+        return 0
     inputs = io_tensors("input", function.params)
-    wanted = {rule.input for rule in rules}
+    wanted = {rule.input for rule in rules if rule.memory is None}
     found = {each.param for each in function.states}
     found |= {index for index, each in enumerate(inputs) if not wanted.isdisjoint((each.origin, each.field))}
     return sum(-(-inputs[index].type.size_bytes // alignment) * alignment for index in found)
@@ -70,6 +74,7 @@ def paired(
     and outputs or would be left without.
     """
     messages = Messages()
+    rules = [rule for rule in rules if rule.is_pair]
     found: list[State] = []
     taken: dict[tuple[str, str], str] = {}
     for rule in rules:
@@ -91,11 +96,52 @@ def paired(
             if fault:
                 help_ = "train or convert the model so that both tensors are alike"
                 messages.add("E265", fault, where=rule.who, help=help_)
-            found.append(State(input=first.field, output=second.field, initial=_zeros(first.type)))
+            initial = _zeros(first.type)
+            state = State(input=first.field, output=second.field, initial=initial, memory=rule.memory)
+            found.append(state)
     if rules:
         _check_callers(rules, found, inputs, outputs, io, messages)
     messages.raise_if_any()
     return tuple(found)
+
+
+def check_memories(rules: Sequence[StateRule], pools: Sequence[str]) -> None:
+    """Raise CodegenError E242 for a rule whose pool is none of `pools`, or where none is left to other
+    values."""
+    messages = Messages()
+    for rule in rules:
+        if rule.memory is not None and rule.memory not in pools:
+            help_ = f"pools of this board are {', '.join(pools)}; "
+            help_ += f"--pool {rule.memory}=BYTES@ADDRESS makes one of a part of its memory"
+            messages.add("E242", f"there is no pool {rule.memory} for state", where=rule.who, help=help_)
+    wanted = {rule.memory: rule.who for rule in rules if rule.memory is not None}
+    if wanted and wanted.keys() >= set(pools):
+        text = "state alone lies in a pool that it is given: none is left for all other values"
+        help_ = "--pool retained=BYTES@ADDRESS makes a pool of a part of the board's memory"
+        messages.add("E242", text, where=", ".join(wanted.values()), help=help_)
+    messages.raise_if_any()
+
+
+def in_memories(rules: Sequence[StateRule], states: Sequence[State], *, alone: bool) -> tuple[State, ...]:
+    """`states` of one model in the pool of the rule that names none of them, where their own names no pool.
+
+    `alone`: no other model is built. Raises CodegenError E266 for a second such rule, E263 for one where the
+    model has no state.
+    """
+    messages = Messages()
+    nameless = [rule for rule in rules if not rule.is_pair]
+    for rule in nameless[1:]:
+        text = f"{nameless[0].who} says already where all state of the model lies"
+        messages.add("E266", text, where=rule.who, help="leave one of them, or name an input and an output")
+    for rule in nameless[:1]:
+        if not states and (alone or rule.model is not None):
+            help_ = "leave it out, or name an input and an output"
+            messages.add("E263", "the model keeps no state", where=rule.who, help=help_)
+    messages.raise_if_any()
+    if not nameless:
+        return tuple(states)
+    memory = nameless[0].memory
+    return tuple(each if each.memory else replace(each, memory=memory) for each in states)
 
 
 def _named(
@@ -201,8 +247,8 @@ def check_named(rules: Sequence[StateRule], models: Sequence[str]) -> None:
     messages = Messages()
     for rule in rules if len(models) > 1 else ():
         help_ = f"models of this build are {', '.join(models)}"
-        if rule.model is None:
+        if rule.model is None and rule.is_pair:
             messages.add("E244", "of several models, state says of which it is", where=rule.who, help=help_)
-        elif rule.model not in models:
+        elif rule.model is not None and rule.model not in models:
             messages.add("E244", f"no model is called {rule.model}", where=rule.who, help=help_)
     messages.raise_if_any()

@@ -6,7 +6,7 @@ functions written in assembly, our own assembly kernels. objdump's text is read 
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -229,17 +229,24 @@ def reached(
 
     Raises ValueError if an entry is not in the image.
     """
+    entries = tuple(entries)
     by_name = {code.name: code.address for code in functions.values()}
-    waiting: list[int] = []
     for entry in entries:
         if entry not in by_name:
             raise ValueError(f"the image has no function {entry}")
-        waiting.append(by_name[entry])
     closed = {by_name[name] for name in without if name in by_name}
-    found: set[int] = set()
+    found = below(functions, (by_name[entry] for entry in entries), closed)
+    return tuple(functions[address] for address in sorted(found))
+
+
+def below(
+    functions: Mapping[int, Code], addresses: Iterable[int], closed: Collection[int] = ()
+) -> frozenset[int]:
+    """Addresses of the functions at `addresses` and of all they call, not entering `closed`."""
+    waiting, found = list(addresses), set[int]()
     while waiting:
         address = waiting.pop()
         if address not in found and address not in closed and address in functions:
             found.add(address)
             waiting.extend(functions[address].calls)
-    return tuple(functions[address] for address in sorted(found))
+    return frozenset(found)

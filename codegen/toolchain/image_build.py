@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codegen.errors import Messages
 from codegen.ir import Board, Runner
-from codegen.program.image import ElfSizes, Image, Sources
+from codegen.program.image import ElfSizes, FunctionCode, Image, Sources
 from codegen.progress import Progress, silent
 from codegen.settings import Optimize
 from codegen.targets.families import family_of
@@ -173,15 +173,17 @@ class _Arm:
         linked = elf.read(image)
         self._check(linked)
         stacks = self._stack_bounds(image, linked)
+        functions = self._functions(product, stacks[2])
         sizes = ElfSizes(
             text_bytes=linked.text_bytes,
             rodata_bytes=linked.rodata_bytes,
             data_bytes=linked.data_bytes,
             bss_bytes=linked.bss_bytes,
-            model_code_bytes=self._model_code_bytes(product),
+            model_code_bytes=sum(each.size_bytes for each in functions),
             stack_bound_bytes=max(stacks[0].values()),
             core1_stack_bound_bytes=stacks[1],
             stack_bounds=stacks[0],
+            functions=functions,
         )
         path = self.place.published(image)
         return Image(
@@ -207,9 +209,11 @@ class _Arm:
             options = (*gcc.warnings(path), *includes, *level, *stack_usage, *defines)
             return gcc.Unit(source=path, object=self.place.objects / name, options=options)
 
-        firmware = [unit(index, path, hooks=True) for index, path in enumerate(self.sources.c_files)]
+        firmware = [
+            unit(index, path, hooks=self.sources.is_traced) for index, path in enumerate(self.sources.c_files)
+        ]
         product = [
-            unit(index, path, hooks=path not in hooked)
+            unit(index, path, hooks=self.sources.is_traced and path not in hooked)
             for index, path in enumerate(self.sources.c_files)
             if path in model_files
         ]
@@ -228,8 +232,8 @@ class _Arm:
         elf.check_no_heap(linked)
         check_placed(linked, self.board, self.sources.prefix)
 
-    def _model_code_bytes(self, product: Iterable[Path]) -> int:
-        """Machine code of the entry functions and all they call, linked alone without step hooks.
+    def _functions(self, product: Iterable[Path], tree_bounds: Mapping[str, int]) -> tuple[FunctionCode, ...]:
+        """The entry functions and all they call, linked alone without step hooks; `tree_bounds` by name.
 
         Linking the product alone also shows that it needs nothing but memcpy, memset and libgcc.
         """
@@ -242,19 +246,33 @@ class _Arm:
         stand_ins = [f"-Wl,--defsym={name}={entries[0]}" for name in self.sources.callbacks]
         options = ("-nostdlib", "-Wl,--gc-sections", *roots, *stand_ins)
         self.compiler.link([*options, *map(str, product), *_LIBRARIES, "-o", str(image)], self.place)
-        functions = callgraph.read(image, elf.read(image))
+        linked = elf.read(image)
+        functions = callgraph.read(image, linked)
         entries = (*entries, *self.sources.core1_functions)
-        return callgraph.code_bytes(functions, entries, without=HOOK_FUNCTIONS)
+        return tuple(
+            FunctionCode(
+                name=code.name,
+                address=code.address,
+                size_bytes=code.size_bytes,
+                stack_bound_bytes=tree_bounds.get(code.name),
+                reached=callgraph.below(functions, [code.address]),
+            )
+            for code in callgraph.reached(functions, entries, without=HOOK_FUNCTIONS)
+        )
 
-    def _stack_bounds(self, image: Path, linked: elf.Elf) -> tuple[Mapping[str, int], int | None]:
+    def _stack_bounds(
+        self, image: Path, linked: elf.Elf
+    ) -> tuple[Mapping[str, int], int | None, Mapping[str, int]]:
         """Bounds of all entry functions, which never run at once; that of core 1, None where no step runs
-        there."""
+        there; those of all that they call."""
         functions = callgraph.read(image, linked)
         compiled = stack_bound.frames(path.read_text() for path in sorted(self.place.objects.glob("*.su")))
         entries = (*self.sources.entry_functions, *self.sources.other_functions)
         bounds = {name: stack_bound.bound(name, functions, compiled, linked).size_bytes for name in entries}
         posted = self.sources.core1_functions
+        called = callgraph.reached(functions, (*entries, *posted))
+        below = stack_bound.tree_bounds(called, functions, compiled, linked)
         if not posted:
-            return bounds, None
+            return bounds, None, below
         core1 = stack_bound.bound(CORE1_MAIN, functions, compiled, linked, pointed={CORE1_MAIN: posted})
-        return bounds, core1.size_bytes
+        return bounds, core1.size_bytes, below

@@ -78,6 +78,34 @@ def bound(
     root = next((code.address for code in functions.values() if code.name == entry), None)
     if root is None:
         raise ValueError(f"the image has no function {entry}")
+    walk = _walk(functions, compiled, elf, pointed)
+    deepest = walk.deepest(root, ())
+    walk.messages.raise_if_any()
+    return StackBound(path=deepest)
+
+
+def tree_bounds(
+    reached: Iterable[Code], functions: Mapping[int, Code], compiled: Mapping[str, Frame], elf: Elf
+) -> dict[str, int]:
+    """The bound in bytes of the call tree of each function of `reached`, by name; of one name the larger.
+
+    A function whose tree has no bound, and those that call it, are left out: `bound` tells why.
+    """
+    found: dict[str, int] = {}
+    for code in reached:
+        walk = _walk(functions, compiled, elf, None)
+        deepest = sum(size for _, size in walk.deepest(code.address, ()))
+        if not len(walk.messages):
+            found[code.name] = max(found.get(code.name, 0), deepest)
+    return found
+
+
+def _walk(
+    functions: Mapping[int, Code],
+    compiled: Mapping[str, Frame],
+    elf: Elf,
+    pointed: Mapping[str, Sequence[str]] | None,
+) -> "_Walk":
     declared = {
         symbol.name.removeprefix(FRAME_SYMBOL_PREFIX): symbol.address
         for symbol in elf.symbols
@@ -85,10 +113,7 @@ def bound(
     }
     addresses = {code.name: code.address for code in functions.values()}
     known = {name: tuple(addresses[each] for each in found) for name, found in (pointed or {}).items()}
-    walk = _Walk(functions, compiled, declared, known)
-    deepest = walk.deepest(root, ())
-    walk.messages.raise_if_any()
-    return StackBound(path=deepest)
+    return _Walk(functions, compiled, declared, known)
 
 
 class _Walk:

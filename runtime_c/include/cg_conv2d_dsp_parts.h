@@ -3,7 +3,8 @@
  * cg_conv2d_dsp_parts.h -- 2-D convolution, int8, DSP extension: any window, stride, dilation,
  * padding. The text of conv2d_s8_dsp.c, conv2d_2_s8_dsp.c and conv2d_1_s8_dsp.c, which say by
  * CONV2D and CONV2D_ROW what their functions are called, and by MOST_PIXELS how large a tile may
- * be; conv2d_s4_dsp.c, which also says whose tiles these are and where their stream ends.
+ * be; conv2d_s4_dsp.c, which also says whose tiles these are and where their stream ends;
+ * conv2d_u8_dsp.c, whose weights have a zero point (OF_UINT8).
  *
  * This brings the windows of up to four pixels into the workspace; tile{4,2,1}_s8_dsp.S do the
  * rest. Pixels of a multiple of four channels are read by words, a row of taps at a time where no
@@ -26,9 +27,18 @@
 #define IS_FOUR(count) ((MOST_PIXELS > 2) && ((count) > 2))
 #define IS_TWO(count)  ((MOST_PIXELS > 1) && ((count) == 2))
 
+#ifdef OF_UINT8
+#define VALUE_GROUPS(layer) ((layer)->groups)
+#else
+#define VALUE_GROUPS(layer) ((layer)->tile.groups)
+#endif
+
 typedef struct {
     cg_tile_dsp tile;
     cg_conv_row row;
+#ifdef OF_UINT8
+    int32_t groups; /* of values: in the tile, groups of sums follow */
+#endif
     const cg_conv_params *params;
     const cg_conv_weights_dsp *weights;
     int32_t *pixels;  /* of a full tile; those of a smaller one lie at the same end */
@@ -72,6 +82,10 @@ APART static void start(conv_layer *layer, const cg_conv_params *params,
         place += 8 * groups;
     }
     layer->pixels = (int32_t *)(void *)place;
+#ifdef OF_UINT8
+    layer->groups = groups;
+    groups += cg_sum_groups_dsp(groups);
+#endif
     layer->tile.stream = weights->stream;
     layer->tile.pairs_end = STREAM_END(weights->stream, window->out.c, groups);
     layer->tile.groups = groups;
@@ -96,10 +110,53 @@ static int32_t *place_tile(conv_layer *layer, int32_t count)
     return pixels;
 }
 
+#ifdef OF_UINT8
+/* Less the sum of so many words, each `step` words behind the last, of two values. */
+static int32_t less_words(const int32_t *at, int32_t step, int32_t words)
+{
+    int32_t sum = 0;
+    for (; words > 0; words--) {
+        const int32_t word = *at;
+        sum += (int16_t)word;
+        sum += word >> 16;
+        at += step;
+    }
+    return -sum;
+}
+
+/* Behind the values of each pixel, less their sums. */
+APART static void append_sums(const conv_layer *layer, int32_t count)
+{
+    const int32_t lanes = tile_of(count);
+    const int32_t words = 2 * layer->groups;
+    int32_t *const pixels = &layer->pixels[2 * layer->tile.groups * (layer->weights->tile - lanes)];
+    for (int32_t lane = 0; lane < lanes; lane++) {
+        int32_t *to = &pixels[(words * lanes) + lane];
+        int32_t done = 0;
+        for (int32_t group = layer->groups; group < layer->tile.groups; group++) {
+            for (int32_t half = 0; half < 2; half++) {
+                int32_t pair[2];
+                for (int32_t i = 0; i < 2; i++) {
+                    const int32_t left = words - done;
+                    const int32_t n = (left < CG_SUMMED_WORDS_DSP) ? left : CG_SUMMED_WORDS_DSP;
+                    pair[i] = less_words(&pixels[(done * lanes) + lane], lanes, n);
+                    done += n;
+                }
+                *to = (int32_t)(((uint32_t)pair[0] & 0xffffu) | ((uint32_t)pair[1] << 16));
+                to += lanes;
+            }
+        }
+    }
+}
+#endif
+
 /* The results of `count` widened pixels. */
 static void run_tile(const conv_layer *layer, int8_t *output, int32_t count)
 {
     const int32_t step = layer->params->window.out.c;
+#ifdef OF_UINT8
+    append_sums(layer, count);
+#endif
     if (IS_FOUR(count)) {
         TILE4(&layer->tile, output, step, (count == 4) ? step : 0);
     } else if (IS_TWO(count)) {
@@ -126,7 +183,7 @@ static void widen(const int8_t *source, int32_t step, int32_t count, int32_t *pi
 static void widen_bytes(const conv_layer *layer, const int8_t *source, const int16_t *offsets,
                         int32_t count, int32_t *pixels)
 {
-    const int32_t groups = layer->tile.groups;
+    const int32_t groups = VALUE_GROUPS(layer);
     const int32_t step = layer->step;
     if (IS_FOUR(count)) {
         const int32_t last_step = (count == 4) ? step : 0;
@@ -171,7 +228,7 @@ static void find_offsets(const conv_layer *layer)
 {
     const cg_conv_row *const row = &layer->row;
     const cg_window *const window = &layer->params->window;
-    const int32_t values = 4 * layer->tile.groups;
+    const int32_t values = 4 * VALUE_GROUPS(layer);
     int32_t line = 0;
     int32_t k = 0;
     for (int32_t ky = 0; ky < window->kernel_h; ky++) {
@@ -323,14 +380,14 @@ static void run_pointwise(conv_layer *layer, const int8_t *input, int8_t *output
     int32_t left = window->batch * window->out.h * window->out.w;
     int32_t *pixels = place_tile(layer, layer->weights->tile);
     for (; left >= layer->weights->tile; left -= layer->weights->tile) {
-        widen(input, layer->step, layer->weights->tile, pixels, layer->tile.groups);
+        widen(input, layer->step, layer->weights->tile, pixels, VALUE_GROUPS(layer));
         run_tile(layer, output, layer->weights->tile);
         input += in_step;
         output += out_step;
     }
     if (left > 0) {
         pixels = place_tile(layer, left);
-        widen(input, layer->step, left, pixels, layer->tile.groups);
+        widen(input, layer->step, left, pixels, VALUE_GROUPS(layer));
         run_tile(layer, output, left);
     }
 }

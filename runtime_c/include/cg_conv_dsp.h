@@ -94,6 +94,24 @@ void cg_fully_connected_s4_dsp(const cg_fc_params *params, const int32_t *stream
                                const int8_t *input, int8_t *output);
 
 /*
+ * By weights of uint8, held as int8, whose zero point counts: workspace, alignment and overlap as
+ * above, for as many groups as the stream has. Behind the values of a pixel lie cg_sum_groups_dsp()
+ * groups of sums: less those of its first CG_SUMMED_WORDS_DSP words, of the next, ..., zeros behind
+ * the last. The stream has the zero point as their weight, and for values that fill up a group.
+ */
+enum { CG_SUMMED_WORDS_DSP = 126 }; /* of two values: their sum has 16 bits */
+static inline int32_t cg_sum_groups_dsp(int32_t groups)
+{
+    const int32_t sums = ((2 * groups) + CG_SUMMED_WORDS_DSP - 1) / CG_SUMMED_WORDS_DSP;
+    return (sums + 3) / 4;
+}
+void cg_conv2d_u8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                      void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_u8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                          void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                          int32_t x_start, int32_t x_stop);
+
+/*
  * One row of inputs, aligned to 4 bytes where in_len % 4 == 0. Workspace, aligned to 4 bytes:
  * 8 * groups bytes. The input is read before the first result is written: the output may overlap
  * it in any way.

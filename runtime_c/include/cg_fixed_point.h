@@ -58,6 +58,31 @@ static inline int32_t cg_high_mul(int32_t a, int32_t b)
 #endif
 }
 
+/* All 64 bits of a product. */
+static inline uint64_t cg_product_u32(uint32_t a, uint32_t b)
+{
+#if CG_NO_LONG_MULTIPLY
+    const uint32_t low = (a & 0xFFFFu) * (b & 0xFFFFu);
+    const uint32_t middle = ((a >> 16) * (b & 0xFFFFu)) + (low >> 16);
+    const uint32_t cross = ((a & 0xFFFFu) * (b >> 16)) + (middle & 0xFFFFu);
+    const uint32_t high = ((a >> 16) * (b >> 16)) + (middle >> 16) + (cross >> 16);
+    return ((uint64_t)high << 32) | ((cross << 16) | (low & 0xFFFFu));
+#else
+    return (uint64_t)a * b;
+#endif
+}
+
+static inline int64_t cg_product_s32(int32_t a, int32_t b)
+{
+#if CG_NO_LONG_MULTIPLY
+    const uint64_t product = cg_product_u32((uint32_t)a, (uint32_t)b);
+    const uint32_t wrapped = ((a < 0) ? (uint32_t)b : 0u) + ((b < 0) ? (uint32_t)a : 0u);
+    return (int64_t)(product - ((uint64_t)wrapped << 32));
+#else
+    return (int64_t)a * b;
+#endif
+}
+
 /*
  * round(x / 2^exponent), halves away from zero, 0 <= exponent <= 31 (gemmlowp's
  * RoundingDivideByPOT). x must not be INT32_MIN: cg_high_mul returns that for no multiplier there

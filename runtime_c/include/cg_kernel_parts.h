@@ -169,6 +169,16 @@ static inline uint32_t cg_dot_s8(uint32_t sum, const int8_t *x, const int8_t *w,
     return sum;
 }
 
+/* sum + x . (w - zero). */
+static inline uint32_t cg_dot_u8(uint32_t sum, const int8_t *x, const int8_t *w, int32_t n,
+                                 int32_t zero)
+{
+    for (; n > 0; n--) {
+        sum += (uint32_t)(*x++ * (*w++ - zero));
+    }
+    return sum;
+}
+
 static inline float cg_dot_f32(float sum, const cg_f32 *x, const float *w, int32_t n)
 {
     for (; n > 0; n--) {

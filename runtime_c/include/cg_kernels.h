@@ -93,6 +93,17 @@ typedef struct {
     int32_t scale_step;
 } cg_conv_weights;
 
+/* The same of uint8, held as int8 with 128 less: a weight counts as what is stored less the zero.
+ */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t scale_step;
+    int32_t weight_zero;
+} cg_conv_weights_u8;
+
 typedef struct {
     cg_window window;
     int32_t groups; /* depthwise: unused */
@@ -122,6 +133,12 @@ void cg_conv2d_f32_row(const cg_conv_params_f32 *params, const cg_conv_weights_f
                        const cg_rows *input, cg_f32 *output, int32_t y, int32_t x_start,
                        int32_t x_stop);
 
+void cg_conv2d_u8(const cg_conv_params *params, const cg_conv_weights_u8 *weights,
+                  const int8_t *input, int8_t *output);
+void cg_conv2d_u8_row(const cg_conv_params *params, const cg_conv_weights_u8 *weights,
+                      const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                      int32_t x_stop);
+
 /* The same from the last pixel to the first, channels still in order: `row_major_above`. */
 void cg_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                           const int8_t *input, int8_t *output);
@@ -137,6 +154,12 @@ void cg_depthwise_conv2d_f32(const cg_conv_params_f32 *params, const cg_conv_wei
 void cg_depthwise_conv2d_f32_row(const cg_conv_params_f32 *params,
                                  const cg_conv_weights_f32 *weights, const cg_rows *input,
                                  cg_f32 *output, int32_t y, int32_t x_start, int32_t x_stop);
+
+void cg_depthwise_conv2d_u8(const cg_conv_params *params, const cg_conv_weights_u8 *weights,
+                            const int8_t *input, int8_t *output);
+void cg_depthwise_conv2d_u8_row(const cg_conv_params *params, const cg_conv_weights_u8 *weights,
+                                const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
+                                int32_t x_stop);
 
 void cg_depthwise_conv2d_reverse_s8(const cg_conv_params *params, const cg_conv_weights *weights,
                                     const int8_t *input, int8_t *output);
@@ -196,6 +219,8 @@ typedef struct {
 /* input [rows, in_len], output [rows, out_len]. */
 void cg_fully_connected_s8(const cg_fc_params *params, const cg_conv_weights *weights,
                            const int8_t *input, int8_t *output);
+void cg_fully_connected_u8(const cg_fc_params *params, const cg_conv_weights_u8 *weights,
+                           const int8_t *input, int8_t *output);
 void cg_fully_connected_f32(const cg_fc_params_f32 *params, const cg_conv_weights_f32 *weights,
                             const cg_f32 *input, cg_f32 *output);
 
@@ -214,6 +239,10 @@ typedef struct {
 /* Every window holds an element of the image; padding counts for nothing. Overlap by channel. */
 void cg_avg_pool2d_s8(const cg_pool_params *params, const int8_t *input, int8_t *output);
 void cg_avg_pool2d_s8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
+                          int32_t y, int32_t x_start, int32_t x_stop);
+/* Halves up, as those of the uint8 that stands for 128 more: else away from zero. */
+void cg_avg_pool2d_u8(const cg_pool_params *params, const int8_t *input, int8_t *output);
+void cg_avg_pool2d_u8_row(const cg_pool_params *params, const cg_rows *input, int8_t *output,
                           int32_t y, int32_t x_start, int32_t x_stop);
 void cg_avg_pool2d_f32(const cg_pool_params_f32 *params, const cg_f32 *input, cg_f32 *output);
 void cg_avg_pool2d_f32_row(const cg_pool_params_f32 *params, const cg_rows *input, cg_f32 *output,
@@ -434,8 +463,8 @@ static inline int32_t cg_next_stage(const cg_stage *stages, const int16_t *done,
 
 /* ---- element by element --------------------------------------------------------------- */
 
-/* output[i] = table[(uint8_t)input[i]]: any function of one int8. In place. */
-void cg_lut_s8(const int8_t *table, const int8_t *input, int8_t *output, int32_t count);
+/* output[i] = table[(uint8_t)input[i]]: any function of one int8 or uint8. In place. */
+void cg_lut_s8(const int8_t *table, const void *input, void *output, int32_t count);
 
 typedef struct {
     int32_t rows;
@@ -483,11 +512,18 @@ typedef struct {
 void cg_requantize_s32_s8(const cg_requantize_params *params, const cg_s32 *input, int8_t *output);
 /* In place. */
 void cg_requantize_s8_u8(const cg_requantize_params *params, const int8_t *input, uint8_t *output);
+/* In place. */
+void cg_requantize_u8_s8(const cg_requantize_params *params, const uint8_t *input, int8_t *output);
+/* uint8 to int8 of the same meaning, 128 less, or back: each byte with the other sign bit. In
+ * place. */
+void cg_turn_sign(const void *input, void *output, int32_t count);
 
 /* min(max(x, low), high): RELU, RELU6. In place. */
 void cg_clamp_f32(float low, float high, const cg_f32 *input, cg_f32 *output, int32_t count);
 /* x > 0 ? x : alpha * x. In place. */
 void cg_leaky_relu_f32(float alpha, const cg_f32 *input, cg_f32 *output, int32_t count);
+/* x / 2 * (1 + erf(x / sqrt(2))), or by tanh. In place. */
+void cg_gelu_f32(int32_t by_tanh, const cg_f32 *input, cg_f32 *output, int32_t count);
 /* 1 / (1 + exp(-x)). In place. */
 void cg_logistic_f32(const cg_f32 *input, cg_f32 *output, int32_t count);
 /* In place. */

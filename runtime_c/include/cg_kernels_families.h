@@ -15,6 +15,12 @@ extern "C" {
 /* Elements of int64 are aligned to 4 bytes: no core needs more. */
 typedef int64_t CG_MAY_ALIAS cg_s64 __attribute__((aligned(4)));
 
+/* ---- one argument ------------------------------------------------------------------------- */
+
+/* CAST: what an integer has no room for is cut off. Front to back; a narrower result in place. */
+void cg_cast_s16_s32(const cg_s16 *input, cg_s32 *output, int32_t count);
+void cg_cast_s32_s8(const cg_s32 *input, int8_t *output, int32_t count);
+
 /* ---- two arguments, with broadcasting ----------------------------------------------------- */
 
 /* `kind`: which operator of the family. All are in place of what is not broadcast. */
@@ -185,8 +191,85 @@ typedef struct {
 
 void cg_batch_matmul_s8(const cg_matmul_params *params, const int8_t *lhs, const int8_t *rhs,
                         int8_t *output);
+/* `multiplier` of 15 bits, `shift` to the right: sums have 64 bits. */
+void cg_batch_matmul_s16(const cg_matmul_params *params, const cg_s16 *lhs, const cg_s16 *rhs,
+                         cg_s16 *output);
 void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, const cg_f32 *rhs,
                          cg_f32 *output);
+
+/* MEAN; with a count of 1 SUM. Workspace: 8 bytes a result; sub-steps as cg_mean_s8. */
+void cg_mean_s32(const cg_reduction *params, const cg_s32 *input, cg_s32 *output, void *workspace);
+
+/* Of float32 zeros, multiplier and shift say nothing. */
+typedef struct {
+    int32_t outer;
+    int32_t extent;
+    int32_t inner;
+    int32_t exclusive;
+    int32_t reverse;
+    int32_t in_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+} cg_cumsum_params;
+
+/* In place where `inner` is 1 and `reverse` 0. */
+void cg_cumsum_s8(const cg_cumsum_params *params, const int8_t *input, int8_t *output);
+void cg_cumsum_f32(const cg_cumsum_params *params, const cg_f32 *input, cg_f32 *output);
+
+/* Of int32 and float32 all but `elements` and `count` say nothing. */
+typedef struct {
+    int32_t elements;
+    int32_t count; /* of inputs */
+    int32_t in_zero;
+    int32_t out_zero;
+    int32_t multiplier;
+    int32_t shift;
+} cg_add_n_params;
+
+/* In place of any input. */
+void cg_add_n_s8(const cg_add_n_params *params, const void *const *inputs, int8_t *output);
+void cg_add_n_s32(const cg_add_n_params *params, const void *const *inputs, cg_s32 *output);
+void cg_add_n_f32(const cg_add_n_params *params, const void *const *inputs, cg_f32 *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t depth;
+    int32_t in_zero;
+} cg_rows_params;
+
+/* In place. */
+void cg_l2_normalization_s8(const cg_rows_params *params, const int8_t *input, int8_t *output);
+void cg_l2_normalization_f32(const cg_rows_params *params, const cg_f32 *input, cg_f32 *output);
+
+void cg_log_softmax_f32(const cg_rows_params *params, const cg_f32 *input, cg_f32 *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t depth; /* below 4096 */
+    int32_t multiplier;
+    int32_t shift;
+    int32_t diff_min;
+    int32_t reverse_multiplier;
+    int32_t reverse_shift;
+} cg_log_softmax_params;
+
+/* Result scale 1/16, zero point 127. In place. */
+void cg_log_softmax_s8(const cg_log_softmax_params *params, const int8_t *input, int8_t *output);
+
+typedef struct {
+    cg_axes extent;     /* of the part */
+    cg_axes room;       /* largest start along each axis */
+    cg_axes step_bytes; /* of the whole; 0 in front of the first axis */
+    int32_t rank;
+    int32_t index_words; /* of 4 bytes an index */
+    int32_t row_bytes;   /* of the part's last axis */
+    int32_t bytes;       /* of the whole */
+} cg_update_params;
+
+/* In place of the input; apart from part and starts. */
+void cg_update_slice(const cg_update_params *params, const void *input, const void *part,
+                     const cg_s32 *starts, void *output);
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 
@@ -224,6 +307,46 @@ typedef struct {
 void cg_lstm_s8(const cg_lstm_params *params, const uint16_t *sigmoids, const int8_t *weights,
                 const int8_t *recurrent, const int32_t *bias, const int8_t *sequence,
                 const int8_t *state, void *gates, int8_t *output);
+/*
+ * The same on int16 without zero points: scalings of sums have multipliers of 15 bits and shifts to
+ * the right; `bias`: by unit, by gate.
+ */
+void cg_lstm_s16(const cg_lstm_params *params, const uint16_t *sigmoids, const int8_t *weights,
+                 const int8_t *recurrent, const int64_t *bias, const cg_s16 *sequence,
+                 const cg_s16 *state, void *gates, cg_s16 *output);
+
+typedef struct {
+    int32_t batches;
+    int32_t steps;
+    int32_t inputs;
+    int32_t units;
+    int32_t step_rows;
+    int32_t batch_rows;
+    float clip; /* largest cell state */
+} cg_lstm_params_f32;
+
+/* The same on floats, `bias` by unit, by gate; `gates`: 16 bytes a unit. */
+void cg_lstm_f32(const cg_lstm_params_f32 *params, const float *weights, const float *recurrent,
+                 const float *bias, const cg_f32 *sequence, const cg_f32 *state, void *gates,
+                 cg_f32 *output);
+
+/* A window has `length` frames of `rows` times `filters` elements; a unit sums `rank` filters. */
+typedef struct {
+    int32_t rows;
+    int32_t filters;
+    int32_t length; /* products of a filter */
+    int32_t rank;
+    int32_t multiplier;
+    int32_t shift;
+    int32_t zero; /* of the int8 values, or of the int8 results */
+} cg_svdf_params;
+
+/* A frame: rows of `length` by [filters, length]. They do not overlap. */
+void cg_svdf_features_s16(const cg_svdf_params *params, const int8_t *rows, const int8_t *weights,
+                          cg_s16 *frame);
+/* Results of a window; weights [length, filters]. They do not overlap. */
+void cg_svdf_time_s16(const cg_svdf_params *params, const cg_s16 *window, const cg_s16 *weights,
+                      const int32_t *bias, int8_t *output);
 
 /* ---- resizing ------------------------------------------------------------------------------ */
 

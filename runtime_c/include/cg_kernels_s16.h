@@ -88,6 +88,28 @@ typedef struct {
 /* RELU, RELU6, LEAKY_RELU and QUANTIZE from int16 to int16. In place. */
 void cg_rescale_s16(const cg_rescale_s16_params *params, const cg_s16 *input, cg_s16 *output);
 
+typedef struct {
+    int32_t count;
+    int32_t kind;       /* 0: LOGISTIC, 1: TANH */
+    int32_t multiplier; /* below 2^15 */
+    int32_t shift;      /* to the right, 30 or less */
+} cg_curve_params;
+
+/* 256 sigmoids from 0 on, 24 for each 1.0; the result in units of 2^-15. In place. */
+void cg_curve_s16(const cg_curve_params *params, const uint16_t *sigmoids, const cg_s16 *input,
+                  cg_s16 *output);
+
+typedef struct {
+    int32_t rows;
+    int32_t depth; /* below 65536 */
+    int32_t multiplier;
+    int32_t shift; /* of differences, to units of 10 / 65535 */
+} cg_softmax_s16_params;
+
+/* 513 numbers each: exp on [-10, 0], 1 / (1 + x) on [0, 1]. Result in units of 2^-15. In place. */
+void cg_softmax_s16(const cg_softmax_s16_params *params, const int16_t *exponentials,
+                    const int16_t *reciprocals, const cg_s16 *input, cg_s16 *output);
+
 /* The result may start `count` - 1 bytes or more below the argument. */
 void cg_requantize_s8_s16(const cg_requantize_params *params, const int8_t *input, cg_s16 *output);
 /* The result may start up to 1 byte above the argument: it is half as long. */

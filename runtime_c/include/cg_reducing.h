@@ -100,4 +100,22 @@
         }                                                                                          \
     }
 
+/* Lines along an axis, each by `sum_run(params, first of input, of output, step to the next)`. */
+#define CG_DEFINE_CUMSUM(name, element)                                                            \
+    void name(const cg_cumsum_params *params, const element *input, element *output)               \
+    {                                                                                              \
+        const int32_t block = params->extent * params->inner;                                      \
+        const int32_t last = block - params->inner;                                                \
+        const bool back = params->reverse != 0;                                                    \
+        for (int32_t outer = 0; outer < params->outer; outer++) {                                  \
+            for (int32_t inner = 0; inner < params->inner; inner++) {                              \
+                const int32_t first = inner + (back ? last : 0);                                   \
+                sum_run(params, &input[first], &output[first],                                     \
+                        back ? -params->inner : params->inner);                                    \
+            }                                                                                      \
+            input += block;                                                                        \
+            output += block;                                                                       \
+        }                                                                                          \
+    }
+
 #endif /* CG_REDUCING_H */

@@ -72,6 +72,7 @@ typedef enum {
 typedef float CG_MAY_ALIAS cg_f32;
 typedef int16_t CG_MAY_ALIAS cg_s16;
 typedef int32_t CG_MAY_ALIAS cg_s32;
+typedef uint32_t CG_MAY_ALIAS cg_u32;
 
 /*
  * A real number as a quantised tensor stores it: value / scale + zero_point, rounded to the

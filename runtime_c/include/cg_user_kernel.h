@@ -44,7 +44,9 @@ typedef enum {
     CG_USER_INT32 = 4,
     CG_USER_INT64 = 5,
     CG_USER_FLOAT32 = 6,
-    CG_USER_BOOL = 7 /* a byte, 0 or 1 */
+    CG_USER_BOOL = 7, /* a byte, 0 or 1 */
+    CG_USER_UINT32 = 8,
+    CG_USER_UINT64 = 9
 } cg_user_dtype;
 
 typedef struct {

@@ -86,7 +86,7 @@ def test_an_identity_out_of_bounds(index: int, value: int, text: str) -> None:
     assert told(changed(Kind.IDENTIFY, with_word(index, value))) == (
         f"error[E614] netduinoplus2: what answers is no firmware of codegen, or a broken one: {text}\n"
         "help: is it the right port? Flash firmware.elf of this build: `codegen build` with the same models "
-        "and flags, then `probe-rs download --chip STM32F405RG firmware.elf` there"
+        "and flags, then `codegen flash`; or `codegen run --flash`"
     )
 
 
@@ -183,6 +183,6 @@ def test_another_build_on_the_board() -> None:
     assert str(raised.value) == (
         f"error[E615] netduinoplus2: another build is on the board: build {BUILD.hex()[:12]}, this one is "
         f"{'0' * 12}\nhelp: models, flags, codegen.toml, compiler and codegen itself make a build. Flash "
-        "firmware.elf of this build: `codegen build` with the same models and flags, then `probe-rs download "
-        "--chip STM32F405RG firmware.elf` there"
+        "firmware.elf of this build: `codegen build` with the same models and flags, then `codegen flash`; "
+        "or `codegen run --flash`"
     )

@@ -215,9 +215,8 @@ MISTAKES = {
             "line 6, state 2: value is no known key",
             "line 4, state 2: input must be a string that is not empty, got 3",
             "line 5, state 2: output must be a string that is not empty, got ''",
-            "line 7, state 3: input is missing",
-            "line 7, state 3: output is missing",
             "line 8, state 3: model must be a string that is not empty, got True",
+            "line 7, state 3: needs input and output, or memory, or all three",
         ],
     ),
     "constant": (

@@ -28,6 +28,7 @@ from codegen.driver.report.single import report
 from codegen.driver.run import execute
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
+from tests.importers.onnx.drawn import chain
 from tests.search.ranges.networks import residual
 from tests.testdata import model_path
 
@@ -103,7 +104,7 @@ def test_no_key_is_left_over(
     found |= _told(capsys, "plan", str(model_path(AD)), "--board", "mps2-an386", "--pool", "flash=250000")
     found |= _told(capsys, "run", str(model_path("tflm/hello_world_int8")), "--board", "host")
     models = [str(model_path(key)) for key in ("tflm/hello_world_int8", SPEECH)]
-    several = _told(capsys, "build", *models, "--board", "host")
+    several = _told(capsys, "build", *models, "--board", "mps2-an386")
     several = {key.removeprefix("models[].") for key in several}
     names = "|".join(Path(model).stem for model in models)
     found |= {re.sub(rf"^constants\.staged\.({names})(\.|$)", r"constants.staged\2", key) for key in several}
@@ -114,6 +115,9 @@ def test_no_key_is_left_over(
     found |= _told(capsys, "validate", str(sized), "--board", "host", "--dim", "T=20..24", "--at", "T=21")
     limit = ("--board", "mps2-an386", "--pool", "sram=600", "--pool", "psram=0")
     found |= _told(capsys, "plan", str(sized), *limit, "--dim", "T=20..")
+    rounded = tmp_path / "rounded.onnx"
+    rounded.write_bytes(chain().qdq)
+    found |= _told(capsys, "plan", str(rounded), "--board", "host")
     resnet = str(model_path("mlperf_tiny/pretrainedResnet_quant"))
     found |= _told(capsys, "plan", resnet, "--pareto")
     _placed(monkeypatch, where, 'op = "CONV_2D"\nmemory = "sram"', 'op = "DEPTHWISE_CONV_2D"\nreads = "dtcm"')
@@ -290,8 +294,7 @@ def test_wrong_tables_are_told_all_at_once_with_their_lines(capsys: pytest.Captu
     told = [line for line in _told_origin(capsys) if line.startswith("error")]
     assert told == [
         "error[E202] codegen.toml, line 6, place 2: needs exactly one of tensor, op, inputs, outputs",
-        "error[E202] codegen.toml, line 8, state 1: input is missing",
-        "error[E202] codegen.toml, line 8, state 1: output is missing",
+        "error[E202] codegen.toml, line 8, state 1: needs input and output, or memory, or all three",
         'error[E202] codegen.toml, line 11, key pool.sram: must be a size: 4096, 0x1000 or "4K", got True',
         'error[E202] codegen.toml, line 12, key pool.flash: must be a size: 4096, 0x1000 or "4K", got -1',
     ]

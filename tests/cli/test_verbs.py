@@ -251,7 +251,7 @@ def test_boards_are_listed_by_how_they_run_and_in_detail(capsys: pytest.CaptureF
     assert qemu < listed.index("netduinoplus2, stm32") < host < built_only < listed.index("nucleo-h743zi")
     assert call("boards", "nucleo-h743zi") == 0
     told = capsys.readouterr().out
-    for text in ("480 MHz", "0x38000000", "pool sram4", "untested", "probe-rs download", "RM0433"):
+    for text in ("480 MHz", "0x38000000", "pool sram4", "untested", "pyocd, openocd, probe-rs", "RM0433"):
         assert text in told
     assert call("boards", "nucleo-h743zi", "--json") == 0
     (board,) = json.loads(capsys.readouterr().out)["boards"]
@@ -299,7 +299,8 @@ BUILDS = "`codegen build` works for it"
         ),
         (
             *("nrf5340-dk", "loop://", "E608", NO_DRIVER),
-            f"{BUILDS}; `codegen boards` says which boards have a port",
+            f"{BUILDS}; `codegen boards` says which boards have a port; with "
+            'uart.driver = "rtt" in a board file of your own a debugger carries it (docs/boards.md)',
         ),
     ],
 )

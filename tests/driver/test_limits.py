@@ -131,7 +131,7 @@ def _told(models: tuple[Planned, ...], stacks: tuple[int, int], core1: int | Non
     image = Image(path=Path("x.elf"), sizes=sizes, symbols={}, sections={}, build_sha256="")
     bundle = together([each.program for each in models])
     board = load_board("mps2-an386")
-    built = Built(models=models, bundle=bundle, board=board, image=image, folder=Path("x"))
+    built = Built(models=models, bundle=bundle, board=board, image=image, folder=Path("x"), product={})
     measured = [
         measure(planned, [CASE], RunResult(runner="qemu", cases=(_case(planned, stack, core1),)))
         for planned, stack in zip(models, stacks, strict=True)

@@ -28,6 +28,7 @@ INTEGER_MODELS = (
 )
 FLOAT_MODELS = (
     "mlperf_tiny/ad01_fp32",
+    "mlperf_tiny/model_ToyCar_quant",
     "mlperf_tiny/pretrainedResnet",
     "mlperf_tiny/vww_96_float",
     "tflm/hello_world_float",

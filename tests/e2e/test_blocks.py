@@ -187,6 +187,7 @@ def _macs(planned: Planned) -> int:
     return planned.reduction.after.macs
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["balanced", "size"])
 @pytest.mark.parametrize("key", BOUNDS)
 def test_real_models_stay_within_their_bounds(key: str, optimize: Optimize, tmp_path: Path) -> None:
@@ -214,6 +215,7 @@ FLOATS = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
 @pytest.mark.parametrize("key", FLOATS)
 def test_floats_need_no_more_than_four_times_the_int8_bytes(key: str, board: str) -> None:

@@ -113,6 +113,7 @@ def test_what_does_not_fit_the_constant_pools_is_told() -> None:
     assert "the limit is 1000 + 9000; the biggest are" in message.text
 
 
+@pytest.mark.covering
 @pytest.mark.qemu
 @pytest.mark.parametrize("key", [KWS, RESNET])
 @pytest.mark.parametrize("optimize", ["speed", "balanced"])

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen import board as boards
 from codegen import emit, toolchain
 from codegen.board.machines.qemu import running
 from codegen.cli.main import main
 from codegen.driver.build import Built, Planned, build, plan_model
 from codegen.driver.example import example_model
 from codegen.driver.inputs.cases import Case, pattern_case
+from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute, reference
 from codegen.errors import CodegenError, ExitCode
@@ -67,7 +67,7 @@ def network(folder: Path, seed: int, scale: float = 0.05) -> Path:
 def planned(path: Path, board: str, interface: Interface, **settings: object) -> Planned:
     """A model as `run` plans it for an emulated board."""
     options = replace(Options(board=board, interface=interface), **settings)
-    return plan_model(path, boards.load_board(board), options, emulated=True)
+    return plan_model(path, option_board(board, options.pools), options, emulated=True)
 
 
 def built(model: Planned, folder: Path, edit: Edit = dict) -> Built:
@@ -79,7 +79,7 @@ def built(model: Planned, folder: Path, edit: Edit = dict) -> Built:
     with emit.staged(changed, folder) as staging:
         image = toolchain.build(changed, staging, board)
     moved = replace(image, path=folder / image.path.relative_to(staging))
-    return Built(models=(model,), bundle=bundle, board=board, image=moved, folder=folder)
+    return Built(models=(model,), bundle=bundle, board=board, image=moved, folder=folder, product={})
 
 
 def cases(program: Program, count: int = 2) -> list[Case]:
@@ -92,6 +92,7 @@ def check(done: Built, given: list[Case]) -> None:
     assert complaints(done.models[0], given, measured, done.image.sizes.stack_bound_bytes) == []
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("interface", [OWNED, EXTERNAL], ids=["owned", "external"])
 @pytest.mark.parametrize("io", IoMode)

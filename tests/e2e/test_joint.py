@@ -133,7 +133,17 @@ def test_the_pool_is_the_largest_plan_and_constants_are_merged(shared: Product) 
     contents = [member.data.tobytes() for member in constants.members]
     assert len(set(contents)) == len(contents)
     report = json.loads((built.folder / "report.json").read_text())
-    assert set(report) == {"schema", "board", "plan", "constants", "elf", "models", "build", "warnings"}
+    assert set(report) == {
+        "schema",
+        "board",
+        "plan",
+        "constants",
+        "elf",
+        "models",
+        "build",
+        "product",
+        "warnings",
+    }
     assert report["plan"]["pools"][0]["size_bytes"] == pool.size_bytes
     assert report["constants"]["total_bytes"] == constants.size_bytes
     assert report["constants"]["merged_bytes"] == constants.merged_bytes

@@ -31,6 +31,7 @@ from codegen.toolchain import Optimize
 from tests.e2e.models import ALL_MODELS, EDGED_MODELS, build_model, golden_cases, int8_cases
 from tests.joining import joined
 from tests.opgen import OpCase, cases
+from tests.opgen.sketch import Drawn
 from tests.testdata import index, model_path
 
 MAIN_BOARDS = ("host", "mps2-an386")
@@ -106,6 +107,7 @@ def test_other_options_give_the_same_outputs(io: IoMode, optimize: Optimize, tmp
     _check("mlperf_tiny/kws_ref_model", options, tmp_path, every_case=True)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["size", "speed"])
 @pytest.mark.parametrize(
     "key", ["mlperf_tiny/pretrainedResnet_quant", "tinyengine/vww", "mlperf_tiny/vww_96_float"]
@@ -144,14 +146,14 @@ def op_case(key: str) -> OpCase:
     """A shared model with its golden cases; other engines' answers (`alt_`) left out."""
     cases = [case for case in golden_cases(key) if not case.name.startswith("alt")]
     assert len(cases) >= 4, key
+    drawn = Drawn(model=model_path(key).read_bytes(), inputs=tuple(case.inputs for case in cases))
     return OpCase(
         name=key.replace("/", "_"),
         operator=index()[key]["ops"].split(":")[0],
         kind=key.split("/")[0],
         on_targets=True,
         engine=index()[key]["golden_engine"],
-        model=model_path(key).read_bytes(),
-        inputs=tuple(case.inputs for case in cases),
+        draw=lambda: drawn,
         expected=tuple(case.known_outputs or () for case in cases),
     )
 
@@ -244,17 +246,25 @@ def _cases(case: OpCase) -> list[Case]:
     ]
 
 
-@pytest.mark.parametrize("number", range(len(_batches())))
-def test_batch_on_host(number: int, tmp_path: Path) -> None:
-    run_batch(_batches()[number], "host", tmp_path)
+def _shares(share: int) -> list[object]:
+    """Of every batch one part of `share` (all operators occur in each), together in programs of `BATCH`; all
+    of them: --long."""
+    batches = _batches()
+    every = tuple(case for number, batch in enumerate(batches) for case in batch[number % share :: share])
+    named = [(f"share{start}", every[start : start + BATCH], ()) for start in range(0, len(every), BATCH)]
+    named += [(str(number), batch, (pytest.mark.long,)) for number, batch in enumerate(batches)]
+    return [pytest.param(batch, id=name, marks=marks) for name, batch, marks in named]
+
+
+@pytest.mark.parametrize("batch", _shares(3))
+def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
+    run_batch(batch, "host", tmp_path)
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("number", range(len(_batches())))
-def test_batch_on_qemu(number: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Every fifth model by default (all operators occur in every batch), all of them with --long."""
-    batch = _batches()[number]
-    run_batch(batch if request.config.getoption("--long") else batch[number % 5 :: 5], "mps2-an386", tmp_path)
+@pytest.mark.parametrize("batch", _shares(6))
+def test_batch_on_qemu(batch: Sequence[OpCase], tmp_path: Path) -> None:
+    run_batch(batch, "mps2-an386", tmp_path)
 
 
 def test_there_are_enough_of_them() -> None:

@@ -245,7 +245,7 @@ def test_the_trap_is_set(board: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("board", "optimize"),
     [
-        pytest.param(board, optimize, marks=pytest.mark.long if row == column else ())
+        pytest.param(board, optimize, marks=() if row == column else pytest.mark.long)
         for row, board in enumerate(BOARDS)
         for column, optimize in enumerate(["balanced", "speed", "size"])
     ],

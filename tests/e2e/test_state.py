@@ -13,10 +13,12 @@ import pytest
 from codegen.cli.main import main
 from codegen.driver.build import Planned
 from codegen.driver.inputs.cases import ArraySource, Case, sequence_cases
+from codegen.driver.inputs.declared_pools import DeclaredPool
 from codegen.driver.options import Options
 from codegen.driver.run import complaints, execute
 from codegen.errors import CodegenError
 from codegen.ir.evaluate import evaluate
+from codegen.ir.rules import StateRule
 from codegen.program.image import Trace
 from codegen.program.interface import ConstantsMode, EntryMode, Interface, PoolOwner
 from tests.e2e.streaming import CLASSES, FEATURES, FRAMES, STATES, streaming
@@ -26,6 +28,11 @@ from tests.testdata import golden, model_path
 STATIC = Interface()
 STEPS = Interface(entry=EntryMode.STEPS)
 OWNED = Interface(entry=EntryMode.STEPS, pools=PoolOwner.CALLER, constants=ConstantsMode.EXTERNAL)
+RETAINED: Mapping[str, object] = {
+    "states": (*STATES, StateRule(who="codegen.toml, state 3", memory="retained")),
+    "pools": (DeclaredPool(name="retained", size_bytes=256, address=0x20300000),),
+}
+"""State in a pool of its own, which the board's memory does not have by itself."""
 SEQUENCE = """
 #include <string.h>
 
@@ -127,8 +134,10 @@ def _with_sequence(text: str, interface: Interface, frames: np.ndarray, expected
 def test_sequences_are_as_numpy_has_them(
     board: str, count: int, interface: Interface, tmp_path: Path
 ) -> None:
-    """State begins at its zero point, 3, whatever the link wrote there before."""
-    model = planned(streaming(tmp_path), board, interface, states=STATES)
+    """State begins at its zero point, 3, whatever the link wrote there before. On one board it has a pool
+    of its own."""
+    settings = RETAINED if board == "mps2-an386" else {"states": STATES}
+    model = planned(streaming(tmp_path), board, interface, **settings)
     dice = np.random.default_rng(11)
     frames = dice.integers(-128, 128, (count, 1, 1, FEATURES)).astype(np.int8)
     past, mean = np.full((1, FRAMES, FEATURES), 3, np.int8), np.full((1, 8), 3, np.int8)

@@ -38,6 +38,7 @@ TFLM_BYTES = {"v2_okay_nabu": 19_268, "v2_hey_jarvis": 17_492, "v2_vad": 10_052,
 INSTRUCTIONS = {"v2_okay_nabu": 62_000, "v2_hey_jarvis": 52_000, "v2_vad": 30_000, "okay_nabu": 105_600}
 """The most that a step may run on a Cortex-M4. okay_nabu aims at 105,000: eight values a turn for a last odd
 channel would reach 101,920, for 54 to 124 bytes of code in every network with such layers."""
+OWN_CODE = ("mps2-an386", "mps3-an547")
 ROWS = {"mps2-an386": 10, "mps2-an385": 4, "mps3-an547": 4, "mps2-an505": 4}
 """Of each network's sequence, by board."""
 
@@ -98,7 +99,11 @@ def test_sequences_are_as_tflite_micro_has_them(name: str, tmp_path: Path) -> No
 
 @pytest.mark.qemu
 @pytest.mark.usefixtures("with_logits")
-@pytest.mark.parametrize("board", sorted(ROWS))
+@pytest.mark.parametrize(
+    "board",
+    # The cores that get code of their own; the others, whose code is portable or the M4's, with --long.
+    [pytest.param(each, marks=() if each in OWN_CODE else pytest.mark.long) for each in sorted(ROWS)],
+)
 def test_all_in_one_firmware(board: str, tmp_path: Path) -> None:
     """One boot: workspaces are shared, state is not, and each sequence is as from the model alone."""
     names = sorted(RAM_BYTES)

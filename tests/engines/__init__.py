@@ -33,11 +33,13 @@ _CHILD = Path(__file__).with_name("child.py")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A model and the inputs of each of its cases; every case starts from a fresh interpreter."""
+    """A model and the inputs of each of its cases; every case starts from a fresh interpreter, unless
+    `is_sequence`: then state is kept from case to case."""
 
     engine: str
     model: bytes
     inputs: tuple[Arrays, ...]
+    is_sequence: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,6 +138,7 @@ def _answers(child: "_Child", requests: Sequence[Request]) -> Iterator[Answer]:
             "engine": np.array(request.engine),
             "model": np.frombuffer(request.model, np.uint8),
             "cases": np.array(len(request.inputs)),
+            **({"sequence": np.array(1)} if request.is_sequence else {}),
         }
         for case, inputs in enumerate(request.inputs):
             arrays |= {f"{case}_x{index}": values for index, values in enumerate(inputs)}

@@ -1,7 +1,8 @@
 """Runs a reference engine; started by the engines' own interpreter, which has no part of this project.
 
 Requests and answers are NPZ archives behind an 8-byte little-endian length. A request holds `engine`,
-`model`, the number of `cases` and arrays `<case>_x<i>`; the answer holds `<case>_y<j>`, or `error`. A request
+`model`, the number of `cases` and arrays `<case>_x<i>`; the answer holds `<case>_y<j>`, or `error`. With
+`sequence` all cases run in one interpreter, one after the other. A request
 without `model` asks which engines can be imported: the answer's `engines`. With `arena`, tflite-micro tells
 how many bytes of its arena the memory plan takes: the answer's `head`. With `operators`, tflite-runtime tells
 how it reads the file: operator i's name `name<i>`, its tensors `inputs<i>` and `outputs<i>`.
@@ -83,12 +84,13 @@ LOADERS: dict[str, Callable[[bytes], Run]] = {
 def evaluate(request: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     load, model = LOADERS[str(request["engine"])], request["model"].tobytes()
     answer: dict[str, np.ndarray] = {}
+    kept = load(model) if "sequence" in request else None
     for case in range(int(request["cases"])):
         inputs: list[np.ndarray] = []
         while f"{case}_x{len(inputs)}" in request:
             inputs.append(request[f"{case}_x{len(inputs)}"])
-        for index, values in enumerate(load(model)(inputs)):
-            answer[f"{case}_y{index}"] = values
+        for index, values in enumerate((kept or load(model))(inputs)):
+            answer[f"{case}_y{index}"] = np.array(values)  # a copy: the next case of a sequence writes there
     return answer
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.builders import BUILDERS, CASES, depthwise_same_size, random_layer
+from tests.kernels.builders import BUILDERS, CASES, any_layer, depthwise_same_size
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
     Layer,
@@ -19,6 +19,7 @@ from tests.kernels.layers import (
     integer,
     layer,
     random_operand,
+    with_zero_point,
 )
 
 WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
@@ -43,7 +44,7 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
         return depthwise_same_size(np.random.default_rng([seed, 1236]), dtype)
     if seed % 3 and op in WEIGHTED and dtype is DType.FLOAT32:
         return float_layer(9 * (seed // 3) + 3 * WEIGHTED.index(op) + seed % 3)
-    return random_layer(op, dtype, seed)
+    return any_layer(op, dtype, seed)
 
 
 def _sum(rng: Generator, op: str) -> Layer:
@@ -175,7 +176,9 @@ class _Numbers:
         if not self._plain and rng.random() < 0.15:
             data = np.full(shape, rng.choice([-128, 127]), np.int8)
         weights = Operand(type=type_, data=data, constant=True)
-        return as_int4(weights) if rng.random() < 0.2 else weights
+        if rng.random() < 0.2:
+            return as_int4(weights)
+        return with_zero_point(rng, weights) if count == 1 and rng.random() < 0.3 else weights
 
     def _bias(self, scales: tuple[float, ...], channels: int) -> Operand:
         """At times with accumulators that wrap."""

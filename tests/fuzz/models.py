@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
-from codegen.ir import ConstRef, DType, TensorType, ops
+from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
+from codegen.ir import Arg, ConstRef, DType, TensorType, ops
 from tests.engines import Arrays, Request
 from tests.engines.rules import ruling_engine
 from tests.kernels.layers import Layer
@@ -23,9 +24,30 @@ _MOST_BROADCAST_AXES = 4
 """Of more axes tflite-runtime spreads no argument of a MUL (it aborts): arguments are spread beforehand."""
 
 
-_OTHER_RULES = (("DIV", DType.INT8), ("PRELU", DType.INT16), ("SQUARED_DIFFERENCE", DType.INT16))
+_OTHER_RULES = (
+    ("ADD_N", DType.INT8),
+    ("DIV", DType.INT8),
+    ("DYNAMIC_UPDATE_SLICE", DType.INT16),
+    ("PRELU", DType.INT16),
+    ("SOFTMAX", DType.INT16),
+    ("SQUARED_DIFFERENCE", DType.INT16),
+    ("SUM", DType.INT32),
+)
 """Operators of which another engine has this type."""
 
+
+_SIGNALS = {
+    "SIGNAL_ENERGY": "SignalEnergy",
+    "SIGNAL_FILTER_BANK": "SignalFilterBank",
+    "SIGNAL_IRFFT": "SignalIrfft",
+    "SIGNAL_LOG": "SignalFilterBankLog",
+    "SIGNAL_PCAN": "SignalPCAN",
+    "SIGNAL_RFFT": "SignalRfft",
+    "SIGNAL_SCALE_BITS": "SignalFftAutoScale",
+    "SIGNAL_SQUARE_ROOT": "SignalFilterBankSquareRoot",
+    "SIGNAL_WINDOW": "SignalWindow",
+}
+"""What files call the operators of the audio front end."""
 
 _OF_BOOL = {
     "MAXIMUM": "LOGICAL_OR",
@@ -43,8 +65,13 @@ class Asked:
     request: Request
     shape: tuple[int, ...]
 
+    is_unsigned: bool = False
+    """Whether the file has uint8 for the layer's int8."""
+
     def joined(self, outputs: Arrays) -> np.ndarray:
         """The layer's result: the output, or the pixels of one whose windows were asked for one by one."""
+        if self.is_unsigned:
+            outputs = tuple((each ^ 0x80).view(np.int8) for each in outputs)
         if len(outputs) == 1:
             return outputs[0].reshape(self.shape)
         batch, height, width, channels = self.shape
@@ -57,7 +84,7 @@ def asked(layer: Layer) -> Asked:
     file = _File(layer)
     model = file.finish(list(_written(file, layer)))
     request = Request(engine=engine_for(layer), model=model, inputs=(file.inputs,))
-    return Asked(request=request, shape=layer.let.var.type.shape)
+    return Asked(request=request, shape=layer.let.var.type.shape, is_unsigned=file.is_unsigned)
 
 
 def engine_for(layer: Layer) -> str:
@@ -76,8 +103,8 @@ def _rule(layer: Layer) -> str:
         return "QUANTIZE int8 to int16"
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
-    if op == "SIGNAL_WINDOW":
-        return "SignalWindow"
+    if op in _SIGNALS:
+        return _SIGNALS[op]
     if op == "CONV_2D" and types[2] is None:
         return "CONV_2D without bias"
     if op == "FULLY_CONNECTED":
@@ -90,12 +117,26 @@ def _rule(layer: Layer) -> str:
     return op
 
 
+def _has_weight_zero(layer: Layer) -> bool:
+    """Whether the weights have a zero point, which only files of uint8 give them."""
+    attrs = ops.ConvAttrs | ops.DepthwiseConvAttrs | ops.FullyConnectedAttrs
+    types = layer.let.call.types
+    weights = types[1] if len(types) > 1 and isinstance(layer.let.call.attrs, attrs) else None
+    meaning = None if weights is None else weights.quantization
+    return meaning is not None and any(meaning.zero_points)
+
+
+def _rounds_halves_up(layer: Layer) -> bool:
+    return isinstance(layer.let.call.attrs, ops.PoolAttrs) and layer.let.call.attrs.halves_up
+
+
 class _File:
     """A file under construction: arguments are there already, in `operands`."""
 
     def __init__(self, layer: Layer) -> None:
         self.model = ModelBuilder()
         self.operands: list[int | None] = []
+        self.is_unsigned = _has_weight_zero(layer) or _rounds_halves_up(layer)
         self._inputs: list[int] = []
         self._dtype = layer.let.call.args[0].type.dtype if layer.let.call.args[0] else None
         values: list[np.ndarray] = []
@@ -111,7 +152,7 @@ class _File:
             self.operands.append(index)
             if not is_constant:
                 self._inputs.append(index)
-                values.append(data)
+                values.append(data.view(np.uint8) ^ 0x80 if self.is_unsigned else data)
         self.inputs: Arrays = tuple(values)
 
     @property
@@ -125,8 +166,11 @@ class _File:
         if quantization is not None:
             more = {"scale": quantization.scales, "zero_point": quantization.zero_points}
             more["axis"] = quantization.axis or 0
-        name = f"t{self.model.tensors}"
-        return self.model.tensor(name, type_.shape, type_.dtype.value, data=data, **more)
+        name, dtype = f"t{self.model.tensors}", type_.dtype.value
+        if self.is_unsigned and type_.dtype is DType.INT8:
+            dtype, more["zero_point"] = "uint8", type_.zero_point + 128
+            data = None if data is None else data.view(np.uint8) ^ 0x80
+        return self.model.tensor(name, type_.shape, dtype, data=data, **more)
 
     def constant(self, values: object) -> int:
         """An int32 tensor."""
@@ -158,8 +202,16 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     while file.operands and file.operands[-1] is None:
         file.operands.pop()
     result = file.tensor(layer.let.var.type)
-    file.model.op(name, [*file.operands, *more], [result], **options)
+    results = [result]
+    if call.op.name == "SIGNAL_SCALE_BITS":  # the second result, behind the frame
+        results = [file.tensor(_given(call.args[0])), result]
+    file.model.op(name, [*file.operands, *more], results, **options)
     yield result
+
+
+def _given(arg: Arg | None) -> TensorType:
+    assert arg is not None
+    return arg.type
 
 
 def _compared(file: _File, layer: Layer) -> Iterator[int]:
@@ -221,21 +273,22 @@ def _pool_options(attrs: ops.PoolAttrs) -> dict[str, Any]:
 def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]:
     """(operator, operands that the format has for options, options)."""
     attrs, op = layer.let.call.attrs, layer.let.call.op.name
+    if op in _SIGNALS:
+        options = flexible(**_signal_options(layer))
+        return "CUSTOM", [], {"custom_code": _SIGNALS[op], "custom_options": options}
     match attrs:
         case ops.MeanAttrs():
             return op, [file.constant(list(attrs.axes))], {"keep_dims": attrs.keep_dims}
-        case ops.WindowAttrs():
-            custom = {"custom_code": "SignalWindow", "custom_options": flexible(shift=attrs.shift)}
-            return "CUSTOM", [], custom
         case ops.ResizeAttrs():
             corners = {"align_corners": attrs.align_corners, "half_pixel_centers": attrs.half_pixel_centers}
             return op, [file.constant(list(attrs.size))], corners
-        case ops.ReshapeAttrs():
+        case ops.ReshapeAttrs() | ops.BroadcastToAttrs():
             return op, [file.constant(list(attrs.shape))], {}
+        case ops.CumsumAttrs():
+            more = {"exclusive": attrs.exclusive, "reverse": attrs.reverse}
+            return op, [file.constant(attrs.axis)], more
         case ops.ArgAttrs():
             return op, [file.constant([attrs.axis])], {"output_type": "int32"}
-        case ops.BroadcastToAttrs():
-            return op, [file.constant(list(attrs.shape))], {}
         case ops.TransposeAttrs():
             return op, [file.constant(list(attrs.permutation))], {}
         case ops.PadAttrs():
@@ -244,6 +297,22 @@ def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]
             return op, *_slice(file, attrs)
         case _:
             return op, [], _plain_options(op, attrs)
+
+
+def _signal_options(layer: Layer) -> dict[str, int]:
+    match attrs := layer.let.call.attrs:
+        case ops.ShiftAttrs():
+            return {"shift" if layer.let.call.op.name == "SIGNAL_WINDOW" else "snr_shift": attrs.shift}
+        case ops.FftAttrs():
+            return {"T": TENSOR_TYPES[layer.let.var.type.dtype.value], "fft_length": attrs.length}
+        case ops.EnergyAttrs():
+            return {"start_index": attrs.first, "end_index": attrs.stop}
+        case ops.FilterBankAttrs():
+            return {"num_channels": attrs.channels}
+        case ops.LogAttrs():
+            return {"output_scale": attrs.scale, "input_correction_bits": attrs.shift}
+        case _:
+            return {}
 
 
 def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
@@ -264,7 +333,13 @@ def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
             return {"activation": attrs.activation.value, **free}
         case ops.GatherAttrs():
             return {"axis": attrs.axis, "batch_dims": attrs.batch_axes}
-        case ops.BatchMatMulAttrs() | ops.ConcatAttrs() | ops.SoftmaxAttrs() | ops.LeakyReluAttrs():
+        case (
+            ops.BatchMatMulAttrs()
+            | ops.ConcatAttrs()
+            | ops.SoftmaxAttrs()
+            | ops.LeakyReluAttrs()
+            | ops.GeluAttrs()
+        ):
             return asdict(attrs)
         case _:
             return {}

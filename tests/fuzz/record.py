@@ -17,7 +17,7 @@ from tests.fuzz.sweep import boards_of, every_kernel, share_of
 from tests.fuzz.trials import trials
 
 LAYERS = 300
-"""Of a kernel on a core, as the suite runs them."""
+"""Of a kernel on a core whose answers are recorded: what `python -m tests.fuzz --layers 300` runs."""
 SPARE = 20
 """More of them, for layers that a board has no room for."""
 

@@ -36,6 +36,8 @@ _ONLY_ON: Mapping[str, Sequence[str]] = {
     "mve": _DSP[-1:],  # Helium
 }
 """Word in a kernel's name -> the boards it can run on. Kernels without such a word run on each of `EACH`."""
+_IN_TURN = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505")
+"""Of `EACH`, those that run nearly the same code: M3, M4, M7, M33."""
 NO_CODE = frozenset({"reshape_view"})
 """Kernels of views, which have nothing to run."""
 
@@ -48,6 +50,19 @@ def boards_of(kernel: str) -> tuple[str, ...]:
         if word in kernel.split("_"):
             return tuple(boards)
     return EACH
+
+
+def boards_in_turn(kernels: Sequence[Kernel]) -> tuple[str, ...]:
+    """`boards_of` kernels that are `alike`, of the cores with nearly the same code one: each has its turn."""
+    boards = boards_of(kernels[0].name)
+    alike_ = [board for board in boards if board in _IN_TURN]
+    kept = alike_[_turn(kernels[0].name) % len(alike_)] if alike_ else None
+    return tuple(board for board in boards if board == kept or board not in _IN_TURN)
+
+
+def _turn(kernel: str) -> int:
+    """A number of a kernel that stays the same when others come."""
+    return zlib.crc32(kernel.encode())
 
 
 def every_kernel() -> list[Kernel]:
@@ -88,7 +103,8 @@ class Task:
         """Levels by board; kernels with another `turn` begin with another level."""
         if self.is_whole or len(boards) < len(self.levels):
             return dict.fromkeys(boards, self.levels)
-        taken = (self.levels[(turn + index) % len(self.levels)] for index in range(len(boards)))
+        first = turn // len(_IN_TURN)
+        taken = (self.levels[(first + index) % len(self.levels)] for index in range(len(boards)))
         return {board: (level,) for board, level in zip(boards, taken, strict=True)}
 
 
@@ -183,7 +199,7 @@ def fuzz_alike(names: Sequence[str], boards: Sequence[str], task: Task, objects:
     these are there, and compiled objects stay in `objects`."""
     kernels = [kernel for kernel in every_kernel() if kernel.name in names]
     loaded = {board: _loaded(board) for board in boards_of(names[0]) if board in boards}
-    levels = task.levels_on(tuple(loaded), zlib.crc32(names[0].encode()))
+    levels = task.levels_on(tuple(loaded), _turn(names[0]))
     counts: Counter[tuple[str, str]] = Counter()
     reference = Reference(read(), live=task.live)
     with Runner(levels=levels, layers=task.layers, objects=objects) as runner:

@@ -25,11 +25,23 @@ from tests.fuzz.record import LAYERS
 from tests.fuzz.reference import APPROXIMATE
 from tests.fuzz.rows import Rows, rows_of
 from tests.fuzz.running import Failure, Runner
-from tests.fuzz.sweep import BOARDS, EACH, NO_CODE, Task, alike, boards_of, every_kernel, fuzz_alike
+from tests.fuzz.sweep import (
+    BOARDS,
+    EACH,
+    NO_CODE,
+    Task,
+    alike,
+    boards_in_turn,
+    boards_of,
+    every_kernel,
+    fuzz_alike,
+)
 from tests.fuzz.trials import Trial, of_layer
 
 pytestmark = pytest.mark.qemu
 LONG_LAYERS = 3000
+SUITE_LAYERS = 100
+"""Of those that are recorded."""
 KERNELS = [kernel for kernel in every_kernel() if boards_of(kernel.name)]
 
 
@@ -44,19 +56,33 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("group", [pytest.param(group, id=group[0].name) for group in alike(KERNELS)])
 def test_random_layers(group: Sequence[Kernel], objects: Path, request: pytest.FixtureRequest) -> None:
-    """On every core that can run the kernels; the numbers of layers are exact. A core has C compiled for
-    speed or for size, of kernels for one core and with `--long` both."""
+    """On the cores that can run the kernels; the numbers of layers are exact. Of M3, M4, M7 and M33 one
+    has its turn, and a core has C compiled for speed or for size; with `--long` every core has both."""
     is_long = bool(request.config.getoption("--long"))
-    task = Task(layers=LONG_LAYERS if is_long else LAYERS, is_whole=is_long)
+    boards = BOARDS if is_long else boards_in_turn(group)
+    task = Task(layers=LONG_LAYERS if is_long else SUITE_LAYERS, is_whole=is_long)
     names = [kernel.name for kernel in group]
-    outcome = fuzz_alike(names, BOARDS, task, objects)
+    outcome = fuzz_alike(names, boards, task, objects)
     assert not outcome.wrong, "\n".join(outcome.lines())
     assert not outcome.unlike, "\n".join(outcome.unlike)
     # Without tflite-runtime the recorded answers serve: of the suite's layers and of exact operators.
     is_open = any(kernel.op in APPROXIMATE for kernel in group) or is_long
     assert (TFLITE_RUNTIME not in available() and is_open) or not outcome.unasked
-    assert not outcome.lacking(task.layers)
-    assert set(outcome.counts) == {(name, board) for name in names for board in boards_of(name)}
+    assert not outcome.lacking(task.layers, boards)
+    ran = {(name, board) for name in names for board in boards_of(name) if board in boards}
+    assert set(outcome.counts) == ran
+
+
+def test_every_core_has_its_turn() -> None:
+    turns = {group: boards_in_turn(group) for group in alike(KERNELS)}
+    assert all(set(turn) <= set(boards_of(group[0].name)) and turn for group, turn in turns.items())
+    for boards in (EACH, boards_of("conv2d_s8_dsp")):
+        own = [turn for group, turn in turns.items() if boards_of(group[0].name) == boards]
+        assert {board for turn in own for board in turn} == set(boards)
+    portable = [turn for group, turn in turns.items() if boards_of(group[0].name) == EACH]
+    assert all({EACH[0], EACH[-1]} < set(turn) and len(turn) == 3 for turn in portable)
+    levels = {Task(layers=1).levels_on(EACH, turn)[EACH[0]] for turn in range(8)}
+    assert len(levels) == 2, "each core has C compiled for speed, and for size"
 
 
 def test_a_kernel_is_tried_on_every_core_that_takes_its_layers() -> None:

@@ -18,8 +18,9 @@ from codegen.errors import CodegenError
 from codegen.importers import STATE_OPS, imported_ops, load
 from codegen.importers.limits import MAX_FILE_BYTES
 from codegen.importers.printable_names import identifiers, printable
+from codegen.importers.tflite import import_tflite
 from codegen.ir import Module, Var
-from tests.importers.samples import everything, written
+from tests.importers.samples import chain, everything, written
 from tests.testdata import golden, index, model_path
 
 
@@ -121,13 +122,11 @@ SUPPORTED = {
     *("MUL", "CONCATENATION", "PAD", "RESHAPE", "TRANSPOSE", "STRIDED_SLICE", "SOFTMAX", "LOGISTIC", "TANH"),
     *("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE", "DEQUANTIZE"),
 }
-HYBRID = {"mlperf_tiny/kws_ref_model_float32", "mlperf_tiny/model_ToyCar_quant"}
 NETWORKS = [
     key
     for key, row in index().items()
     if row["family"] in ("mlperf_tiny", "tflm", "tinyengine")
     and {entry.rsplit(":", 1)[0] for entry in row["ops"].split()} <= SUPPORTED
-    and key not in HYBRID
 ]
 
 
@@ -155,7 +154,7 @@ def _counts(key: str) -> dict[str, int]:
 
 
 def test_the_networks_to_import_are_all_there() -> None:
-    assert len(NETWORKS) == 17
+    assert len(NETWORKS) == 19
 
 
 @pytest.mark.parametrize("key", NETWORKS)
@@ -163,7 +162,7 @@ def test_network_has_the_structure_the_index_tells(key: str) -> None:
     row = index()[key]
     module = load(model_path(key))
     main = module.main
-    ops = Counter(let.call.op.name for let in main.body)
+    ops = Counter(let.call.op.name.removeprefix("HYBRID_") for let in main.body)
     assert _counts(key) == ops
     assert len(main.body) == int(row["n_ops"])
     assert _macs(module) == int(row["macs"])
@@ -202,29 +201,20 @@ def test_golden_input_c_is_the_zero_point_of_the_input(key: str) -> None:
         assert np.all(golden(key)[f"c_x{number}"] == param.type.zero_point)
 
 
-@pytest.mark.parametrize("key", sorted(HYBRID))
-def test_hybrid_network_is_refused_operator_by_operator(key: str) -> None:
-    with pytest.raises(CodegenError) as caught:
-        load(model_path(key))
-    assert caught.value.exit_code == 3
-    [message] = caught.value.messages
-    assert "hybrid operator: the image is float32, the weights are int8" in message.text
-    assert len(message.places) >= 5
-
-
 def test_every_unsupported_operator_of_a_model_is_listed() -> None:
-    key = "tflm/audio_preprocessor_int8"
-    counts = {name.removeprefix("CUSTOM:"): count for name, count in _counts(key).items()}
-    unsupported = sum(count for name, count in counts.items() if name not in imported_ops())
+    operators = ["RELU", "UNIQUE", "TANH", "POW", "UNIQUE", "SIGN", "UNIQUE", "WHERE", "POW", "UNIQUE"]
+    unsupported = sum(name not in imported_ops() for name in operators)
+    names = ["x", *(f"t{place}" for place in range(1, len(operators))), "y"]
+    data = chain(*((name, [names[n]], [names[n + 1]]) for n, name in enumerate(operators)))
     with pytest.raises(CodegenError) as caught:
-        load(model_path(key))
+        import_tflite(data, "m.tflite")
     refused = {
         place
         for message in caught.value.messages
         if message.code == "E301" and "is not supported" in message.text
         for place in message.places or (message.where,)
     }
-    assert unsupported == 12
+    assert unsupported == 8
     assert len(refused) == unsupported
 
 

@@ -15,20 +15,6 @@ CONV = ("CONV_2D", (1, 4, 4, 2), (1, 4, 4, 3), (np.zeros((3, 1, 1, 2), np.float3
 POOL = ("MAX_POOL_2D", (1, 4, 4, 2), (1, 4, 4, 2))
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("IF", "convert the model without the branch: one model for each way"),
-        ("WHILE", "unroll the loop before converting (Keras: LSTM, GRU and RNN with unroll=True)"),
-    ],
-)
-def test_control_flow(name: str, advice: str) -> None:
-    assert complaint(chain((name, ["x"], ["y"]))) == (
-        f'error[E301] op 0 {name} "y": control flow ({name} calls another subgraph) is not supported\n'
-        f"help: {advice}"
-    )
-
-
 def test_custom_operator() -> None:
     assert complaint(one_op("CUSTOM", (1, 4), (1, 4), custom_code="My\x1bOp")) == (
         f'error[E301] op 0 CUSTOM "y": custom operator "My?Op" is not supported\n{KERNEL_HELP}'
@@ -37,12 +23,12 @@ def test_custom_operator() -> None:
 
 def test_all_problems_come_at_once() -> None:
     data = chain(
-        ("SIGN", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("GELU", ["b"], ["c"]), ("POW", ["c"], ["y"])
+        ("SIGN", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("UNIQUE", ["b"], ["c"]), ("POW", ["c"], ["y"])
     )
     assert complaint(data).split("\n") == [
         'error[E301] op 0 SIGN "a": operator SIGN is not supported',
         KERNEL_HELP,
-        'error[E301] op 2 GELU "c": operator GELU is not supported',
+        'error[E301] op 2 UNIQUE "c": operator UNIQUE is not supported',
         KERNEL_HELP,
         'error[E301] op 3 POW "y": operator POW is not supported',
         KERNEL_HELP,
@@ -70,7 +56,8 @@ UINT8_HELP = (
     [
         (
             "uint8",
-            f'graph input 0: tensor 0 "x" is uint8, supported are int8, int16 and float32\n{UINT8_HELP}',
+            'graph input 0: tensor 0 "x" is uint8 without a scale, supported are int8, int16 and float32\n'
+            f"{UINT8_HELP}",
         ),
         (
             "float16",
@@ -91,16 +78,31 @@ def test_unknown_type_number() -> None:
     )
 
 
-def test_hybrid() -> None:
+def test_hybrid_depthwise_weights_of_one_scale() -> None:
+    """TFLite reads a scale for each channel, wherever it lies."""
+    model = ModelBuilder()
+    x, y = model.tensor("x", (1, 2, 2, 2), "float32"), model.tensor("y", (1, 1, 1, 2), "float32")
+    w = model.tensor("w", (1, 2, 2, 2), "int8", scale=0.5, data=np.zeros((1, 2, 2, 2), np.int8))
+    model.op("DEPTHWISE_CONV_2D", [x, w], [y], padding="VALID")
+    model.inputs(x)
+    model.outputs(y)
+    assert complaint(model.build()) == (
+        'error[E301] op 0 DEPTHWISE_CONV_2D "y": hybrid operator: its weights have one scale for all '
+        "channels\n"
+        "help: convert it again with weights quantised by channel"
+    )
+
+
+def test_hybrid_weights_of_uint8() -> None:
     model = ModelBuilder()
     x, y = model.tensor("x", (1, 4), "float32"), model.tensor("y", (1, 2), "float32")
-    w = model.tensor("w", (2, 4), "int8", scale=0.5, data=np.zeros((2, 4), np.int8))
+    w = model.tensor("w", (2, 4), "uint8", scale=0.5, zero_point=128, data=np.zeros((2, 4), np.uint8))
     model.op("FULLY_CONNECTED", [x, w], [y])
     model.inputs(x)
     model.outputs(y)
     assert complaint(model.build()) == (
-        'error[E301] op 0 FULLY_CONNECTED "y": hybrid operator: the image is float32, the weights are int8\n'
-        "help: convert with a representative_dataset for full int8, or without quantisation"
+        'error[E301] op 0 FULLY_CONNECTED "y": hybrid operator: the image is float32, the weights are uint8, '
+        "supported is int8\nhelp: convert it again with weights of int8, or without quantisation"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
+from tests.kernels.conversions import changed
 from tests.kernels.layers import (
     Layer,
     Operand,
@@ -23,6 +24,8 @@ from tests.kernels.layers import (
     integer_type,
     layer,
     random_operand,
+    symmetric,
+    with_zero_point,
 )
 from tests.kernels.layouts import (
     LAYOUT_TYPES,
@@ -51,14 +54,18 @@ def _weights(rng: Generator, dtype: DType, shape: Sequence[int], axis: int) -> O
     if rng.random() < 0.2:
         data[...] = rng.choice([-128, 127])
     weights = Operand(type=type_, data=data, constant=True)
-    return as_int4(weights) if dtype is DType.INT8 and rng.random() < 0.2 else weights
+    if dtype is DType.INT8 and rng.random() < 0.2:
+        return as_int4(weights)
+    is_asymmetric = dtype is DType.INT8 and channels == 1 and rng.random() < 0.25
+    return with_zero_point(rng, weights) if is_asymmetric else weights
 
 
 def _bias(
     rng: Generator, image: Operand, weights: Operand, channels: int, *, wide: bool = False
 ) -> Operand | None:
     """int32, or for int16 images int64 (`wide`: always)."""
-    if rng.random() < 0.25:
+    is_optional = weights.type.quantization is None or not any(weights.type.quantization.zero_points)
+    if rng.random() < 0.25 and is_optional:  # no engine has uint8 without a bias
         return None
     if weights.type.quantization is None:
         return random_operand(rng, DType.FLOAT32, (channels,), constant=True)
@@ -176,7 +183,7 @@ def depthwise_same_size(rng: Generator, dtype: DType = DType.INT8) -> Layer:
     )
     result = _weighted_result(rng, dtype, image, weights, kernel[0] * kernel[1])
     bias = _bias(rng, image, weights, channels)
-    return layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result)
+    return symmetric(layer("DEPTHWISE_CONV_2D", attrs, (image, weights, bias), result))
 
 
 def fully_connected(rng: Generator, dtype: DType) -> Layer:
@@ -196,6 +203,8 @@ def pool(op: str) -> Callable[[Generator, DType], Layer]:
         attrs = ops.PoolAttrs(
             window=window.kernel, stride=window.stride, padding=window.padding, activation=activation(rng)
         )
+        if dtype is DType.INT8 and op == "AVERAGE_POOL_2D" and rng.random() < 0.3:
+            attrs = replace(attrs, halves_up=True)
         return layer(op, attrs, (image,), image.type)
 
     return build
@@ -218,7 +227,7 @@ def mean(rng: Generator, dtype: DType, op: str = "MEAN") -> Layer:
     else:
         argument = random_operand(rng, dtype, shape)
     result = argument.type
-    if op in ("MEAN", "SUM") and dtype is not DType.FLOAT32 and rng.random() < 0.8:
+    if op in ("MEAN", "SUM") and dtype in (DType.INT8, DType.INT16) and rng.random() < 0.8:
         result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-4, 2))
     return layer(op, attrs, (argument,), result)
 
@@ -251,12 +260,16 @@ def binary(op: str) -> Callable[[Generator, DType], Layer]:
     return build
 
 
+_ACTIVE = {DType.INT8: fixed_type(1 / 256, -128), DType.INT16: fixed_type(1 / 32768, 0, DType.INT16)}
+"""Of SOFTMAX's results."""
+
+
 def softmax(rng: Generator, dtype: DType) -> Layer:
     shape = [integer(rng, 1, 3) for _ in range(integer(rng, 0, 2))] + [int(rng.choice([1, 2, 10, 37, 300]))]
     argument = random_operand(rng, dtype, shape)
     if rng.random() < 0.2:
         argument = replace(argument, data=np.full_like(argument.data, argument.data.flat[0]))
-    result = fixed_type(1 / 256, -128) if dtype is DType.INT8 else float_type(())
+    result = _ACTIVE.get(dtype, float_type(()))
     attrs = ops.SoftmaxAttrs(beta=float32(rng.choice([1.0, 0.5, 3.0])))
     return layer("SOFTMAX", attrs, (argument,), result)
 
@@ -276,6 +289,7 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
         result = float_type(())
         if dtype is not DType.FLOAT32:
             fixed = {"LOGISTIC": fixed_type(1 / 256, -128), "TANH": fixed_type(1 / 128, 0)}
+            fixed = dict.fromkeys(fixed, _ACTIVE[dtype]) if dtype is DType.INT16 else fixed
             free = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-3, 2))
             result = fixed.get(op, free)
             if op == "RSQRT":  # the largest result, of one step, is near the end of int8
@@ -307,7 +321,7 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
         return _narrowed(rng)
     if dtype is not DType.FLOAT32:
         same = unary("QUANTIZE")(rng, dtype)
-        return same if rng.random() < 0.5 else _changed(rng, same)
+        return same if rng.random() < 0.5 else changed(rng, same)
     argument = random_operand(rng, DType.FLOAT32, (integer(rng, 1, 300),))
     result = int8_type(rng, ())
     if rng.random() < 0.4:
@@ -316,31 +330,6 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
     return layer("QUANTIZE", ops.Attrs(), (argument,), result)
-
-
-def _changed(rng: Generator, same: Layer) -> Layer:
-    """A QUANTIZE from int8 to int16 or uint8, or from int16 to int8."""
-    argument = same.let.call.args[0]
-    assert argument is not None
-    data = same.values[0]
-    assert data is not None
-    if argument.type.dtype is DType.INT8 and rng.random() < 0.5:
-        result = _unsigned(int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-2, 2)))
-    elif argument.type.dtype is DType.INT8:
-        result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
-    else:
-        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
-    return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
-
-
-def _unsigned(type_: TensorType) -> TensorType:
-    """The uint8 type that stands for the same numbers as an int8 type."""
-    zero_points = (type_.zero_point + 128,)
-    return replace(
-        type_,
-        dtype=DType.UINT8,
-        quantization=Quantization(scales=(type_.scale,), zero_points=zero_points),
-    )
 
 
 def _narrowed(rng: Generator) -> Layer:
@@ -358,7 +347,6 @@ def dequantize(rng: Generator, dtype: DType) -> Layer:
     )
 
 
-_BOTH = (DType.INT8, DType.FLOAT32)
 _THREE = (DType.INT8, DType.INT16, DType.FLOAT32)
 _FIVE = (*_THREE, DType.INT32, DType.BOOL)
 
@@ -369,7 +357,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "AVERAGE_POOL_2D": (pool("AVERAGE_POOL_2D"), _THREE),
     "MAX_POOL_2D": (pool("MAX_POOL_2D"), _THREE),
     "RESIZE_BILINEAR": (resize_bilinear, (DType.INT8, DType.FLOAT32)),
-    **{name: (partial(mean, op=name), _THREE) for name in ("MEAN", "SUM")},
+    **{name: (partial(mean, op=name), (*_THREE, DType.INT32)) for name in ("MEAN", "SUM")},
     **{name: (partial(mean, op=name), _FIVE) for name in ("REDUCE_MAX", "REDUCE_MIN")},
     **{name: (binary(name), (*_THREE, DType.INT32)) for name in ("ADD", "SUB", "MUL")},
     **PAIRS,
@@ -381,11 +369,11 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
     "BROADCAST_TO": (broadcast_to, LAYOUT_TYPES),
     "GATHER": (gather, LAYOUT_TYPES),
     "GATHER_ND": (gather_nd, LAYOUT_TYPES),
-    "SOFTMAX": (softmax, _BOTH),
+    "SOFTMAX": (softmax, _THREE),
     **{
         op.name: (unary(op.name), (*op.integers, DType.FLOAT32))
         for op in ops.POINTWISE
-        if op.floats  # the others change the type
+        if op.floats and op.name not in PAIRS  # the others change the type
     },
     "QUANTIZE": (quantize, (*_THREE, DType.INT32)),
     "DEQUANTIZE": (dequantize, (DType.INT8, DType.INT16)),
@@ -394,7 +382,12 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
 CASES = tuple((op, dtype) for op, (_, dtypes) in BUILDERS.items() for dtype in dtypes)
 
 
-def random_layer(op: str, dtype: DType, seed: int) -> Layer:
+def any_layer(op: str, dtype: DType, seed: int) -> Layer:
     """Layer number `seed` of operator `op` on `dtype`; the same at every call."""
     build = BUILDERS[op][0]
     return build(np.random.default_rng([seed, *op.encode(), *dtype.value.encode()]), dtype)
+
+
+def random_layer(op: str, dtype: DType, seed: int) -> Layer:
+    """The same without what only uint8 has, which most kernels refuse."""
+    return symmetric(any_layer(op, dtype, seed))

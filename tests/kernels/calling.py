@@ -35,13 +35,13 @@ def sources() -> list[Path]:
     return sorted(path for path in (RUNTIME / "kernels").glob("*/*.c") if not path.stem.endswith(special))
 
 
-def compile_library(target: Path, *flags: str) -> Path:
-    """All kernels in one shared object at `target`."""
+def compile_library(target: Path, *flags: str, files: Sequence[Path] | None = None) -> Path:
+    """Kernels in one shared object at `target`: of `files`, or all."""
     compiler = shutil.which("gcc")
     assert compiler, "these tests compile the kernels for this machine: install gcc"
-    command = [compiler, "-std=c11", "-O2", "-fno-strict-aliasing", "-fPIC", "-shared", *WARNINGS, *flags]
+    command = [compiler, "-std=c11", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", *WARNINGS, *flags]
     subprocess.run(
-        [*command, f"-I{RUNTIME / 'include'}", *map(str, sources()), "-o", str(target)], check=True
+        [*command, f"-I{RUNTIME / 'include'}", *map(str, files or sources()), "-o", str(target)], check=True
     )
     return target
 
@@ -54,8 +54,15 @@ def declarations() -> str:
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
     text = re.sub(r"^#.*$", "", text, flags=re.M)
-    text = re.sub(r"^typedef int64_t .*cg_s64.*;$", "", text, flags=re.M)
-    plain = ("float cg_f32", "int16_t cg_s16", "int32_t cg_s32", "int64_t cg_s64")
+    text = re.sub(r"^typedef u?int64_t .*cg_[su]64.*;$", "", text, flags=re.M)
+    plain = (
+        "float cg_f32",
+        "int16_t cg_s16",
+        "int32_t cg_s32",
+        "int64_t cg_s64",
+        "uint32_t cg_u32",
+        "uint64_t cg_u64",
+    )
     return "".join(f"typedef {each};\n" for each in plain) + text
 
 

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import Call, ConstRef, DType, Let, Quantization, TensorType, Var
-from codegen.ir.ops import OPS, Activation, Attrs
+from codegen.ir.ops import (
+    Activation,
+    Attrs,
+    ConvAttrs,
+    DepthwiseConvAttrs,
+    FullyConnectedAttrs,
+    PoolAttrs,
+    find_op,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +44,8 @@ class Operand:
 
 def layer(op: str, attrs: Attrs, operands: Sequence[Operand | None], result: TensorType) -> Layer:
     """The call of `op` with result type `result` (its shape is the operator's); its rule must accept it."""
-    declared = OPS[op]
+    declared = find_op(op)
+    assert declared is not None, op
     types = [None if operand is None else operand.type for operand in operands]
     result = replace(result, shape=declared.result_shape(attrs, types))
     declared.check(attrs, types, result)
@@ -88,10 +97,8 @@ def integer_type(
     return (int16_type if dtype is DType.INT16 else int8_type)(rng, shape, scale)
 
 
-def fixed_type(scale: float, zero: int) -> TensorType:
-    return TensorType(
-        shape=(), dtype=DType.INT8, quantization=Quantization(scales=(scale,), zero_points=(zero,))
-    )
+def fixed_type(scale: float, zero: int, dtype: DType = DType.INT8) -> TensorType:
+    return TensorType(shape=(), dtype=dtype, quantization=Quantization(scales=(scale,), zero_points=(zero,)))
 
 
 def float_type(shape: Sequence[int]) -> TensorType:
@@ -116,6 +123,33 @@ def random_operand(rng: Generator, dtype: DType, shape: Sequence[int], *, consta
 
 def activation(rng: Generator) -> Activation:
     return list(Activation)[integer(rng, 0, 3)]
+
+
+def with_zero_point(rng: Generator, weights: Operand) -> Operand:
+    """The same weights with a zero point, as those of uint8 have one."""
+    quantization = weights.type.quantization
+    assert quantization is not None and len(quantization.scales) == 1
+    zero = int(rng.choice([-128, 127, integer(rng, -30, -1), integer(rng, 1, 30)]))
+    type_ = replace(weights.type, quantization=replace(quantization, zero_points=(zero,)))
+    return replace(weights, type=type_)
+
+
+def symmetric(layer: Layer) -> Layer:
+    """The layer by weights without a zero point, and with averages as int8 has them."""
+    call = layer.let.call
+    attrs, args = call.attrs, call.args
+    weights = args[1] if len(args) > 1 else None
+    if isinstance(attrs, PoolAttrs) and attrs.halves_up:
+        attrs = replace(attrs, halves_up=False)
+    elif isinstance(attrs, ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs) and weights is not None:
+        meaning = weights.type.quantization
+        if meaning is None or not any(meaning.zero_points):
+            return layer
+        plain = replace(weights.type, quantization=replace(meaning, zero_points=(0,)))
+        args = (*args[:1], replace(weights, type=plain), *args[2:])
+    else:
+        return layer
+    return replace(layer, let=replace(layer.let, call=replace(call, attrs=attrs, args=args)))
 
 
 def as_int4(weights: Operand) -> Operand:

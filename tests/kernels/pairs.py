@@ -7,11 +7,13 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, TensorType, ops
+from codegen.ir.ops.elementwise import CASTS
 from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
     fill,
+    fixed_type,
     float_type,
     int8_type,
     integer,
@@ -19,6 +21,7 @@ from tests.kernels.layers import (
     layer,
     random_operand,
 )
+from tests.kernels.signals import SIGNALS
 
 QUANTISED = (DType.INT8, DType.INT16)
 Builder = Callable[[Generator, DType], Layer]
@@ -182,28 +185,94 @@ def batch_matmul(rng: Generator, dtype: DType) -> Layer:
     first = random_operand(rng, dtype, shapes[0])
     second = random_operand(rng, dtype, shapes[1], constant=constant)
     result = float_type(())
-    if dtype is DType.INT8:
-        scale = first.type.scale * second.type.scale * 73 * depth**0.5 * 2.0 ** rng.uniform(-1, 3)
-        result = int8_type(rng, (), scale)
+    if dtype in QUANTISED:
+        reach = 73 if dtype is DType.INT8 else 18918
+        scale = first.type.scale * second.type.scale * reach * depth**0.5 * 2.0 ** rng.uniform(-1, 3)
+        result = typed(rng, dtype, scale)
     attrs = ops.BatchMatMulAttrs(adj_x=adj_x, adj_y=adj_y)
     return layer("BATCH_MATMUL", attrs, (first, second), result)
+
+
+def add_n(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 6) for _ in range(integer(rng, 1, 4))]
+    type_ = typed(rng, dtype)
+    count = integer(rng, 2, 6)
+    operands = [filled(rng, type_, shape, constant=bool(rng.random() < 0.15)) for _ in range(count)]
+    result = typed(rng, dtype, type_.scale * 2.0 ** rng.uniform(-1, 3)) if dtype is DType.INT8 else type_
+    return layer("ADD_N", ops.Attrs(), operands, result)
+
+
+def cumsum(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 6) for _ in range(integer(rng, 1, 4))]
+    axis = integer(rng, 0, len(shape) - 1)
+    shape[axis] = integer(rng, 1, 20)
+    argument = random_operand(rng, dtype, shape)
+    result = (
+        typed(rng, dtype, argument.type.scale * 2.0 ** rng.uniform(-1, 4))
+        if dtype is DType.INT8
+        else argument.type
+    )
+    attrs = ops.CumsumAttrs(axis=axis, exclusive=bool(rng.random() < 0.4), reverse=bool(rng.random() < 0.4))
+    return layer("CUMSUM", attrs, (argument,), result)
+
+
+def l2_normalization(rng: Generator, dtype: DType) -> Layer:
+    shape = [*(integer(rng, 1, 4) for _ in range(integer(rng, 1, 3))), integer(rng, 1, 24)]
+    argument = random_operand(rng, dtype, shape)
+    if dtype is DType.INT8 and rng.random() < 0.4:  # short rows, of small numbers
+        zero = argument.type.zero_point
+        near = np.clip(rng.integers(zero - 2, zero + 3, shape), -128, 127)
+        argument = replace(argument, data=near.astype(np.int8))
+    result = fixed_type(1 / 128, 0) if dtype is DType.INT8 else argument.type
+    return layer("L2_NORMALIZATION", ops.Attrs(), (argument,), result)
+
+
+def log_softmax(rng: Generator, dtype: DType) -> Layer:
+    shape = [*(integer(rng, 1, 4) for _ in range(integer(rng, 0, 2))), integer(rng, 1, 30)]
+    argument = filled(
+        rng, int8_type(rng, (), 2.0 ** rng.uniform(-8, 1)) if dtype is DType.INT8 else float_type(()), shape
+    )
+    if dtype is DType.FLOAT32:
+        argument = replace(argument, data=argument.data * np.float32(2.0 ** rng.uniform(-3, 4)))
+    result = fixed_type(1 / 16, 127) if dtype is DType.INT8 else argument.type
+    return layer("LOG_SOFTMAX", ops.Attrs(), (argument,), result)
+
+
+def gelu(rng: Generator, dtype: DType) -> Layer:
+    argument = random_operand(rng, dtype, [integer(rng, 1, 9) for _ in range(integer(rng, 1, 3))])
+    result = argument.type
+    if dtype is DType.INT8:
+        result = typed(rng, dtype, argument.type.scale * 2.0 ** rng.uniform(-2, 1))
+    else:
+        argument = replace(argument, data=argument.data * np.float32(2.0 ** rng.uniform(-3, 3)))
+    return layer("GELU", ops.GeluAttrs(approximate=bool(rng.random() < 0.5)), (argument,), result)
+
+
+def update_slice(rng: Generator, dtype: DType) -> Layer:
+    shape = [integer(rng, 1, 5) for _ in range(integer(rng, 1, 4))]
+    part = [integer(rng, 1, extent) for extent in shape]
+    index = DType.INT64 if dtype is DType.INT16 and rng.random() < 0.5 else DType.INT32  # as engines take it
+    drawn = rng.integers(-2, 7, len(shape), np.int64)
+    if index is DType.INT64 and rng.random() < 0.3:
+        drawn = drawn * np.int64(2**31)
+    starts = drawn.astype(index.numpy)
+    type_ = typed(rng, dtype)
+    operands = [
+        filled(rng, type_, shape, constant=bool(rng.random() < 0.2)),
+        filled(rng, type_, part, constant=bool(rng.random() < 0.2)),
+        Operand(type=plain_type(index, starts.shape), data=starts, constant=bool(rng.random() < 0.2)),
+    ]
+    return layer("DYNAMIC_UPDATE_SLICE", ops.Attrs(), operands, type_)
 
 
 _ALL = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.BOOL, DType.FLOAT32)
 
 
-def signal_window(rng: Generator, dtype: DType) -> Layer:
-    assert dtype is DType.INT16
-    frames, size = integer(rng, 1, 4), integer(rng, 1, 40)
-    values = [
-        Operand(
-            type=TensorType(shape=shape, dtype=dtype),
-            data=rng.integers(-32768, 32768, shape).astype(np.int16),
-        )
-        for shape in ((frames, size), (size,))
-    ]
-    attrs = ops.WindowAttrs(shift=integer(rng, 0, 16))
-    return layer("SIGNAL_WINDOW", attrs, values, values[0].type)
+def cast(rng: Generator, dtype: DType) -> Layer:
+    pairs = [other for one, other in CASTS if one is dtype]
+    operand = Operand(type=plain_type(dtype, (integer(rng, 1, 60),)), data=np.zeros(0))
+    operand = replace(operand, data=fill(rng, operand.type))
+    return layer("CAST", ops.Attrs(), (operand,), plain_type(pairs[integer(rng, 0, len(pairs) - 1)]))
 
 
 PAIRS = {
@@ -220,7 +289,14 @@ PAIRS = {
     "SELECT_V2": (select, _ALL),
     "LOGICAL_NOT": (logical_not, (DType.BOOL,)),
     **{name: (arg(name), (DType.INT8, DType.FLOAT32)) for name in ("ARG_MAX", "ARG_MIN")},
-    "SIGNAL_WINDOW": (signal_window, (DType.INT16,)),
-    "BATCH_MATMUL": (batch_matmul, (DType.INT8, DType.FLOAT32)),
+    **SIGNALS,
+    "CAST": (cast, tuple(dict.fromkeys(one for one, _ in CASTS))),
+    "BATCH_MATMUL": (batch_matmul, (*QUANTISED, DType.FLOAT32)),
+    "ADD_N": (add_n, (DType.INT8, DType.INT32, DType.FLOAT32)),
+    "CUMSUM": (cumsum, (DType.INT8, DType.FLOAT32)),
+    "LOG_SOFTMAX": (log_softmax, (DType.INT8, DType.FLOAT32)),
+    "GELU": (gelu, (DType.INT8, DType.FLOAT32)),
+    "DYNAMIC_UPDATE_SLICE": (update_slice, _ALL),
+    "L2_NORMALIZATION": (l2_normalization, (DType.INT8, DType.FLOAT32)),
 }
 """By operator: how to draw one, on which types."""

@@ -220,18 +220,21 @@ def test_every_source_is_recorded() -> None:
 
 @pytest.mark.qemu
 def test_recorded_bytes_are_those_of_today(tmp_path: Path) -> None:
-    """Each source within an eighth: gcc 14 makes elu_f32.c, calls in double, 12 % smaller than gcc 12."""
+    """To a fiftieth with gcc 12, which wrote the table; others within a sixth: gcc 14 makes plain_convert.c,
+    calls of the compiler's own functions, 14 % smaller."""
     spec = importlib.util.spec_from_file_location("benchmark_code_bytes", _FILE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    told = subprocess.run(["arm-none-eabi-gcc", "-dumpversion"], capture_output=True, text=True, check=True)
+    share = 50 if told.stdout.startswith("12.") else 6
     sizes: Counter[str] = Counter()
     for section in recorded():
         sizes[section.source] += section.size_bytes
     for source, size in sizes.items():
         found = module.measure(resources.folder("runtime_c") / source, tmp_path)
         now = sum(section.size_bytes for section in found)
-        assert abs(now - size) <= max(32, size // 8), source
+        assert abs(now - size) <= max(32, size // share), source
 
 
 @pytest.mark.qemu

@@ -7,12 +7,12 @@ Models and inputs are drawn from a fixed seed; outputs are stored in `goldens.np
 `python -m tests.opgen.record`. Which engine rules for which operator is in `tests/engines/rules.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from tests.opgen import catalogue, goldens
-from tests.opgen.sketch import Arrays
+from tests.opgen.sketch import Arrays, Drawn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,36 +27,51 @@ class OpCase:
     """As in `catalogue.Entry`."""
     engine: str
     """Name of the engine that gave `expected`."""
-    model: bytes
-    """The `.tflite` file."""
-    inputs: tuple[Arrays, ...]
     expected: tuple[Arrays, ...]
+    draw: Callable[[], Drawn]
+    """Raises ValueError when the model is not the one that was recorded."""
+
+    @property
+    def model(self) -> bytes:
+        """The `.tflite` file."""
+        return self.draw().model
+
+    @property
+    def inputs(self) -> tuple[Arrays, ...]:
+        """Of every case."""
+        return self.draw().inputs
 
 
 @cache
 def cases() -> Sequence[OpCase]:
-    """All models with stored outputs. Raises ValueError when a model is not the one that was recorded."""
+    """All models with stored outputs, drawn when they are asked for. Raises ValueError when one has none."""
     stored = goldens.read()
-    drifted = [
-        entry.name
-        for entry in catalogue.entries()
-        if entry.name not in stored or stored[entry.name].sha256 != goldens.digest(entry.drawn.model)
-    ]
-    if drifted:
-        raise ValueError(
-            f"{len(drifted)} models differ from the recorded ones (first: {drifted[0]}): "
-            "if that is meant, run `python -m tests.opgen.record`"
-        )
-    return tuple(
-        OpCase(
-            name=entry.name,
-            operator=entry.operator,
-            kind=entry.kind,
-            on_targets=entry.on_targets,
-            engine=stored[entry.name].engine,
-            model=entry.drawn.model,
-            inputs=entry.drawn.inputs,
-            expected=stored[entry.name].outputs,
-        )
-        for entry in catalogue.entries()
+    missing = [entry.name for entry in catalogue.entries() if entry.name not in stored]
+    if missing:
+        raise _drift(len(missing), missing[0])
+    return tuple(_case(entry, stored[entry.name]) for entry in catalogue.entries())
+
+
+def _case(entry: catalogue.Entry, golden: goldens.Golden) -> OpCase:
+    @cache
+    def drawn() -> Drawn:
+        if golden.sha256 != goldens.digest(entry.drawn.model):
+            raise _drift(1, entry.name)
+        return entry.drawn
+
+    return OpCase(
+        name=entry.name,
+        operator=entry.operator,
+        kind=entry.kind,
+        on_targets=entry.on_targets,
+        engine=golden.engine,
+        expected=golden.outputs,
+        draw=drawn,
+    )
+
+
+def _drift(count: int, first: str) -> ValueError:
+    return ValueError(
+        f"{count} models differ from the recorded ones (first: {first}): "
+        "if that is meant, run `python -m tests.opgen.record`"
     )

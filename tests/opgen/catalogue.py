@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tests.opgen import convolutions, elementwise, pooling, shapes
 from tests.opgen.dice import Dice
-from tests.opgen.families import EACH, FAMILIES
+from tests.opgen.families import EACH, FAMILIES, more, moved, unsigned
 from tests.opgen.int16 import INT16
 from tests.opgen.pairs import PAIRS
 from tests.opgen.sketch import Drawn
@@ -58,6 +58,8 @@ _DEQUANTIZES = 10
 _PAIRS_EACH = 5
 _ON_TARGETS = 1
 """Of each operator and type of the families, whose kernels the fuzz runs on every core."""
+_UNSIGNED_ON_TARGETS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "QUANTIZE")
+"""Others of uint8 are what those of int8 are."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,15 +69,23 @@ class Entry:
     name: str
     operator: str
     """What is under test, a key of the table of ruling engines; of pairs all operators, joined by `+`."""
-    drawn: Drawn
+    draw: Callable[[], Drawn]
+    """Draws it when it is first asked for: there are thousands, and most who ask want a few."""
     kind: str
     """What it has in common with models of the same operator and type."""
     on_targets: bool
     """Whether the suite runs it on boards; others only with `--long`."""
 
+    @property
+    def drawn(self) -> Drawn:
+        """The model and its inputs, always the same ones."""
+        return self.draw()
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Kind:
+class Kind:
+    """Models of one operator and type."""
+
     operator: str
     label: str
     draw: Callable[[Dice], Drawn]
@@ -83,26 +93,38 @@ class _Kind:
     on_targets: int
     """So many of them, the first ones."""
 
+    @property
+    def stem(self) -> str:
+        """What the names of its models begin with."""
+        return re.sub(r"\W+", "_", f"{self.operator} {self.label}".strip().lower())
+
+    def drawn(self, number: int) -> Drawn:
+        """One of its models."""
+        return self.draw(Dice(zlib.crc32(self.stem.encode()), number))
+
     def entries(self) -> Iterator[Entry]:
-        stem = re.sub(r"\W+", "_", f"{self.operator} {self.label}".strip().lower())
-        stream = zlib.crc32(stem.encode())
+        """All of its models."""
         for number in range(self.count):
-            drawn = self.draw(Dice(stream, number))
             yield Entry(
-                name=f"{stem}_{number:03}",
+                name=f"{self.stem}_{number:03}",
                 operator=self.operator,
-                drawn=drawn,
-                kind=stem,
+                draw=cache(partial(self.drawn, number)),
+                kind=self.stem,
                 on_targets=number < self.on_targets,
             )
 
 
-def _kinds() -> Iterator[_Kind]:
+def kinds() -> Iterator[Kind]:
+    """All kinds of models."""
     for operator, label, draw, count in _singles():
-        yield _Kind(operator=operator, label=label, draw=draw, count=count, on_targets=count)
+        yield Kind(operator=operator, label=label, draw=draw, count=count, on_targets=count)
     for operator, by_label in FAMILIES.items():
         for label, draw in by_label.items():
-            yield _Kind(operator=operator, label=label, draw=draw, count=EACH, on_targets=_ON_TARGETS)
+            is_known = label in moved.LABELS | more.LABELS or (
+                label == unsigned.LABEL and operator not in _UNSIGNED_ON_TARGETS
+            )
+            count = 0 if is_known else _ON_TARGETS
+            yield Kind(operator=operator, label=label, draw=draw, count=EACH, on_targets=count)
 
 
 def _singles() -> Iterator[tuple[str, str, Callable[[Dice], Drawn], int]]:
@@ -116,9 +138,10 @@ def _singles() -> Iterator[tuple[str, str, Callable[[Dice], Drawn], int]]:
             yield operator, label, draw, count
     for operators, pair in PAIRS.items():
         yield operators, "int8", pair, _PAIRS_EACH
+    yield unsigned.NETWORK, "uint8", unsigned.network, _PAIRS_EACH
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """All models, always the same ones."""
-    return tuple(entry for kind in _kinds() for entry in kind.entries())
+    return tuple(entry for kind in kinds() for entry in kind.entries())

@@ -85,6 +85,8 @@ def draw_weights(
             operands = [sketch.half_floats(data * tiny) for data in reals]
         else:
             operands = [sketch.tensor(data.shape, None, data=data) for data in reals]
+            if sketch.weights == "int8":
+                operands[0] = _dynamic_range(sketch, shape, axis)
         return Weights(operands=tuple(each.index for each in operands), result=None)
     is_int4 = sketch.weights == "int4"
     style = dice.pick(("usual",) * 13 + ("left shift", "tiny", "zero"))
@@ -106,6 +108,16 @@ def draw_weights(
         operands=(weights, sketch.model.tensor(sketch.name, (bias,), "int32", scale=products, data=added)),
         result=result,
     )
+
+
+def _dynamic_range(sketch: Sketch, shape: Sequence[int], axis: int | None) -> Value:
+    """int8 weights of a layer whose image is float32."""
+    scales = _draw_scales(sketch.dice, sketch.dice.float32(-10, -5), 1 if axis is None else shape[axis])
+    if len(scales) > 1 and len(set(scales)) == 1:  # tflite-runtime then takes a scale of 0
+        scales[0] /= 2
+    data = sketch.dice.int8(shape, -127, 127)
+    index = sketch.model.tensor(sketch.name, shape, "int8", scale=scales, axis=axis or 0, data=data)
+    return Value(index=index, shape=tuple(shape), affine=None)
 
 
 def _draw_scales(dice: Dice, base: float, channels: int) -> list[float]:
@@ -138,11 +150,13 @@ def append_conv(
     taps = window.kernel[0] * window.kernel[1] * depth
     results = batch * window.result[0] * window.result[1]
     channels = max(groups, min(channels, MOST_MACS // (results * taps * groups) * groups))
+    # tflite-runtime reads beyond the image of a hybrid layer of several groups and one scale.
+    whole = dice.chance(25) and (groups == 1 or sketch.weights != "int8")
     w = draw_weights(
         sketch,
         x.affine,
         (channels, *window.kernel, depth),
-        axis=None if dice.chance(25) else 0,
+        axis=None if whole else 0,
         taps=taps,
         bias=channels if bias else 0,
     )
@@ -159,7 +173,7 @@ def append_depthwise(sketch: Sketch, x: Value, window: Window, **options: Any) -
         sketch,
         x.affine,
         (1, *window.kernel, channels),
-        axis=None if dice.chance(25) else 3,
+        axis=None if dice.chance(25) and sketch.weights != "int8" else 3,
         taps=window.kernel[0] * window.kernel[1],
         bias=channels if dice.chance(85) else 0,
     )
@@ -209,6 +223,8 @@ def fully_connected(dice: Dice, quantised: bool, per_channel: bool = False, weig
     )
     y = sketch.tensor((*leading, channels), w.result)
     options: dict[str, Any] = {"version": 5, "keep_num_dims": True} if keep else {}
+    if weights == "int8":
+        options |= {"version": 9, "asymmetric_quantize_inputs": dice.chance(50)}
     operands = [x, *w.operands] if len(w.operands) == 2 or dice.chance(50) else [x, *w.operands, None]
     sketch.op("FULLY_CONNECTED", operands, y, activation=dice.pick(ACTIVATIONS), **options)
     return sketch.finish(y)

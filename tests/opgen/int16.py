@@ -157,6 +157,20 @@ def _rectifier(dice: Dice, name: str, **options: float) -> Drawn:
     return sketch.finish(append_unary(sketch, name, x, other, **options))
 
 
+def curve(dice: Dice, name: str) -> Drawn:
+    """LOGISTIC and TANH, at times of the scales without a product; SOFTMAX."""
+    sketch = Sketch(dice)
+    own = (
+        _affine(dice, -14, -8)
+        if dice.chance(70)
+        else Affine(scale=dice.pick((2.0**-12, 2.0**-11)), zero_point=0, dtype="int16")
+    )
+    shape = draw_shape(dice, ranks=(4, 3, 2, 2, 1), most=200)
+    options = {"beta": dice.pick((1.0, 1.0, 0.5, 2.0))} if name == "SOFTMAX" else {}
+    result = Affine(scale=2.0**-15, zero_point=0, dtype="int16")
+    return sketch.finish(append_unary(sketch, name, sketch.input(shape, own), result, **options))
+
+
 def leaky_relu(dice: Dice) -> Drawn:
     """LEAKY_RELU; slopes above 1 and below 0 as well."""
     return _rectifier(dice, "LEAKY_RELU", alpha=dice.pick((0.01, 0.1, 0.3, 1.5, -0.5, dice.float32(-12, 0))))

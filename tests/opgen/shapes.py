@@ -114,7 +114,7 @@ class _Range:
         return len(range(extent)[begin : end : self.stride])
 
 
-def _draw_range(dice: Dice, extent: int) -> _Range:
+def draw_range(dice: Dice, extent: int) -> _Range:
     """A range that is not empty, its ends from the front or from the back, perhaps beyond the axis."""
     while True:
         shrunk = dice.chance(12)
@@ -130,7 +130,8 @@ def _draw_range(dice: Dice, extent: int) -> _Range:
             return drawn
 
 
-def _bits(flags: Sequence[bool]) -> int:
+def bits(flags: Sequence[bool]) -> int:
+    """The mask with these bits."""
     return sum(1 << place for place, flag in enumerate(flags) if flag)
 
 
@@ -139,7 +140,7 @@ def strided_slice(dice: Dice, quantised: bool) -> Drawn:
     sketch = Sketch(dice)
     x = _input(sketch, draw_shape(dice, ranks=RANKS, most=500), quantised=quantised)
     named = len(x.shape) if dice.chance(80) else dice.integer(1, len(x.shape))
-    ranges = [_draw_range(dice, extent) for extent in x.shape[:named]]
+    ranges = [draw_range(dice, extent) for extent in x.shape[:named]]
     result = [part.count(e) for part, e in zip(ranges, x.shape, strict=False) if not part.shrunk]
     y = sketch.tensor((*result, *x.shape[named:]), x.affine)
     ends = [
@@ -155,8 +156,8 @@ def strided_slice(dice: Dice, quantised: bool) -> Drawn:
             sketch.constant([part.stride for part in ranges]),
         ],
         y,
-        begin_mask=_bits([part.begin_masked for part in ranges]),
-        end_mask=_bits([part.end_masked for part in ranges]),
-        shrink_axis_mask=_bits([part.shrunk for part in ranges]),
+        begin_mask=bits([part.begin_masked for part in ranges]),
+        end_mask=bits([part.end_masked for part in ranges]),
+        shrink_axis_mask=bits([part.shrunk for part in ranges]),
     )
     return sketch.finish(y)

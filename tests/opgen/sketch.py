@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.opgen.dice import Dice
+
+if TYPE_CHECKING:
+    from tests.opgen.standing import StandIn
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -48,7 +51,9 @@ class Drawn:
     """A finished model: its file and, for each case, its inputs."""
 
     model: bytes
-    inputs: tuple[Arrays, Arrays]
+    inputs: tuple[Arrays, ...]
+    stand_in: "StandIn | None" = None
+    """Of what else the engine is asked, where it does not have this type."""
 
 
 class Sketch:

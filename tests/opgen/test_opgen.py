@@ -9,10 +9,11 @@ import pytest
 from codegen.importers.tflite.translate import import_tflite
 from codegen.ir.evaluate import evaluate as evaluate_function
 from tests import opgen
-from tests.engines import Request, available, evaluate
+from tests.engines import available, evaluate
 from tests.engines.rules import RULING_ENGINE, ruling_engine
 from tests.opgen import OpCase, goldens
-from tests.opgen.families import EACH, FAMILIES
+from tests.opgen.families import EACH, FAMILIES, more, moved
+from tests.opgen.standing import answered, asked
 
 FLOAT_TOLERANCE = 1e-5
 """Largest |difference| relative to max|y| between float results."""
@@ -26,7 +27,7 @@ SINGLES = [case for case in CASES if case.kind not in KINDS]
 def assert_equal(case: OpCase, given: tuple[np.ndarray, ...], wanted: tuple[np.ndarray, ...]) -> None:
     assert [(y.dtype, y.shape) for y in given] == [(y.dtype, y.shape) for y in wanted], case.name
     for y, expected in zip(given, wanted, strict=True):
-        if y.dtype == np.float32:
+        if y.dtype == np.float32 and not case.kind.endswith("_hybrid"):
             limit = FLOAT_TOLERANCE * np.abs(expected).max(initial=0)
             assert np.abs(y - expected).max(initial=0) <= limit, case.name
         else:
@@ -66,11 +67,13 @@ def test_goldens_read_back_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not available(), reason="no reference engine installed (CODEGEN_ENGINES_PYTHON)")
 def test_the_engines_still_give_what_is_stored() -> None:
-    here = [case for case in CASES if case.engine in available()]
-    answers = evaluate([Request(engine=case.engine, model=case.model, inputs=case.inputs) for case in here])
+    few = tuple(f"_{label.replace(' ', '_')}" for label in moved.LABELS | more.LABELS)
+    asked_of = [case for number, case in enumerate(CASES) if number % 9 == 0 or not case.kind.endswith(few)]
+    here = [case for case in asked_of if case.engine in available()]
+    answers = evaluate([asked(case.draw(), case.engine) for case in here])
     for case, answer in zip(here, answers, strict=True):
         assert not answer.error, f"{case.name}: {answer.error}"
-        for given, wanted in zip(answer.outputs, case.expected, strict=True):
+        for given, wanted in zip(answered(case.draw(), answer.outputs), case.expected, strict=True):
             assert_equal(case, given, wanted)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from codegen import board as boards
 from codegen.driver.build import build, plan_model
+from codegen.driver.inputs.declared_pools import DeclaredPool, option_board
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
 from codegen.importers.tflite.writing.writer import ModelBuilder
@@ -154,6 +155,89 @@ def test_state_of_several_models_lies_apart(tmp_path: Path) -> None:
             {max(one[0], two[0]) for one in held["stream"] for two in held["stream"] if one == two}
         )
     ]
+
+
+RETAINED = StateRule(who="codegen.toml, state 3", memory="retained")
+POOL = DeclaredPool(name="retained", size_bytes=4096, address=0x20300000)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [(*STATES, RETAINED), tuple(replace(each, memory="retained") for each in STATES)],
+    ids=["all", "each"],
+)
+def test_state_in_a_pool_of_its_own(rules: tuple[StateRule, ...], tmp_path: Path) -> None:
+    """All state and nothing else lies there: in a section of its own, at that address in the ELF."""
+    built_ = build(
+        [streaming(tmp_path)],
+        Options(board="mps2-an386", states=rules, pools=(POOL,)),
+        tmp_path / "build",
+        emulated=True,
+    )
+    program = built_.models[0].program
+    held = {program.memory.slices[old.value].buffer for old, _ in program.signature.state_tensors}
+    placements = program.memory.plan.placements
+    assert held == {name for name, place in placements.items() if place.pool == "retained"}
+    [pool] = (pool for pool in built_.bundle.pools if pool.name == "retained")
+    assert pool.section == ".bss.cg.retained" and pool.size_bytes == 32  # 24 and 8 bytes
+    [address] = (at for name, (at, _) in built_.image.symbols.items() if name.endswith("_retained_pool"))
+    assert POOL.address <= address < POOL.end
+    assert "memory=retained" in Options(states=rules).spelled
+
+
+def test_one_of_two_states_in_a_pool_of_its_own(tmp_path: Path) -> None:
+    program = _program_in_pool(tmp_path, (PAST, replace(MEAN, memory="retained")))
+    placements = program.memory.plan.placements
+    assert [name for name, place in placements.items() if place.pool == "retained"] == ["mean_in"]
+
+
+def _program_in_pool(folder: Path, rules: tuple[StateRule, ...]) -> Program:
+    options = Options(board="mps2-an386", states=rules, pools=(POOL,))
+    return plan_model(streaming(folder), option_board("mps2-an386", (POOL,)), options, emulated=True).program
+
+
+def test_several_models_keep_their_state_in_one_pool(tmp_path: Path) -> None:
+    first = streaming(tmp_path)
+    second = tmp_path / "other.tflite"
+    second.write_bytes(first.read_bytes())
+    rules = (RETAINED, *(replace(state, model=name) for name in ("stream", "other") for state in STATES))
+    options = Options(board="mps2-an386", states=rules, pools=(POOL,))
+    bundle = build([first, second], options, tmp_path / "build", emulated=True).bundle
+    assert [(pool.name, pool.size_bytes) for pool in bundle.pools if pool.name != "sram"] == [
+        ("retained", 64)
+    ]
+    assert {bundle.base(program.name, "retained") for program in bundle.programs} == {0, 32}
+
+
+@pytest.mark.parametrize(
+    ("rules", "texts"),
+    [
+        (
+            (*STATES, replace(RETAINED, memory="attic")),
+            ["E242 codegen.toml, state 3: there is no pool attic for state"],
+        ),
+        (
+            (*STATES, *(replace(RETAINED, memory=name) for name in ("sram", "psram", "retained"))),
+            [
+                f"E242 {', '.join(['codegen.toml, state 3'] * 3)}: "
+                "state alone lies in a pool that it is given: none is left for all other values"
+            ],
+        ),
+        (
+            (*STATES, RETAINED, replace(RETAINED, who="codegen.toml, state 4")),
+            [
+                "E266 codegen.toml, state 4: "
+                "codegen.toml, state 3 says already where all state of the model lies"
+            ],
+        ),
+        ((RETAINED,), ["E263 codegen.toml, state 3: the model keeps no state"]),
+    ],
+    ids=["no pool", "no other", "twice", "no state"],
+)
+def test_pools_that_state_cannot_have(rules: tuple[StateRule, ...], texts: list[str], tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as caught:
+        _program_in_pool(tmp_path, rules)
+    assert _texts(caught) == texts
 
 
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])

@@ -131,6 +131,8 @@ def repaired(table: Mapping[str, Any], faulty: Iterable[str]) -> tuple[dict[str,
         silent.add(field)
     if "regions" in silent or any(_REGION.fullmatch(path) for path in silent):
         silent |= set(_FOLLOW_REGIONS)
+    if "flash" in silent:
+        silent.add("flash_tool")
     if isinstance(result["regions"], list):
         result["regions"] = [
             _stand_in(index, region) if f"regions[{index}]" in silent else region

@@ -13,6 +13,7 @@ from typing import Any
 
 from codegen import resources
 from codegen.board.catalog.board_files import CODE, is_silent, read_file, repaired, teller
+from codegen.board.flash.commands import check_names
 from codegen.errors import CodegenError, Message, Messages
 from codegen.ir import Board, CacheKind, Region, Runner
 from codegen.targets.families import FEATURES, family_of
@@ -29,6 +30,7 @@ def check(board: Board, where: str, messages: Messages) -> None:
     """Add a message (E252) for everything in `board` that contradicts itself or the drivers that ship."""
     _check_regions(board, where, messages)
     _check_sizes(board, where, messages)
+    check_names(board, where, CODE, messages)
     unknown = sorted(board.target.features - FEATURES)
     if unknown:
         known = ", ".join(sorted(FEATURES))
@@ -144,6 +146,10 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         messages.add(CODE, "is missing: the test firmware needs it", where=f"{where}: counter")
     if board.clock_hz <= 0:
         messages.add(CODE, f"must be positive, got {board.clock_hz}", where=f"{where}: clock_hz")
+    if board.uart is not None and board.uart.driver == "rtt" and _has_data_cache(board):
+        text = "a debugger may see memory behind the core's data cache, not what the core wrote"
+        help_ = "a UART, or leave the data cache out of [[caches]]: then it stays off"
+        messages.add(CODE, text, where=f"{where}: uart.driver", help=help_)
     if board.uart is not None and board.uart.baud <= 0:
         messages.add(CODE, "must be positive", where=f"{where}: uart.baud")
     drivers = (
@@ -158,6 +164,10 @@ def _check_firmware(board: Board, where: str, messages: Messages) -> None:
         if driver is not None and driver not in known:
             help_ = f"drivers: {', '.join(known)}"
             messages.add(CODE, f"there is no driver {driver!r}", where=f"{where}: {field}", help=help_)
+
+
+def _has_data_cache(board: Board) -> bool:
+    return any(cache.kind is CacheKind.DATA for cache in board.caches)
 
 
 def _check_setup(board: Board, where: str, messages: Messages) -> None:

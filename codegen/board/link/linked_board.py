@@ -1,15 +1,15 @@
 """A target behind the test link: QEMU, or a board on a serial port."""
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from codegen.board.link.exchange import PATIENT, Broken, Link, Patience
 from codegen.board.link.faults import link_fault
 from codegen.board.link.linked_model import Memory, PaintedSequence, TargetModel
 from codegen.board.link.protocol import VERSION, Identity, Malformed, Marks, version_of
-from codegen.board.machines.ports import SerialPort
 from codegen.board.machines.qemu import running
+from codegen.board.machines.reaching import reach
 from codegen.errors import CodegenError, Message
 from codegen.ir import Board
 from codegen.program.image import CaseResult, Image, RunRequest, RunResult, StepTrace, Trace
@@ -19,6 +19,10 @@ RUNTIME_ABI = 1
 """CG_RUNTIME_ABI of cg_runtime.h."""
 
 _COUNTER_TOLERANCE = 0.02
+_FLASH = (
+    "Flash firmware.elf of this build: `codegen build` with the same models and flags, then `codegen flash`; "
+    "or `codegen run --flash`"
+)
 
 
 @contextmanager
@@ -33,8 +37,8 @@ def target_session(
 ) -> Generator["Target", None, None]:
     """A target running `image`: QEMU (with `plugin`), or the board on `port`, with it in its flash already.
 
-    Raises CodegenError: E501 no QEMU, E601 port, E602 no answer, E605 QEMU, E606 counter, E607 version, E614
-    no firmware of ours, E615 another build.
+    Raises CodegenError: E501 no QEMU, E601, E634, E639 port, E602 no answer, E605 QEMU, E606 counter, E607
+    version, E614 no firmware of ours, E615 another build.
     """
     if port is None:
         with running(board, image.path, plugin) as qemu:
@@ -44,7 +48,7 @@ def target_session(
         return
     if board.uart is None:
         raise ValueError(f"board {board.name} has no UART: check_can_run refuses it")
-    serial = SerialPort(port, board.uart.baud)
+    serial = reach(board, port, board.uart.baud)
     try:
         link = Link(serial, patience=patience)
         yield Target(link, image, board, runner="serial", progress=progress)
@@ -78,48 +82,14 @@ class Target:
     def identify_again(self) -> Identity:
         """What the target says of itself now; raises CodegenError E602, E607, E614, E621. Inputs that it had
         are forgotten."""
-        with self._told():
-            payload = self._link.identify()
-            version = version_of(payload)
-            if version != VERSION:
-                raise _other_version(f"it speaks version {version:,}, this program {VERSION}")
-            return Identity.parse(payload)
+        return identify(self._link, self._board, self._image.symbols)
 
-    @contextmanager
-    def _told(self) -> Generator[None]:
-        """What a target says that it should not, as errors for people."""
-        try:
-            yield
-        except Broken as broken:
-            raise link_fault(broken.fault, self._image.symbols) from broken
-        except Malformed as error:
-            raise CodegenError(
-                Message(
-                    code="E614",
-                    where=self._board.name,
-                    text=f"what answers is no firmware of codegen, or a broken one: {error}",
-                    help=f"is it the right port? {_flash(self._board)}",
-                )
-            ) from error
+    def _told(self) -> AbstractContextManager[None]:
+        return _told(self._board, self._image.symbols)
 
     def _check_identity(self) -> None:
         found, board = self.identity, self._board
-        if found.abi != RUNTIME_ABI:
-            raise _other_version(f"its runtime is of version {found.abi:,}, this program's {RUNTIME_ABI}")
-        if found.board != board.name:
-            raise _other_version(f"it was built for board {found.board}, not for {board.name}")
-        if found.build_sha256 != self._image.build_sha256:
-            theirs, ours = found.build_sha256[:12], self._image.build_sha256[:12]
-            text = f"another build is on the board: build {theirs}, this one is {ours}"
-            raise CodegenError(
-                Message(
-                    code="E615",
-                    where=board.name,
-                    text=text,
-                    help="models, flags, codegen.toml, compiler and codegen itself make a build. "
-                    f"{_flash(board)}",
-                )
-            )
+        check_build(found, board, self._image.build_sha256)
         if self._runner == "qemu" and board.counter is not None:
             measured = found.calibration_instructions / max(found.calibration_ticks, 1)
             stated = board.counter.instructions_per_tick
@@ -228,14 +198,49 @@ class Target:
         return ticks if self._runner == "serial" else None
 
 
+def identify(link: Link, board: Board, symbols: Mapping[str, tuple[int, int]]) -> Identity:
+    """What the target says of itself; raises CodegenError E602, E607, E614, E621."""
+    with _told(board, symbols):
+        payload = link.identify()
+        version = version_of(payload)
+        if version != VERSION:
+            raise _other_version(f"it speaks version {version:,}, this program {VERSION}")
+        return Identity.parse(payload)
+
+
+def check_build(found: Identity, board: Board, build_sha256: str) -> None:
+    """Raise CodegenError E607, E615 unless it is this build for this board that answers."""
+    if found.abi != RUNTIME_ABI:
+        raise _other_version(f"its runtime is of version {found.abi:,}, this program's {RUNTIME_ABI}")
+    if found.board != board.name:
+        raise _other_version(f"it was built for board {found.board}, not for {board.name}")
+    if found.build_sha256 != build_sha256:
+        theirs, ours = found.build_sha256[:12], build_sha256[:12]
+        text = f"another build is on the board: build {theirs}, this one is {ours}"
+        help_ = f"models, flags, codegen.toml, compiler and codegen itself make a build. {_FLASH}"
+        raise CodegenError(Message(code="E615", where=board.name, text=text, help=help_))
+
+
+@contextmanager
+def _told(board: Board, symbols: Mapping[str, tuple[int, int]]) -> Generator[None]:
+    """What a target says that it should not, as errors for people."""
+    try:
+        yield
+    except Broken as broken:
+        raise link_fault(broken.fault, symbols) from broken
+    except Malformed as error:
+        raise CodegenError(
+            Message(
+                code="E614",
+                where=board.name,
+                text=f"what answers is no firmware of codegen, or a broken one: {error}",
+                help=f"is it the right port? {_FLASH}",
+            )
+        ) from error
+
+
 def _other_version(text: str) -> CodegenError:
     help_ = "build and load the firmware again"
     return CodegenError(
         Message(code="E607", text=f"the firmware does not fit this program: {text}", help=help_)
     )
-
-
-def _flash(board: Board) -> str:
-    """How this build gets onto the board."""
-    tool = f"`{board.flash_tool}` there" if board.flash_tool else "the board's flash tool"
-    return f"Flash firmware.elf of this build: `codegen build` with the same models and flags, then {tool}"

@@ -1,7 +1,10 @@
 """Ports: a serial device or a pyserial URL, and the UART of an emulated board."""
 
+import errno
 import os
 import socket
+import time
+from collections.abc import Callable
 from typing import Any
 
 import serial
@@ -10,20 +13,26 @@ from codegen.errors import CodegenError, Message
 
 _CHUNK_BYTES = 4096
 _WRITE_SECONDS = 10.0
+_POLL_SECONDS = 0.1
+_BUSY = (errno.EBUSY, errno.EAGAIN)
+"""Of opening a device: a terminal has claimed it, or a program holds its lock."""
+
+_PERMISSION = "join the group that owns the device, then log in again: sudo usermod -a -G dialout $USER"
 
 
 class SerialPort:
     """A pyserial port for `link.Link`."""
 
     def __init__(self, url: str, baud: int) -> None:
-        """Open it. Raises CodegenError E601."""
+        """Open it, a device for this program alone. Raises CodegenError E601; E634 if another has it open."""
         self._name = url
+        alone: dict[str, Any] = {} if "://" in url else {"exclusive": True}
         try:
             self._serial: Any = serial.serial_for_url(
-                url, baudrate=baud, timeout=1.0, write_timeout=_WRITE_SECONDS
+                url, baudrate=baud, timeout=1.0, write_timeout=_WRITE_SECONDS, **alone
             )
         except (serial.SerialException, ValueError, OSError) as error:
-            raise self._gone("cannot be opened", error) from error
+            raise _in_use(url, error) or self._gone("cannot be opened", error) from error
         self._is_device = isinstance(self._serial, serial.Serial)
 
     def write(self, data: bytes) -> None:
@@ -56,6 +65,40 @@ class SerialPort:
 
     def _gone(self, what: str, error: Exception) -> CodegenError:
         return _gone(self._name, what, error)
+
+
+def opened(
+    url: str,
+    baud: int,
+    *,
+    seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SerialPort:
+    """The port, as soon as it is there: a board that was just flashed may be gone from USB for a moment, and
+    what looks at every new port (a modem manager) may hold it for another.
+
+    Raises CodegenError: E633 it is not there after so many seconds, E634 another program has it open then.
+    """
+    end = clock() + seconds
+    while True:
+        try:
+            return SerialPort(url, baud)
+        except CodegenError as error:
+            [message] = error.messages
+            if clock() >= end:
+                if message.code != "E601":
+                    raise
+                text = f"the port is not there (waited {seconds:g} s)"
+                help_ = (
+                    "is it the right port? Numbers change when a board is plugged in again: names in "
+                    "/dev/serial/by-id stay. --wait SECONDS waits longer"
+                )
+                reason = message.text.partition(": ")[2]
+                raise CodegenError(
+                    Message(code="E633", where=url, text=f"{text}: {reason}", help=help_)
+                ) from error
+        sleep(_POLL_SECONDS)
 
 
 class SocketPort:
@@ -105,9 +148,20 @@ def _gone(name: str, what: str, error: Exception) -> CodegenError:
             code="E601",
             where=name,
             text=f"the port {what}: {_reason(error)}",
-            help="--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
+            help=_PERMISSION
+            if isinstance(error, OSError) and error.errno == errno.EACCES
+            else "--port takes a device you may read (/dev/ttyACM0) or a pyserial URL (socket://host:port)",
         )
     )
+
+
+def _in_use(name: str, error: Exception) -> CodegenError | None:
+    number = error.errno if isinstance(error, OSError) else None
+    if number not in _BUSY:
+        return None
+    text = "the port is in use: another program has it open"
+    help_ = f"end the terminal, debugger or other codegen that has it; `fuser {name}` says which"
+    return CodegenError(Message(code="E634", where=name, text=text, help=help_))
 
 
 def _reason(error: BaseException) -> str:

@@ -106,7 +106,7 @@ def model_flags(
 
         for row in reversed([row for row in COMMON if row.name not in without]):
             wrapped = option(row)(wrapped)
-        return _CONFIG(wrapped)  # pyright: ignore[reportReturnType]
+        return CONFIG(wrapped)  # pyright: ignore[reportReturnType]
 
     return decorate
 
@@ -127,7 +127,7 @@ def _read_settings(context: click.Context, parameter: click.Parameter, file: Pat
     context.default_map = {**context.obj.defaults}
 
 
-_CONFIG = click.option(
+CONFIG = click.option(
     "--config",
     envvar="CODEGEN_CONFIG",
     type=click.Path(path_type=Path),
@@ -137,15 +137,20 @@ _CONFIG = click.option(
     callback=_read_settings,
     help="Read FILE, not the codegen.toml of this folder or of one above it in the repository.",
 )
+"""Of every verb that takes options from codegen.toml."""
 
 
 def _options(values: dict[str, Any], board_default: str | None) -> Options:
-    board = values.pop("board") or board_default or ""
+    board = values.pop("board", None) or board_default or ""
     # Of codegen.toml, which `main` hands to click.
     found = click.get_current_context().obj or Settings()
-    pools = values.pop("pool")
+    pools = values.pop("pool", ())
     names = GivenNames(words=tuple(values.pop("name")), of_project=_is_of_project("name"))
-    fitting = {row.field: row.value(values.pop(row.name)) for row in COMMON if row.field is not None}
+    fitting = {
+        row.field: row.value(values.pop(row.name))
+        for row in COMMON
+        if row.field is not None and row.name in values
+    }
     interface = Interface(**{each.name: fitting.pop(each.name) for each in fields(Interface)})
     plain: dict[str, Any] = {str(name): value for name, value in fitting.items()}
     return Options(
@@ -159,9 +164,9 @@ def _options(values: dict[str, Any], board_default: str | None) -> Options:
         places=found.places,
         states=found.states,
         constant_rules=found.constant_rules,
-        app_elf=values.pop("app_elf"),
+        app_elf=values.pop("app_elf", None),
         stack_bytes=values.pop("stack", None),
-        dump_ir=values.pop("dump_ir"),
+        dump_ir=values.pop("dump_ir", None),
         **plain,
     )
 

@@ -12,7 +12,7 @@ import click
 from codegen.driver.options import Options
 from codegen.ir.sizes import SIZE_WORDS, size_bytes
 from codegen.program.interface import Interface
-from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Flag, flag_name, flags_of
+from codegen.settings import CODE, OUTPUT, SEARCH, TARGET, Firmware, Flag, flag_name, flags_of
 
 GROUPS = (TARGET, CODE, SEARCH, OUTPUT)
 """Groups of the help, in this order, behind what a verb has for itself."""
@@ -274,7 +274,16 @@ LOCK = row(
     metavar="FILE",
     help="Figures (stack, pools, code, hashes) that the build must have, else exit 4; written if not there.",
 )
-ROWS = {each.name: each for each in (*COMMON, CONCURRENT, PORT, LOCK)}
+FIRMWARE = row(
+    "--firmware",
+    CODE,
+    TEXT,
+    blamed=("E286",),
+    type=click.Choice(get_args(Firmware)),
+    default="test",
+    help="What runs around the model: the test link, or what answers MLPerf Tiny's runner.",
+)
+ROWS = {each.name: each for each in (*COMMON, CONCURRENT, PORT, LOCK, FIRMWARE)}
 """All options that codegen.toml and the environment may set, and --dump-ir, by name."""
 
 

@@ -103,8 +103,9 @@ class _Place:
 class _State:
     """Keys of `[[state]]`."""
 
-    input: Name
-    output: Name
+    input: Name | None = None
+    output: Name | None = None
+    memory: Name | None = None
     model: Name | None = None
 
 
@@ -150,8 +151,18 @@ def _place(row: Row) -> Place:
 
 def declared_states(value: object, file: ProjectFile) -> tuple[StateRule, ...]:
     """The states that `value`, the key `state`, declares; a table with a mistake gives none."""
-    rows = file.rows(value, "state", _State, _HELP)
+    rows = map(_checked_state, file.rows(value, "state", _State, _HELP))
     return tuple(StateRule(who=row.where, **row.values) for row in rows if row.is_sound)
+
+
+def _checked_state(row: Row) -> Row:
+    """A `[[state]]`, with what its keys demand of each other told."""
+    named = [key in row.given for key in ("input", "output")]
+    if any(named) and not all(named):
+        row.complain("", f"{'output' if named[0] else 'input'} is missing")
+    if not any(named) and "memory" not in row.given:
+        row.complain("", "needs input and output, or memory, or all three")
+    return row
 
 
 def constant_rules(value: object, file: ProjectFile) -> tuple[ConstantRule, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from codegen import emit
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.constants.linking import ConstantRule
@@ -11,6 +12,7 @@ from codegen.program.interface import Interface
 from codegen.program.program import Bundle, Program, own_pools, second_core_steps, uses_second_core
 from codegen.program.shortage import DoesNotLink
 from codegen.search import CompressMode, StageMode, report_unused
+from codegen.settings import Firmware
 
 
 def check_interface(bundle: Bundle) -> None:
@@ -45,6 +47,20 @@ def check_interface(bundle: Bundle) -> None:
             )
     _check_second_core(bundle, messages)
     messages.raise_if_any()
+
+
+def check_firmware(firmware: Firmware, bundle: Bundle) -> None:
+    """Raise CodegenError E286 for a firmware that these models cannot have."""
+    refusal = None if firmware == "test" else emit.mlperf_refusal(bundle.programs)
+    if refusal is not None:
+        raise CodegenError(
+            Message(
+                code="E286",
+                where=", ".join(program.name for program in bundle.programs),
+                text=f"--firmware {firmware}: {refusal}",
+                help="leave out --firmware; of a float model --io-types int8 makes an int8 one at its edges",
+            )
+        )
 
 
 def _check_second_core(bundle: Bundle, messages: Messages) -> None:

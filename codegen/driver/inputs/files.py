@@ -6,7 +6,7 @@ What a verb writes never lies over what it reads, and is whole or not there at a
 import errno
 import os
 import tempfile
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -82,6 +82,17 @@ def _replace(place: Path, data: bytes) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~disk.umask()
     disk.write_whole(place, data, mode=mode)
+
+
+def changed_meanwhile(folder: Path, changed: list[Message]) -> Callable[[str, str], None]:
+    """Hears of files of ours that the user changed while they were replaced; tells of them in `changed`."""
+
+    def tell(name: str, aside: str) -> None:
+        text = f"{name} was changed while a build replaced it: the changed file is there as {aside}"
+        help_ = "compare the two, then remove it"
+        changed.append(Message(code="E236", where=str(folder), text=text, help=help_))
+
+    return tell
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -30,6 +30,7 @@ def certificate(program: Program) -> dict[str, object]:
             "lower_bound_bytes": order.lower_bound_bytes,
         },
         "blocks": block_reports(program),
+        "words": [proof_text(program), f"order: {order_text(program.order)}"],
     }
 
 
@@ -148,6 +149,12 @@ def ways_text(program: Program) -> str:
     if repeated:
         parts.append(f"{repeated} steps twice" if repeated > 1 else "one step twice")
     return ", ".join(parts) or "every value whole"
+
+
+def origin(prim: PrimFunc) -> str | None:
+    """What the file calls the result of a step, of a block's last layer; None for what is inserted."""
+    sources = [let.source for let in (prim.let, *reversed(_inner(prim)))]
+    return next((each.tensor_name for each in sources if each is not None and each.tensor_name), None)
 
 
 def _inner(prim: PrimFunc) -> tuple[Let, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from codegen.driver.report.single import staged_report, workspace_bytes
+from codegen.driver.report.single import members_report, staged_report, workspace_bytes
 from codegen.plan.models.joint import heaviest_group
 from codegen.program.program import Bundle, BundlePool, bundle_peak, own_pools
 
@@ -39,7 +39,13 @@ def constants_report(bundle: Bundle) -> dict[str, object]:
         "total_bytes": sum(pool.size_bytes for pool in bundle.constants),
         "merged_bytes": sum(pool.merged_bytes for pool in bundle.constants),
         "pools": [
-            {"name": pool.name, "region": pool.region, "section": pool.section, "size_bytes": pool.size_bytes}
+            {
+                "name": pool.name,
+                "region": pool.region,
+                "section": pool.section,
+                "size_bytes": pool.size_bytes,
+                "members": members_report(pool),
+            }
             for pool in bundle.constants
         ],
         "staged": {program.name: staged_report(program) for program in bundle.programs},
@@ -67,9 +73,16 @@ def joint_plan(bundle: Bundle, documents: Sequence[dict[str, object]]) -> dict[s
             "reordered": False,
             "closed_by": _closed_by(bundle),
             "concurrent": [list(group) for group in bundle.concurrent],
+            "words": [_words(bundle)],
         },
         "pools": pools,
     }
+
+
+def _words(bundle: Bundle) -> str:
+    apart = "; ".join(" and ".join(group) for group in bundle.concurrent)
+    proved = "proved optimal for the plans of the models" if is_proved(bundle) else "not proved optimal"
+    return f"where each model begins in the shared pools: {proved}; at the same time run: {apart or 'none'}"
 
 
 def is_proved(bundle: Bundle) -> bool:

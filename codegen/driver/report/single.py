@@ -1,16 +1,22 @@
 """report.json: what was planned, built and measured. Field names are part of the user interface."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from codegen.driver.report.certificate import certificate
+from codegen.driver.report.buffers import program_buffers
+from codegen.driver.report.certificate import certificate, origin
+from codegen.driver.report.code_sizes import CodeSizes
 from codegen.driver.report.compare import Comparison
+from codegen.driver.report.rounding import rounding_report
 from codegen.driver.report.sections import copies_report, reduction_report
 from codegen.driver.report.size_gaps import sizes_report
 from codegen.ir.ops.user import operator_name
+from codegen.kernels.primfunc import PrimFunc
 from codegen.passes import Reduction
 from codegen.plan.place.access import access_cost, pool_access_cost
+from codegen.program.constants import ConstantPool
 from codegen.program.image import CaseResult, ElfSizes, RunResult, StepTrace
 from codegen.program.problem import Buffer, BufferKind, pool_alignment
 from codegen.program.program import Program, core_of, second_core_steps
@@ -37,21 +43,28 @@ def report(
     measured: Measured | None = None,
     *,
     reduction: Reduction | None = None,
+    called: Sequence[PrimFunc] = (),
 ) -> dict[str, object]:
-    """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's."""
+    """The report document. Without `sizes` it is the `plan` verb's, without `measured` the `build` verb's.
+
+    `called`: the steps as C calls them (`in_smallest_forms`), with `sizes`.
+    """
     document: dict[str, object] = {
         "schema": SCHEMA,
         "model": _model(program, model_macs),
         "board": {"name": program.board.name, "requested": requested, "cpu": program.board.target.cpu},
-        "plan": _plan(program),
+        "plan": _plan(program, requested),
         "device_copies": copies_report(program),
         "constants": _constants(program),
         "reduction": reduction_report(reduction),
+        "rounding": rounding_report(program),
         "sizes": sizes_report(program),
     }
     if sizes is not None:
         document["elf"] = _elf(sizes)
-        document["steps"] = [_step(program, step, measured) for step in range(len(program.steps.prim_funcs))]
+    code = CodeSizes(sizes, called)
+    steps = range(len(program.steps.prim_funcs))
+    document["steps"] = [_step(program, step, code, measured) for step in steps]
     if measured is not None:
         document["run"] = _run(program, measured)
     return document
@@ -82,7 +95,7 @@ def workspace_bytes(program: Program, pool: str) -> int:
     return program.memory.peak_bytes(pool) - max(ends, default=0)
 
 
-def _plan(program: Program) -> dict[str, object]:
+def _plan(program: Program, requested: str | None) -> dict[str, object]:
     problem, plan = program.memory.problem, program.memory.plan
     pools: list[dict[str, object]] = []
     for pool in problem.pools:
@@ -97,6 +110,7 @@ def _plan(program: Program) -> dict[str, object]:
                 "alignment_bytes": pool_alignment(problem, plan, pool.name),
                 "peak_bytes": peak,
                 "size_bytes": peak,
+                "limit_bytes": pool.limit_bytes if requested else None,
                 "workspace_bytes": workspace_bytes(program, pool.name),
                 "lower_bound_bytes": plan.lower_bounds[pool.name],
                 "access_cost": pool_access_cost(problem, plan, pool.name),
@@ -114,6 +128,7 @@ def _plan(program: Program) -> dict[str, object]:
         "core1_steps": list(second_core_steps(program)),
         "certificate": certificate(program),
         "pools": pools,
+        "buffers": program_buffers(program),
     }
 
 
@@ -132,12 +147,26 @@ def _constants(program: Program) -> dict[str, object]:
                 "size_bytes": pool.size_bytes,
                 "unique_bytes": pool.unique_bytes,
                 "access_cost": pool.access_cost,
+                "members": members_report(pool),
             }
             for pool in program.constants.pools
         ],
         "staged": staged_report(program),
         "compressed": compressed_report(program),
     }
+
+
+def members_report(pool: ConstantPool) -> list[dict[str, object]]:
+    """What lies in a constant pool, in order."""
+    return [
+        {
+            "name": member.name,
+            "offset": member.offset,
+            "bytes": member.data.nbytes,
+            "users": list(dict.fromkeys(prim for prim, _ in member.users)),
+        }
+        for member in pool.members
+    ]
 
 
 def compressed_report(program: Program) -> dict[str, object]:
@@ -204,6 +233,10 @@ def _elf(sizes: ElfSizes) -> dict[str, object]:
         "model_code_bytes": sizes.model_code_bytes,
         "stack_bound_bytes": sizes.stack_bound_bytes,
         "core1_stack_bound_bytes": sizes.core1_stack_bound_bytes,
+        "functions": [
+            {"name": each.name, "bytes": each.size_bytes, "stack_bound_bytes": each.stack_bound_bytes}
+            for each in sizes.functions
+        ],
     }
 
 
@@ -214,20 +247,26 @@ def _workspace_bytes(program: Program, name: str) -> int:
     )
 
 
-def _step(program: Program, step: int, run: Measured | None) -> dict[str, object]:
+def _step(program: Program, step: int, code: CodeSizes, run: Measured | None) -> dict[str, object]:
     prim = program.steps.prim_funcs[step]
     trace: tuple[StepTrace, ...] = run.result.trace if run else ()
     measured = next((each for each in trace if each.step == step), None)
     estimate = run.estimate if run else None
+    start, stop = program.steps.times[step]
     return {
         "step": step,
         "op": operator_name(prim.let.call),
         "name": prim.name,
+        "origin": origin(prim),
         "kernel": prim.kernel,
         "core": core_of(prim),
+        "start": start,
+        "stop": stop,
         "macs": prim.macs,
         "workspace_bytes": _workspace_bytes(program, prim.name),
         "constant_bytes": prim.constant_bytes,
+        "code_bytes": code.code_bytes(step),
+        "stack_bound_bytes": code.stack_bound_bytes(step),
         "instructions_predicted": prim.instructions,
         "instructions": measured.instructions if measured else None,
         "cycles": measured.cycles if measured else None,

@@ -25,6 +25,8 @@ PUBLIC_TYPES = {
     DType.INT16: "int16_t",
     DType.INT32: "int32_t",
     DType.INT64: "int64_t",
+    DType.UINT32: "uint32_t",
+    DType.UINT64: "uint64_t",
     DType.FLOAT32: "float",
     DType.BOOL: "uint8_t",
 }
@@ -36,10 +38,12 @@ POOL_TYPES = {
     DType.INT16: "cg_s16",
     DType.INT32: "cg_s32",
     DType.INT64: "void",
+    DType.UINT32: "cg_u32",
+    DType.UINT64: "void",
     DType.FLOAT32: "cg_f32",
     DType.BOOL: "uint8_t",
 }
-"""Types through which kernels reach pool bytes; int64 only ever moves as plain bytes."""
+"""Types through which kernels reach pool bytes; those of 64 bits are passed as plain bytes."""
 
 _ARRAY_TYPES = {
     "i1": "int8_t",

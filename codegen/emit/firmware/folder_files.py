@@ -14,6 +14,7 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from codegen import resources
 from codegen.emit.c.c_text import fill
+from codegen.emit.firmware import mlperf_tiny
 from codegen.emit.values.copies import (
     STAGE_HEADER,
     STAGE_SOURCE,
@@ -25,6 +26,7 @@ from codegen.emit.values.copies import (
 from codegen.emit.values.model_data import CHECK_SOURCE
 from codegen.ir import Board, CacheKind, Region, Runner, SecondCore
 from codegen.program.program import Bundle, Program, uses_second_core
+from codegen.settings import Firmware
 from codegen.targets.families import family_of
 
 GUARD_BYTES = 32
@@ -40,6 +42,11 @@ _PAYLOADS = ((64 << 10, 1024), (16 << 10, 512), (0, 128))
 """(least bytes of data region, payload bytes of a frame)."""
 
 _BENCH = ("context.c", "framing.c", "measure.c", "measure.h", "target.c")
+_MAINS: Mapping[Firmware, Sequence[str]] = {
+    "test": tuple(f"bench/{name}" for name in _BENCH),
+    "mlperf-tiny": ("bench/measure.c", "bench/measure.h", *mlperf_tiny.FILES),
+}
+"""By firmware: what start-up calls, and what that needs."""
 _CORE1 = ("bench/core1.c", "bench/core1.h")
 
 _OWN_TARGETS = ("options", "runtime", "shared", "firmware")
@@ -164,8 +171,11 @@ def payload_bytes(board: Board) -> int:
     return next(payload for least, payload in _PAYLOADS if size >= least)
 
 
-def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, str]:
-    """Path -> text of `firmware/startup.c`, `firmware/link.ld`, `firmware/bench/*`, `firmware/port/*.c`.
+def firmware_files(
+    board: Board, programs: Sequence[Program], firmware: Firmware = "test"
+) -> Mapping[str, str]:
+    """Path -> text of `firmware/startup.c`, `firmware/link.ld`, `firmware/port/*.c`, and of what a `firmware`
+    does: `firmware/bench/*`, or `firmware/mlperf_tiny/*` and the model for it.
 
     Every `.c` file among them is to be compiled. The same for all programs of a board, but for the second
     core, which is started where one has steps on it: models are found through `cg_bench_models`. Raises
@@ -177,8 +187,8 @@ def firmware_files(board: Board, programs: Sequence[Program]) -> Mapping[str, st
     return {
         "firmware/link.ld": fill("board/link.ld.j2", **views),
         "firmware/startup.c": fill("board/startup.c.j2", **views),
-        **{f"firmware/bench/{name}": _runtime(f"bench/{name}") for name in _BENCH},
-        **{f"firmware/{name}": _runtime(name) for name in (*port_files(board), *second)},
+        **{f"firmware/{name}": _runtime(name) for name in (*_MAINS[firmware], *port_files(board), *second)},
+        **({} if firmware == "test" else {mlperf_tiny.MODEL_FILE: mlperf_tiny.mlperf_model(programs[0])}),
     }
 
 

@@ -1,14 +1,14 @@
 """Writing a folder whole or not at all; files of the user's in it are kept."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from codegen import disk
 from codegen.emit.folder.manifest import MANIFEST, edited, others, read_manifest
 from codegen.emit.folder.publishing import (
     Published,
-    Tell,
     Workplace,
     close_workplace,
     lock_path,
@@ -16,8 +16,8 @@ from codegen.emit.folder.publishing import (
     publish,
     recover,
 )
+from codegen.emit.folder.settling import Tell
 from codegen.errors import CodegenError, Message, listed
-from codegen.program.image import Sources
 
 _LISTED = 8
 """Files that a message names at most."""
@@ -26,18 +26,28 @@ _WAIT_SECONDS = 60.0
 """How long other builds may look at a folder; they hold its lock for a moment, not while they compile."""
 
 
+class Files(Protocol):
+    """What a folder is to hold, by path below it, with `/`: texts, and files that are none."""
+
+    @property
+    def files(self) -> Mapping[str, str]: ...  # noqa: D102
+
+    @property
+    def binaries(self) -> Mapping[str, bytes]: ...  # noqa: D102
+
+
 def _unheard(name: str, aside: str) -> None:
     del name, aside
 
 
-def write(sources: Sources, folder: Path) -> None:
+def write(sources: Files, folder: Path) -> None:
     """Write `sources` as the new content of `folder`; see `staged`."""
     with staged(sources, folder):
         pass
 
 
 @contextmanager
-def staged(sources: Sources, folder: Path, tell: Tell = _unheard) -> Generator[Path]:
+def staged(sources: Files, folder: Path, tell: Tell = _unheard) -> Generator[Path]:
     """A hidden folder that holds `sources`; it becomes `folder` when the block ends well.
 
     More files may be added to it inside the block. If the block raises, nothing is left behind and what
@@ -174,12 +184,13 @@ def _unwritable(folder: Path, error: OSError) -> CodegenError:
     )
 
 
-def _fill(staging: Path, sources: Sources) -> None:
+def _fill(staging: Path, sources: Files) -> None:
     for name, text in sources.files.items():
         path = staging / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
     for name, data in sources.binaries.items():
+        (staging / name).parent.mkdir(parents=True, exist_ok=True)
         (staging / name).write_bytes(data)
 
 

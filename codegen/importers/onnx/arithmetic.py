@@ -1,81 +1,119 @@
 """Nodes that compute element by element, reduce or multiply matrices."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from codegen.importers.onnx.layouts import Computed, Known, Value, identity, moved
-from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
 from codegen.ir.ops import (
     Attrs,
-    BatchMatMulAttrs,
     BinaryAttrs,
-    FullyConnectedAttrs,
+    ConvertAttrs,
     LeakyReluAttrs,
     MeanAttrs,
+    PlainAttrs,
     SoftmaxAttrs,
 )
-from codegen.ir.ops.base.operands import broadcast
+from codegen.ir.ops.qlinear.plain import TRUTHS
 
 Translator = Callable[[Site], Value]
 
 
 def unary(op: str) -> Translator:
     """An operator on each element by itself."""
-    return lambda site: _unary(site, op, site.value(0), Attrs())
+    return lambda site: each_element(site, op, site.value(0), Attrs())
 
 
-def _unary(site: Site, op: str, value: Value, attrs: Attrs) -> Value:
+_NONE = Attrs()
+
+
+def each_element(site: Site, op: str, value: Value, attrs: Attrs = _NONE) -> Value:
+    """A float32 operator on each element of a value."""
     site.need_float(value)
     axes = value.axes if isinstance(value, Computed) else identity(len(value.shape))
     return site.steps.step(op, [site.steps.stored(value, axes)], attrs, axes=axes)
 
 
-def _pair(site: Site, op: str, values: list[Value], dtype: DType | None = None) -> Value:
+def pair(site: Site, op: str, values: list[Value], dtype: DType | None = None) -> Value:
+    """An operator on values that broadcast, stored as the largest of them is."""
     attrs = BinaryAttrs() if op in ("ADD", "SUB", "MUL", "DIV") else Attrs()
     args, axes = site.together(values)
     return site.steps.step(op, args, attrs, axes=axes, dtype=dtype)
 
 
-def binary(op: str, of: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None) -> Translator:
-    """An operator on two float32 values that broadcast; `of`: on integers that the file knows (shapes)."""
+_FLOAT_OR_INT32 = ("float32", "int32")
+_ORDERED = (*_FLOAT_OR_INT32, "int64")
+_KERNELS = {
+    **{"ADD": ("add", _FLOAT_OR_INT32), "SUB": ("sub", _FLOAT_OR_INT32), "MUL": ("mul", _FLOAT_OR_INT32)},
+    **{"DIV": ("div", _FLOAT_OR_INT32), "LESS": ("less", _ORDERED), "LESS_EQUAL": ("lessequal", _ORDERED)},
+    "EQUAL": ("equal", (*_ORDERED, "bool")),
+    "MAXIMUM": ("max", (*_ORDERED, "bool")),
+    "MINIMUM": ("min", (*_ORDERED, "bool")),
+}
+"""By operator: the kind of PLAIN_PAIR, and the element types (without scales) of its own kernels."""
+
+
+def calculated(site: Site, op: str, values: list[Value]) -> Value:
+    """One of `_KERNELS` on two values of one element type, whichever it is."""
+    kinds = {value_type(value) for value in values}
+    kind, own = _KERNELS[op]
+    if len(kinds) > 1:
+        raise Refused("E303", f"works on {' and '.join(sorted(kinds))}, which have to be of one type")
+    truth = DType.BOOL if kind in TRUTHS else None
+    return pair(site, op, values, truth) if kinds <= {*own} else plain(site, kind, values)
+
+
+def plain(site: Site, kind: str, values: list[Value]) -> Value:
+    """PLAIN_PAIR of two integers."""
+    args, axes = site.together(values)
+    dtype = DType.BOOL if kind in TRUTHS else None
+    return site.steps.step("PLAIN_PAIR", args, PlainAttrs(kind=kind), axes=axes, dtype=dtype)
+
+
+def convert(site: Site, value: Value, wanted: str, *, bits: bool = False) -> Value:
+    """The value as another element type; `bits`: the same bits, looked at as that."""
+    if wanted == value_type(value):
+        return value
+    if isinstance(value, Known):
+        site.steps.count_known(value.shape)
+        with np.errstate(all="ignore"):
+            return Known(data=value.data.view(wanted) if bits else value.data.astype(wanted))
+    try:
+        dtype = DType(wanted)
+    except ValueError:
+        raise Refused("E301", f"from {value_type(value)} to {wanted} is not supported") from None
+    attrs = ConvertAttrs(bits=bits)
+    return site.steps.step("PLAIN_CONVERT", [value.var], attrs, axes=value.axes, dtype=dtype)
+
+
+def binary(op: str) -> Translator:
+    """An operator on two values that broadcast."""
 
     def translate(site: Site) -> Value:
         first, second = site.value(0), site.value(1)
-        known = _extents(first, second)
-        if of is not None and known is not None:
-            site.steps.count_known(_shape(first, second))
-            return Known(data=np.asarray(of(*known)))
-        site.need_float(first, second)
         if op in ("ADD", "SUB") and _is_bias(site, op, first, second):
             return first
         if op == "ADD" and _is_bias(site, op, second, first):
             return second
-        return _pair(site, op, [first, second])
+        return calculated(site, op, [first, second])
 
     return translate
 
 
-def _shape(first: Value, second: Value) -> tuple[int, ...]:
-    try:
-        return broadcast(first.shape, second.shape)
-    except ValueError as error:
-        raise Refused("E306", str(error)) from error
-
-
-def _extents(first: Value, second: Value) -> tuple[np.ndarray, np.ndarray] | None:
-    """Both as numbers of the file, if they count something (int64); else None."""
-    if isinstance(first, Known) and isinstance(second, Known):
-        both = first.data, second.data
-        return both if all(data.dtype == np.int64 for data in both) else None
-    return None
+def prelu(site: Site) -> Value:
+    """PRelu."""
+    values = [site.value(0), site.value(1)]
+    site.need_float(*values)
+    return pair(site, "PRELU", values)
 
 
 def _is_bias(site: Site, op: str, value: Value, other: Value) -> bool:
     """Whether the sum was taken into the bias of the step that computes `value`."""
-    if not isinstance(other, Known) or not isinstance(value, Computed):
+    if not isinstance(other, Known) or not isinstance(value, Computed) or other.data.dtype != np.float32:
         return False
     position = 0 if site.value(0) is value else 1
     if len(other.shape) > len(value.shape) or not site.is_only_use(position):
@@ -91,17 +129,21 @@ def _is_bias(site: Site, op: str, value: Value, other: Value) -> bool:
 
 
 def several(op: str) -> Translator:
-    """An operator on any number of float32 values, two by two in their order."""
+    """An operator on any number of values, two by two in their order."""
 
     def translate(site: Site) -> Value:
         values = site.all_values()
-        site.need_float(*values)
         found = values[0]
         for value in values[1:]:
-            found = _pair(site, op, [found, value])
+            found = calculated(site, op, [found, value])
         return found
 
     return translate
+
+
+def logical(op: str) -> Translator:
+    """And, Or and Xor of bool."""
+    return lambda site: pair(site, op, [site.value(0), site.value(1)], DType.BOOL)
 
 
 def compare(op: str, *, swapped: bool = False) -> Translator:
@@ -109,9 +151,25 @@ def compare(op: str, *, swapped: bool = False) -> Translator:
 
     def translate(site: Site) -> Value:
         values = [site.value(1), site.value(0)] if swapped else [site.value(0), site.value(1)]
-        return _pair(site, op, values, DType.BOOL)
+        found = _infinite(site, values) if op == "EQUAL" else None
+        return found or calculated(site, op, values)
 
     return translate
+
+
+def _infinite(site: Site, values: list[Value]) -> Value | None:
+    """A comparison with infinity: sums of float32 end at the largest number, what reaches it equals it."""
+    for value, other in (values, reversed(values)):
+        if isinstance(value, Known) and value.data.dtype == np.float32 and value.data.size == 1:
+            number = float(value.data.reshape(-1)[0])
+            if np.isinf(number):
+                largest = Known(
+                    data=np.full(value.shape, np.copysign(np.finfo(np.float32).max, number), np.float32)
+                )
+                return pair(
+                    site, "LESS_EQUAL", [largest, other] if number > 0 else [other, largest], DType.BOOL
+                )
+    return None
 
 
 def where(site: Site) -> Value:
@@ -129,8 +187,8 @@ def logical_not(site: Site) -> Value:
     return site.steps.step("LOGICAL_NOT", [site.steps.stored(value, axes)], Attrs(), axes=axes)
 
 
-def _number(site: Site, number: float, value: Value) -> Known:
-    del site
+def number_like(number: float, value: Value) -> Known:
+    """One float32 number, of as many axes as `value`."""
     return Known(data=np.full((1,) * len(value.shape), number, np.float32))
 
 
@@ -138,7 +196,7 @@ def reciprocal(site: Site) -> Value:
     """Reciprocal: 1 divided by each element."""
     value = site.value(0)
     site.need_float(value)
-    return _pair(site, "DIV", [_number(site, 1.0, value), value])
+    return pair(site, "DIV", [number_like(1.0, value), value])
 
 
 def power(site: Site) -> Value:
@@ -149,37 +207,38 @@ def power(site: Site) -> Value:
     if exponent.ndim > len(value.shape) or number not in (0.5, 1.0, 2.0, 3.0):
         raise Refused("E301", "a power other than 0.5, 1, 2 or 3 is not supported")
     if number == 0.5:
-        return _unary(site, "SQRT", value, Attrs())
+        return each_element(site, "SQRT", value, Attrs())
     found = value
     for _ in range(int(number) - 1):
-        found = _pair(site, "MUL", [found, value])
+        found = pair(site, "MUL", [found, value])
     return found
 
 
 def leaky_relu(site: Site) -> Value:
     """LeakyRelu."""
-    return _unary(site, "LEAKY_RELU", site.value(0), LeakyReluAttrs(alpha=site.real("alpha", 0.01)))
+    return each_element(site, "LEAKY_RELU", site.value(0), LeakyReluAttrs(alpha=site.real("alpha", 0.01)))
 
 
 def elu(site: Site) -> Value:
     """Elu with its usual factor of 1."""
     if site.real("alpha", 1.0) != 1.0:
         raise Refused("E301", "an alpha other than 1 is not supported")
-    return _unary(site, "ELU", site.value(0), Attrs())
+    return each_element(site, "ELU", site.value(0), Attrs())
 
 
 def hard_sigmoid(site: Site) -> Value:
     """HardSigmoid: a line between 0 and 1."""
     value = site.value(0)
     site.need_float(value)
-    line = _pair(site, "MUL", [value, _number(site, site.real("alpha", 0.2), value)])
-    return _bounded(site, _pair(site, "ADD", [line, _number(site, site.real("beta", 0.5), value)]), 0.0, 1.0)
+    line = pair(site, "MUL", [value, number_like(site.real("alpha", 0.2), value)])
+    return _bounded(site, pair(site, "ADD", [line, number_like(site.real("beta", 0.5), value)]), 0.0, 1.0)
 
 
 def clip(site: Site) -> Value:
     """Clip between two numbers, of which each may be left out."""
     value = site.value(0)
-    site.need_float(value)
+    if value_type(value) != "float32":
+        return _clip_integers(site, value)
     bounds: list[float | None] = [None, None]
     for place, name in enumerate(("min", "max")):
         if site.opset < 11:
@@ -194,13 +253,20 @@ def clip(site: Site) -> Value:
     return _bounded(site, value, *bounds)
 
 
+def _clip_integers(site: Site, value: Value) -> Value:
+    for place, op in ((1, "MAXIMUM"), (2, "MINIMUM")):
+        if site.has(place):
+            value = calculated(site, op, [value, site.value(place)])
+    return value
+
+
 def _bounded(site: Site, value: Value, low: float | None, high: float | None) -> Value:
     if low == 0.0 and high in (None, 6.0):
-        return _unary(site, "RELU" if high is None else "RELU6", value, Attrs())
+        return each_element(site, "RELU" if high is None else "RELU6", value, Attrs())
     if low is not None:
-        value = _pair(site, "MAXIMUM", [value, _number(site, low, value)])
+        value = pair(site, "MAXIMUM", [value, number_like(low, value)])
     if high is not None:
-        value = _pair(site, "MINIMUM", [value, _number(site, high, value)])
+        value = pair(site, "MINIMUM", [value, number_like(high, value)])
     return value
 
 
@@ -228,8 +294,9 @@ def reduction(op: str, since: int) -> Translator:
         value, rank = site.value(0), len(site.value(0).shape)
         keep = site.integer("keepdims", 1)
         if site.opset >= since:
+            keeps_all = site.integer("noop_with_empty_axes", 0)
             axes = site.numbers(1, "the list of axes") if site.has(1) else ()
-            if not axes and site.integer("noop_with_empty_axes", 0):
+            if not axes and keeps_all:
                 return value
         else:
             axes = site.integers("axes", ())
@@ -250,9 +317,23 @@ def whole_image(op: str) -> Translator:
     return translate
 
 
+LONG_SUM = 4096
+"""Terms of one float32 sum; beyond that axes are summed one by one, which loses fewer bits."""
+
+_REDUCED = {"SUM": ("int32",), "REDUCE_MAX": ("int32", "bool"), "REDUCE_MIN": ("int32", "bool")}
+"""Element types without a scale that a reduction takes beside float32."""
+
+
 def reduced(site: Site, op: str, value: Value, axes: tuple[int, ...], *, keep: bool) -> Value:
     """A reduction over axes of the model's order; the value stays stored as it is."""
-    site.need_float(value)
+    if not axes and op != "MEAN":
+        return value
+    if value_type(value) not in _REDUCED.get(op, ()):
+        site.need_float(value)
+    if op in ("MEAN", "SUM") and len(axes) > 1 and math.prod(value.shape[axis] for axis in axes) > LONG_SUM:
+        value = reduced(site, op, value, axes[-1:], keep=True)
+        inner = reduced(site, op, value, axes[:-1], keep=True)
+        return inner if keep else site.steps.reshape(inner, _without(inner.shape, axes))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
     there = tuple(sorted(places[axis] for axis in axes))
     found = site.steps.step(
@@ -260,9 +341,11 @@ def reduced(site: Site, op: str, value: Value, axes: tuple[int, ...], *, keep: b
     )
     if keep:
         return found
-    return site.steps.reshape(
-        found, tuple(extent for axis, extent in enumerate(value.shape) if axis not in axes)
-    )
+    return site.steps.reshape(found, _without(value.shape, axes))
+
+
+def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
 
 
 def batch_normalization(site: Site) -> Value:
@@ -289,85 +372,5 @@ def batch_normalization(site: Site) -> Value:
     if last and site.is_only_use(0) and site.steps.scaled(value, row, shift):
         return value
     shape = (1, channels) + (1,) * (len(value.shape) - 2)
-    product = _pair(site, "MUL", [value, Known(data=row.reshape(shape))])
-    return _pair(site, "ADD", [product, Known(data=shift.reshape(shape))])
-
-
-def gemm(site: Site) -> Value:
-    """Gemm: alpha * A * B + beta * C, each matrix transposed if so said."""
-    first, second = site.value(0), site.value(1)
-    site.need_float(first, second)
-    if len(first.shape) != 2 or len(second.shape) != 2:
-        raise Refused("E303", f"multiplies {list(first.shape)} by {list(second.shape)}, needs matrices")
-    alpha, beta = np.float32(site.real("alpha", 1.0)), np.float32(site.real("beta", 1.0))
-    first = _turned(first) if site.integer("transA", 0) else first
-    second = _turned(second) if site.integer("transB", 0) else second
-    addend = site.value(2) if site.has(2) else None
-    if isinstance(second, Known):
-        bias = None
-        if (
-            isinstance(addend, Known)
-            and addend.data.size in (1, second.shape[1])
-            and addend.shape[:-1]
-            in (
-                (),
-                (1,),
-            )
-        ):
-            bias = Known(data=np.broadcast_to(addend.data.reshape(-1) * beta, second.shape[1:]))
-            addend = None
-        found = _by_weights(site, first, second.data * alpha, bias)
-    else:
-        found = _product(site, first, second)
-        if alpha != 1:
-            found = _pair(site, "MUL", [found, _number(site, float(alpha), found)])
-    if addend is None:
-        return found
-    site.need_float(addend)
-    if isinstance(addend, Known):
-        addend = Known(data=addend.data * beta)
-    elif beta != 1:
-        addend = _pair(site, "MUL", [addend, _number(site, float(beta), addend)])
-    return _pair(site, "ADD", [found, addend])
-
-
-def matmul(site: Site) -> Value:
-    """MatMul: by constant weights a fully connected layer, else a product of matrices in batches."""
-    first, second = site.value(0), site.value(1)
-    site.need_float(first, second)
-    if not first.shape or not second.shape:
-        raise Refused("E303", "multiplies a number, which has no axis")
-    steps, rows, columns = site.steps, len(first.shape) == 1, len(second.shape) == 1
-    first = steps.reshape(first, (1, *first.shape)) if rows else first
-    second = steps.reshape(second, (*second.shape, 1)) if columns else second
-    if isinstance(second, Known) and len(second.shape) == 2 and isinstance(first, Computed):
-        found = _by_weights(site, first, second.data, None)
-    else:
-        found = _product(site, first, second)
-    shape = found.shape[:-1] if columns else found.shape
-    if rows:
-        shape = (*shape[:-2], *shape[-1:]) if not columns else shape[:-1]
-    return steps.reshape(found, shape)
-
-
-def _turned(value: Value) -> Value:
-    if isinstance(value, Known):
-        return Known(data=value.data.T)
-    return Computed(var=value.var, axes=(value.axes[1], value.axes[0]))
-
-
-def _by_weights(site: Site, value: Value, weights: np.ndarray, bias: Known | None) -> Value:
-    if value.shape[-1] != weights.shape[0]:
-        raise Refused("E303", f"multiplies {list(value.shape)} by {list(weights.shape)}")
-    steps = site.steps
-    args = [
-        steps.dense(value),
-        steps.constant(weights.T),
-        None if bias is None else steps.constant(bias.data),
-    ]
-    return steps.step("FULLY_CONNECTED", args, FullyConnectedAttrs(keep_num_dims=True))
-
-
-def _product(site: Site, first: Value, second: Value) -> Value:
-    steps = site.steps
-    return steps.step("BATCH_MATMUL", [steps.dense(first), steps.dense(second)], BatchMatMulAttrs())
+    product = pair(site, "MUL", [value, Known(data=row.reshape(shape))])
+    return pair(site, "ADD", [product, Known(data=shift.reshape(shape))])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from codegen.importers.onnx.arithmetic import convert
 from codegen.importers.onnx.layouts import Computed, Known, Value, identity
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
@@ -49,20 +50,35 @@ def shape_of(site: Site) -> Value:
     return Known(data=np.array(shape[start:end], np.int64))
 
 
+_TYPES = {
+    **{1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool"},
+    **{10: "float16", 11: "float64", 12: "uint32", 13: "uint64"},
+}
+"""Element types by ONNX's number."""
+
+
+def size_of(site: Site) -> Value:
+    """Size: the number of elements."""
+    return Known(data=np.array(math.prod(site.value(0).shape), np.int64))
+
+
 def cast(site: Site) -> Value:
-    """Cast of what the file knows; of computed values only where it changes nothing."""
-    value, to = site.value(0), site.integer("to")
+    """Cast."""
+    to = site.integer("to")
     site.integer("saturate", 1)
-    names = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool"}
-    wanted = names.get(to)
-    if wanted == value_type(value):
-        return value
-    if wanted is None or not isinstance(value, Known):
-        text = f"from {value_type(value)} to {wanted or f'type number {to}'} is not supported"
-        raise Refused("E301", text)
-    site.steps.count_known(value.shape)
-    with np.errstate(all="ignore"):
-        return Known(data=value.data.astype(wanted))
+    return convert(site, site.value(0), _TYPES.get(to, f"type number {to}"))
+
+
+def cast_like(site: Site) -> Value:
+    """CastLike: to the type of another value."""
+    site.integer("saturate", 1)
+    return convert(site, site.value(0), value_type(site.value(1)))
+
+
+def bit_cast(site: Site) -> Value:
+    """BitCast: the same bits as another type of their size."""
+    to = site.integer("to")
+    return convert(site, site.value(0), _TYPES.get(to, f"type number {to}"), bits=True)
 
 
 def reshape(site: Site) -> Value:
@@ -135,7 +151,12 @@ def transpose(site: Site) -> Value:
 
 def concat(site: Site) -> Value:
     """Concat along an axis; all parts are stored as the first computed one is."""
-    values = site.all_values()
+    return joined(site, site.all_values())
+
+
+def joined(site: Site, values: list[Value]) -> Value:
+    """Values, one behind the other along the node's axis; those without elements add nothing."""
+    values = [value for value in values if 0 not in value.shape] or values[:1]
     rank = len(values[0].shape)
     if any(len(value.shape) != rank for value in values):
         raise Refused("E303", "joins values of several ranks")
@@ -196,7 +217,7 @@ def _part(site: Site, value: Value, parts: list[slice]) -> Value:
     resolved = [part.indices(extent) for part, extent in zip(parts, value.shape, strict=True)]
     counts = [len(range(*part)) for part in resolved]
     if 0 in counts:
-        raise Refused("E301", f"gives shape {counts}, which has no elements")
+        return Known(data=np.zeros(counts, value_type(value)))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
     order = sorted(range(len(places)), key=lambda axis: places[axis])
     attrs = StridedSliceAttrs(
@@ -277,12 +298,20 @@ def depth_to_space(site: Site) -> Value:
 def space_to_depth(site: Site) -> Value:
     """SpaceToDepth: blocks of pixels become channels."""
     value, block = site.value(0), site.integer("blocksize")
-    if len(value.shape) != 4 or block < 1 or value.shape[2] % block or value.shape[3] % block:
+    mode = site.word("mode", "DCR")
+    if (
+        len(value.shape) != 4
+        or block < 1
+        or value.shape[2] % block
+        or value.shape[3] % block
+        or mode not in ("DCR", "CRD")
+    ):
         raise Refused("E303", f"blocks of {block} do not fit {list(value.shape)}")
     batch, channels, rows, columns = value.shape
     apart = (batch, channels, rows // block, block, columns // block, block)
     shape = (batch, channels * block * block, rows // block, columns // block)
-    return _rearranged(site, value, apart, (0, 3, 5, 1, 2, 4), shape)
+    order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    return _rearranged(site, value, apart, order, shape)
 
 
 def _rearranged(

@@ -2,19 +2,33 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
-from codegen.importers.onnx.layouts import Computed, Known, Steps, Value, identity
-from codegen.importers.onnx.model_file import FileGraph, FileNode, FileValue, read_graph
+from codegen.importers.onnx.folding import folded
+from codegen.importers.onnx.functions import MAX_DEPTH, Inliner, defined, given
+from codegen.importers.onnx.integer import (
+    Group,
+    LeftInFloat,
+    fused,
+    groups_of,
+    other_sign,
+    target_of,
+    with_quantization,
+)
+from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
+from codegen.importers.onnx.model_file import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.node_site import Site
-from codegen.importers.onnx.node_types import QUANTISED, TRANSLATORS
+from codegen.importers.onnx.node_types import REAL, TRANSLATORS
 from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.ir import DType, Function, Module, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
 
 _OPS = "`codegen ops` lists the node types that are imported"
-_INTEGER = "integer networks are imported from .tflite files; export this one in float32"
+_INTEGER = (
+    "quantise with QDQ nodes of int8 or uint8 (onnxruntime's quantize_static), or export the model in float32"
+)
 
 
 def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> Module:
@@ -30,7 +44,10 @@ def import_onnx(data: bytes, file_name: str, extents: Extents = NO_EXTENTS) -> M
     return Module(
         functions={function.name: function},
         constants=translation.steps.constants,
-        metadata={"format": "onnx", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+        metadata={
+            **{"format": "onnx", "sha256": hashlib.sha256(data).hexdigest(), "file": file_name},
+            **translation.notes(),
+        },
     )
 
 
@@ -41,20 +58,32 @@ class _Translation:
         self._graph, self._extents = graph, extents
         self._report = Report(file_name)
         self.steps = Steps()
-        self._values: dict[str, Value | None] = {
+        self._values: dict[str, Value | Stored | None] = {
             name: Known(data=data) for name, data in graph.constants.items()
         }
-        self._uses = Counter(name for node in graph.nodes for name in node.inputs if name)
+        self._uses = Counter(_read(graph.nodes))
         self._uses.update(each.name for each in graph.outputs)
+        groups = groups_of(graph, self._uses)
+        self._groups = {group.last.index: group for group in groups}
+        self._inner = {node.index for group in groups for node in group.inner}
+        self._real_layers: list[str] = []
+        self._inliner, self._opset, self._depth = Inliner(), graph.opset, 0
 
     def run(self) -> Function:
         """The file's function; raises CodegenError with every problem found."""
         params = self._params()
         for node in self._graph.nodes:
-            self._translate(node)
+            if node.index in self._groups:
+                self._translate_group(self._groups[node.index])
+            elif node.index not in self._inner:
+                self._translate(node)
         results = self._results({param.name for param in params})
         self._report.raise_if_any()
         return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
+
+    def notes(self) -> dict[str, str]:
+        """What the report says of the import: layers that are left in float, a line each."""
+        return {"left_in_float": "\n".join(self._real_layers)} if self._real_layers else {}
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
@@ -75,9 +104,13 @@ class _Translation:
             except Refused as refused:
                 where = f'graph input {position} "{printable(value.name)}"'
                 self._report.add(refused.problem, where=where)
-            axes = identity(len(param.type.shape)) if param else ()
-            self._values[value.name] = None if param is None else Computed(var=param, axes=axes)
+            self._values[value.name] = None if param is None else self._input(param)
         return tuple(params)
+
+    def _input(self, param: Var) -> Computed:
+        value = Computed(var=param, axes=identity(len(param.type.shape)))
+        unsigned = param.type.dtype is DType.UINT8 and param.type.quantization is not None
+        return other_sign(self.steps, value) if unsigned else value
 
     def _input_type(self, position: int, value: FileValue) -> TensorType:
         if value.shape is None:
@@ -96,16 +129,43 @@ class _Translation:
         if 0 in shape:
             raise Refused("E303", f"has shape {shape}, which has no elements")
         try:
-            return TensorType(shape=tuple(shape), dtype=DType(value.dtype))
+            kind = TensorType(shape=tuple(shape), dtype=DType(value.dtype))
         except ValueError:
             text = f"is {value.dtype}, supported are float32, int32, int64 and bool"
             raise Refused("E301", text, "export the model with float32 inputs") from None
+        return with_quantization(self._graph, value.name, kind)
+
+    def _translate_group(self, group: Group) -> None:
+        """One integer step; where there is none, the nodes one by one, and the reason for the report."""
+        node, last = group.node, group.last
+        self._is_at(node, printable(last.outputs[0]) if last.outputs else "")
+        try:
+            site, activation = self._site(node), group.activation and self._site(group.activation)
+            if any(name in self._values for each in (*group.inner, last) for name in each.outputs if name):
+                raise LeftInFloat("a value is computed twice")
+            final = self._site(last)
+            target = target_of(final)
+            made = fused(group, site, activation, target, REAL)
+            for each in (site, activation, final):
+                if each is not None:
+                    each.need_no_more()
+            self._values[last.outputs[0]] = made
+        except (LeftInFloat, Refused, AlreadyReported) as reason:
+            if isinstance(reason, LeftInFloat):
+                self._real_layers.append(f"{self.steps.source}: {reason}")
+            for each in (*group.inner, last):
+                self._translate(each)
+
+    def _is_at(self, node: FileNode, tensor: str) -> None:
+        self.steps.source = Source(op_index=node.index, op_name=node.op, tensor_name=tensor)
+
+    def _site(self, node: FileNode) -> Site:
+        return Site(node, self._opset, self._values, self._uses, self.steps)
 
     def _translate(self, node: FileNode) -> None:
         """Translate one node; whatever comes of it, its results are defined for those that follow."""
-        tensor = printable(node.outputs[0]) if node.outputs else ""
-        self.steps.source = Source(op_index=node.index, op_name=node.op, tensor_name=tensor)
-        found: tuple[Value | None, ...] = ()
+        self._is_at(node, printable(node.outputs[0]) if node.outputs else "")
+        found: tuple[Value | Stored | None, ...] = ()
         try:
             found = self._outputs(node)
         except Refused as refused:
@@ -116,13 +176,19 @@ class _Translation:
             if name:
                 self._values[name] = found[position] if position < len(found) else None
 
-    def _outputs(self, node: FileNode) -> tuple[Value, ...]:
-        if _is_missing(node):
-            raise Refused("E301", *self._missing(node))
+    def _outputs(self, node: FileNode) -> tuple[Value | Stored | None, ...]:
         if any(name in self._values for name in node.outputs if name):
             raise Refused("E303", "computes a value that has one already")
-        site = Site(node, self._graph.opset, self._values, self._uses, self.steps)
-        made = TRANSLATORS[node.op](site)
+        site = self._site(node)
+        known = folded(site, is_translated=not _is_missing(node))
+        if known is not None:
+            return known
+        body = self._body(site)
+        if body is not None:
+            return self._inline(node, *body)
+        if _is_missing(node):
+            raise Refused("E301", *self._missing(node))
+        made = TRANSLATORS[_name(node)](site)
         site.need_no_more()
         found = made if isinstance(made, tuple) else (made,)
         for position in range(len(found), len(node.outputs)):
@@ -131,16 +197,46 @@ class _Translation:
         self._share(node, found)
         return found
 
-    def _share(self, node: FileNode, found: tuple[Value, ...]) -> None:
+    def _body(self, site: Site) -> tuple[FileBody, dict[str, str], str] | None:
+        """What a node stands for: a branch, a function of the file or ONNX's own; the names of what it reads,
+        and what it is called in messages."""
+        node = site.node
+        if node.op == "If" and not node.domain:
+            holds = bool(site.known(0, "the condition").all())
+            return site.branch("then_branch" if holds else "else_branch"), {}, "a branch of If"
+        body = self._graph.functions.get((node.domain, node.op))
+        if body is None and _is_missing(node):
+            body = defined(node, self._opset, site.every_value)
+        return None if body is None else (body, given(node, body), f"the function {_name(node)}")
+
+    def _inline(
+        self, node: FileNode, body: FileBody, names: dict[str, str], what: str
+    ) -> tuple[Value | Stored | None, ...]:
+        if self._depth == MAX_DEPTH:
+            raise Refused("E305", f"functions are more than {MAX_DEPTH} deep inside each other")
+        made = self._inliner.inlined(node, body, names, what)
+        self._uses.update(_read(made.nodes))
+        self._values.update({name: Known(data=data) for name, data in made.constants.items()})
+        opset, source, self._opset = self._opset, self.steps.source, made.opset
+        self._depth += 1
+        for each in made.nodes:
+            self._translate(each)
+        self._depth -= 1
+        self._opset, self.steps.source = opset, source
+        found = tuple(self._values.get(name) for name in made.outputs)
+        self._share(node, tuple(each for each in found if each is not None))
+        return found
+
+    def _share(self, node: FileNode, found: tuple[Value | Stored, ...]) -> None:
         """Tell of results that are an input under a second name, while others read the first one."""
         others = [self._values.get(name) for name in node.inputs if self._uses[name] > 1]
         read = {each.var.name for each in others if isinstance(each, Computed)}
         self.steps.share(each for each in found if isinstance(each, Computed) and each.var.name in read)
 
     def _missing(self, node: FileNode) -> tuple[str, str]:
-        name = f"{node.domain}.{node.op}" if node.domain else node.op
-        text = f"node type {name} (opset {self._graph.opset}) is not supported"
-        return text, _INTEGER if node.op in QUANTISED or node.op.startswith("QLinear") else _OPS
+        part = f", a part of {node.within}," if node.within else ""
+        text = f"node type {_name(node)} (opset {self._opset}){part} is not supported"
+        return text, _INTEGER if node.op.startswith("QLinear") else _OPS
 
     def _results(self, taken: set[str]) -> tuple[Var, ...]:
         """Graph outputs in the model's order of axes, each its own value (`taken`: those of the inputs)."""
@@ -167,9 +263,14 @@ class _Translation:
         value = self._values[output.name]
         if value is None:
             raise AlreadyReported
-        if isinstance(value, Known):
+        if isinstance(value, Known) or (isinstance(value, Stored) and isinstance(value.value, Known)):
             advice = "remove this output from the model"
             raise Refused("E301", "does not depend on the model's inputs: it is a constant", advice)
+        if isinstance(value, Stored):
+            value = self.steps.real(value)
+            assert isinstance(value, Computed), "it was no constant"
+        if output.dtype == DType.UINT8.value and value.var.type.dtype is DType.INT8:
+            value = other_sign(self.steps, value)
         self._check_declared(output, value)
         found = self.steps.dense(value)
         assert isinstance(found, Var), "it is computed"
@@ -193,5 +294,19 @@ class _Translation:
             raise Refused("E303", f"{text}{list(value.shape)}")
 
 
+def _read(nodes: Iterable[FileNode]) -> Iterator[str]:
+    """Names that nodes read, those of branches too, each as often as it is read."""
+    for node in nodes:
+        yield from (name for name in node.inputs if name)
+        for value in node.attributes.values():
+            if isinstance(value, FileBody):
+                yield from _read(value.nodes)
+                yield from value.outputs
+
+
+def _name(node: FileNode) -> str:
+    return f"{node.domain}.{node.op}" if node.domain else node.op
+
+
 def _is_missing(node: FileNode) -> bool:
-    return bool(node.domain) or node.op not in TRANSLATORS
+    return _name(node) not in TRANSLATORS

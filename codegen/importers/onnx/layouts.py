@@ -15,9 +15,9 @@ import numpy as np
 from codegen.importers.budget import Budget
 from codegen.importers.limits import MAX_TENSOR_BYTES
 from codegen.importers.reporting import Refused
-from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Source, TensorType, Var
+from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import OPS, Attrs, ReshapeAttrs, TransposeAttrs
+from codegen.ir.ops import Attrs, ReshapeAttrs, TransposeAttrs, find_op
 
 Axes = tuple[int, ...]
 """Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
@@ -56,6 +56,19 @@ class Computed:
 Value = Known | Computed
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """What a DequantizeLinear gives: real numbers of which only the integers are there so far."""
+
+    value: Value
+    """Integers; computed ones are int8, those of uint8 with 128 less."""
+    scale: np.ndarray
+    """float32, one number or one a channel along `axis`."""
+    zero: np.ndarray
+    """Of the integers as `value` holds them, alike."""
+    axis: int
+
+
 def identity(rank: int) -> Axes:
     """Axes stored in the model's order."""
     return tuple(range(rank))
@@ -75,6 +88,7 @@ class Steps:
         self._constants: dict[str, Constant] = {}
         self._by_digest: dict[str, Constant] = {}
         self._moved: dict[tuple[str, Axes], Var] = {}
+        self._real: dict[tuple[str, Axes], Computed] = {}
         self._names: dict[str, int] = {}
         self._shared: set[str] = set()
         self._known_bytes = 0
@@ -96,21 +110,28 @@ class Steps:
         used = {arg.id for let in self.body for arg in let.call.args if isinstance(arg, ConstRef)}
         return {name: constant for name, constant in self._constants.items() if name in used}
 
-    def constant(self, data: np.ndarray) -> ConstRef:
-        """A use of `data`; equal data are one constant. Raises Refused for a type that no kernel reads."""
+    def constant(self, data: np.ndarray, quantization: Quantization | None = None) -> ConstRef:
+        """A use of `data`; equal data of one meaning are one constant. Raises Refused for a type that no
+        kernel reads."""
         try:
             dtype = DType(str(data.dtype))
         except ValueError:
             text = f"a constant is {data.dtype}, supported are {_FLOAT_OR_INT}"
             raise Refused("E301", text, "export the model with float32 or int8 weights") from None
         dense = np.array(data, order="C")
-        digest = hashlib.sha256(f"{dtype.value}{dense.shape}".encode() + dense.tobytes()).hexdigest()
+        digest = hashlib.sha256(
+            f"{dtype.value}{dense.shape}{quantization or ''}".encode() + dense.tobytes()
+        ).hexdigest()
         found = self._by_digest.get(digest)
         if found is None:
-            kind = TensorType(shape=dense.shape, dtype=dtype)
+            kind = TensorType(shape=dense.shape, dtype=dtype, quantization=quantization)
             found = Constant(id=f"c{len(self._constants)}", type=kind, data=dense)
             self._constants[found.id] = self._by_digest[digest] = found
         return ConstRef(id=found.id, type=found.type)
+
+    def meaning(self, arg: Arg, quantization: Quantization) -> Arg:
+        """An argument whose integers mean what `quantization` says: a constant has no meaning of its own."""
+        return self.constant(self._data(arg), quantization) if isinstance(arg, ConstRef) else arg
 
     def stored(self, value: Value, axes: Axes) -> Arg:
         """The value with its axes stored at `axes`; a value that is stored otherwise is moved, once."""
@@ -150,18 +171,25 @@ class Steps:
         *,
         axes: Axes | None = None,
         dtype: DType | None = None,
+        quantization: Quantization | None = None,
     ) -> Value:
         """The result of one step; of constants alone it is computed here.
 
         `axes`: where the axes of the result are, in the model's order unless said; `dtype`: its element type,
-        that of the first argument unless said. Raises Refused E306 where the operator's rule is broken, E305
-        beyond what is ever imported.
+        that of the first argument unless said; `quantization` likewise. Raises Refused E306 where the
+        operator's rule is broken, E305 beyond what is ever imported.
         """
-        op, call = OPS[op_name], Call(op=OPS[op_name], args=tuple(args), attrs=attrs)
+        op = find_op(op_name)
+        assert op is not None, op_name
+        call = Call(op=op, args=tuple(args), attrs=attrs)
         first = next(arg for arg in args if arg is not None)
+        if quantization is None and dtype in (None, first.type.dtype):
+            quantization = first.type.quantization
         try:
             kind = TensorType(
-                shape=op.result_shape(attrs, call.types), dtype=dtype or first.type.dtype, quantization=None
+                shape=op.result_shape(attrs, call.types),
+                dtype=dtype or first.type.dtype,
+                quantization=quantization,
             )
             op.check(attrs, call.types, kind)
         except ValueError as error:
@@ -178,6 +206,23 @@ class Steps:
         self._names[op.short] = count + 1
         self.body.append(let)
         return Computed(var=var, axes=axes)
+
+    def real(self, stored: Stored) -> Value:
+        """The real numbers of integers, once for all who read them."""
+        if isinstance(stored.value, Known):
+            shape = [1] * stored.value.data.ndim
+            if stored.scale.ndim and shape:
+                shape[stored.axis] = stored.scale.size
+            centred = stored.value.data.astype(np.int64) - stored.zero.reshape(shape)
+            return Known(data=centred.astype(np.float32) * stored.scale.reshape(shape))
+        key = stored.value.var.name, stored.value.axes
+        if key not in self._real:
+            found = self.step(
+                "DEQUANTIZE", [stored.value.var], Attrs(), axes=stored.value.axes, dtype=DType.FLOAT32
+            )
+            assert isinstance(found, Computed), "its argument is computed"
+            self._real[key] = found
+        return self._real[key]
 
     def share(self, values: Iterable[Value]) -> None:
         """Values that have a second name from now on: what a step gives must not change for one of them."""

@@ -24,8 +24,15 @@ from codegen.importers.printable_names import printable
 _OLDEST_OPSET = 7
 """Before it broadcasting was an attribute."""
 
-Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | None
-"""The value of a node's attribute; None for a kind that nothing here reads (graphs, lists of texts)."""
+MAX_NESTING = 8
+"""Graphs and functions inside each other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reference:
+    """In a function: the value of the caller's attribute `name`."""
+
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +55,29 @@ class FileNode:
     domain: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: Mapping[str, Attribute]
+    attributes: Mapping[str, "Attribute"]
+    within: str = ""
+    """The function that it is a part of."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileBody:
+    """A function, or a graph inside a node (a branch, what a loop repeats)."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[FileNode, ...]
+    constants: Mapping[str, np.ndarray]
+    opset: int
+    defaults: Mapping[str, "Attribute"]
+    """Of a function: attributes that the caller may leave out."""
+
+
+Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | FileBody | Reference | None
+"""The value of a node's attribute; None for a kind that nothing here reads (lists of texts)."""
+
+Functions = Mapping[tuple[str, str], FileBody]
+"""Functions of a file by domain and name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +90,7 @@ class FileGraph:
     outputs: tuple[FileValue, ...]
     nodes: tuple[FileNode, ...]
     constants: Mapping[str, np.ndarray]
+    functions: Functions
 
 
 def read_graph(data: bytes, file_name: str) -> FileGraph:
@@ -69,7 +99,7 @@ def read_graph(data: bytes, file_name: str) -> FileGraph:
     Raises CodegenError: E313 without the `onnx` package, E302 for what is no such file, E301, E303 or E305
     for a part that cannot be imported.
     """
-    onnx = _package(file_name)
+    onnx = package(file_name)
     try:
         model: Any = onnx.ModelProto.FromString(data)
     except Exception as error:  # The class belongs to protobuf, which has no interface for its name.
@@ -79,8 +109,8 @@ def read_graph(data: bytes, file_name: str) -> FileGraph:
         help_ = "export or download the file again"
         raise CodegenError(Message(code="E302", where=file_name, text=text, help=help_)) from error
     try:
-        return _Reader(onnx).graph(model)
-    except _Unreadable as found:
+        return Reader(onnx).graph(model)
+    except Unreadable as found:
         message = Message(code=found.code, where=file_name, text=str(found), help=found.help)
         raise CodegenError(message) from found
 
@@ -92,7 +122,8 @@ def graph_inputs(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
     )
 
 
-def _package(file_name: str) -> Any:
+def package(file_name: str) -> Any:
+    """The `onnx` package; raises CodegenError E313 without it."""
     try:
         return importlib.import_module("onnx")
     except ImportError as error:
@@ -106,7 +137,7 @@ def _package(file_name: str) -> Any:
         ) from error
 
 
-class _Unreadable(Exception):
+class Unreadable(Exception):
     """Why a file is not read."""
 
     def __init__(self, code: str, text: str, help: str | None = None) -> None:
@@ -114,67 +145,113 @@ class _Unreadable(Exception):
         self.code, self.help = code, help
 
 
-class _Reader:
-    def __init__(self, onnx: Any) -> None:
+class Reader:
+    """Turns messages into records; counts what it has read so far."""
+
+    def __init__(self, onnx: Any, opset: int = 1) -> None:
         self._onnx = onnx
         self._constant_elements = 0
+        self._nodes = 0
+        self._nesting = 0
+        self._opset = opset
 
     def graph(self, model: Any) -> FileGraph:
         """The records of a model."""
         graph = model.graph
-        opset = self._opset(model)
-        _need_few(len(graph.node), MAX_OPERATORS, "nodes")
+        opset = self._opset = self._opset_of(model.opset_import, is_empty=not graph.node)
         _need_few(len(graph.initializer) + len(graph.input) + len(graph.output), MAX_TENSORS, "tensors")
         _need_few(sum(len(node.input) + len(node.output) for node in graph.node), MAX_OPERANDS, "operands")
-        if model.functions:
-            raise _Unreadable(
-                "E301", "functions of the model are not supported", "export with functions inlined"
-            )
         if graph.sparse_initializer:
-            raise _Unreadable(
+            raise Unreadable(
                 "E301", "sparse constants are not supported", "export the model with dense weights"
             )
-        constants: dict[str, np.ndarray] = {}
-        for tensor in graph.initializer:
-            name = _name(tensor.name)
-            if name in constants:
-                raise _Unreadable("E303", f'two constants are called "{printable(name)}"')
-            constants[name] = self._array(tensor)
-        nodes = tuple(self._node(index, node) for index, node in enumerate(graph.node))
+        constants = self._constants(graph.initializer)
+        functions = {(_domain(f.domain), _name(f.name)): self.function(f) for f in model.functions}
         return FileGraph(
             opset=opset,
             inputs=tuple(self._value(each) for each in graph.input if _name(each.name) not in constants),
             outputs=tuple(self._value(each) for each in graph.output),
-            nodes=nodes,
+            nodes=self._body_nodes(graph.node),
             constants=constants,
+            functions=functions,
         )
 
-    def _opset(self, model: Any) -> int:
-        versions = {_name(each.domain): int(each.version) for each in model.opset_import}
+    def function(self, function: Any) -> FileBody:
+        """The record of a function; its opset is the model's where it says none."""
+        versions = {_domain(each.domain): int(each.version) for each in function.opset_import}
+        outer, self._opset = self._opset, versions.get("", self._opset)
+        defaults: dict[str, Attribute] = {_name(each): None for each in function.attribute}
+        defaults.update((_name(each.name), self.attribute(each)) for each in function.attribute_proto)
+        found = FileBody(
+            inputs=_names(function.input),
+            outputs=_names(function.output),
+            nodes=self._body_nodes(function.node),
+            constants={},
+            opset=self._opset,
+            defaults=defaults,
+        )
+        self._opset = outer
+        return found
+
+    def _inner(self, graph: Any) -> FileBody:
+        self._nesting += 1
+        _need_few(self._nesting, MAX_NESTING, "graphs inside each other")
+        found = FileBody(
+            inputs=_names(each.name for each in graph.input),
+            outputs=_names(each.name for each in graph.output),
+            constants=self._constants(graph.initializer),
+            nodes=self._body_nodes(graph.node),
+            opset=self._opset,
+            defaults={},
+        )
+        self._nesting -= 1
+        return found
+
+    def _constants(self, tensors: Any) -> dict[str, np.ndarray]:
+        constants: dict[str, np.ndarray] = {}
+        for tensor in tensors:
+            name = _name(tensor.name)
+            if name in constants:
+                raise Unreadable("E303", f'two constants are called "{printable(name)}"')
+            constants[name] = self._array(tensor)
+        return constants
+
+    def _body_nodes(self, nodes: Any) -> tuple[FileNode, ...]:
+        self._nodes += len(nodes)
+        _need_few(self._nodes, MAX_OPERATORS, "nodes")
+        return tuple(self._node(index, node) for index, node in enumerate(nodes))
+
+    def _opset_of(self, imports: Any, *, is_empty: bool) -> int:
+        versions = {_name(each.domain): int(each.version) for each in imports}
         opset = versions.get("", versions.get("ai.onnx"))
         newest = int(self._onnx.defs.onnx_opset_version())
         if opset is None:
-            if not model.graph.node:
-                raise _Unreadable("E302", "this is not an ONNX file: it has neither a graph nor an opset")
+            if is_empty:
+                raise Unreadable("E302", "this is not an ONNX file: it has neither a graph nor an opset")
             return 1 if not versions else newest
         if not _OLDEST_OPSET <= opset <= newest:
             text = f"the model uses opset {opset}, supported are {_OLDEST_OPSET} to {newest}"
-            raise _Unreadable("E301", text, "export the model with one of these (`opset_version`)")
+            raise Unreadable("E301", text, "export the model with one of these (`opset_version`)")
         return opset
 
     def _node(self, index: int, node: Any) -> FileNode:
         return FileNode(
             index=index,
             op=printable(_name(node.op_type)),
-            domain="" if node.domain == "ai.onnx" else printable(_name(node.domain)),
+            domain=_domain(node.domain),
             inputs=_names(node.input),
             outputs=_names(node.output),
-            attributes={_name(each.name): self._attribute(each) for each in node.attribute},
+            attributes={_name(each.name): self.attribute(each) for each in node.attribute},
         )
 
-    def _attribute(self, attribute: Any) -> Attribute:
+    def attribute(self, attribute: Any) -> Attribute:
+        """The value of an attribute."""
         kinds = self._onnx.AttributeProto
         kind = attribute.type
+        if attribute.ref_attr_name:
+            return Reference(name=_name(attribute.ref_attr_name))
+        if kind == kinds.GRAPH:
+            return self._inner(attribute.g)
         if kind == kinds.INT:
             return int(attribute.i)
         if kind == kinds.FLOAT:
@@ -193,29 +270,29 @@ class _Reader:
         """The data of a constant, looked at only after its declared size was found to be bounded."""
         name, shape = printable(_name(tensor.name)), tuple(int(extent) for extent in tensor.dims)
         if tensor.data_location == self._onnx.TensorProto.EXTERNAL:
-            raise _Unreadable(
+            raise Unreadable(
                 "E301",
                 f'constant "{name}" lies in another file, which is not supported',
                 "save the model as one file (onnx.save with save_as_external_data=False)",
             )
         if len(shape) > MAX_RANK or any(extent < 0 for extent in shape):
-            raise _Unreadable("E303", f'constant "{name}" has shape {list(shape)}')
+            raise Unreadable("E303", f'constant "{name}" has shape {list(shape)}')
         self._constant_elements += math.prod(shape)
         if self._constant_elements > MAX_TENSOR_BYTES:
-            raise _Unreadable("E305", f"constants have more than {MAX_TENSOR_BYTES} elements together")
+            raise Unreadable("E305", f"constants have more than {MAX_TENSOR_BYTES} elements together")
         try:
             found = np.asarray(self._onnx.numpy_helper.to_array(tensor))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             text = f'the data of constant "{name}" do not fit its type and shape {list(shape)}'
-            raise _Unreadable("E303", text) from error
+            raise Unreadable("E303", text) from error
         if found.shape != shape:
-            raise _Unreadable("E303", f'constant "{name}" of shape {list(shape)} holds {list(found.shape)}')
+            raise Unreadable("E303", f'constant "{name}" of shape {list(shape)} holds {list(found.shape)}')
         return found
 
     def _value(self, value: Any) -> FileValue:
         name, kind = _name(value.name), value.type
         if kind.WhichOneof("value") != "tensor_type":
-            raise _Unreadable("E301", f'"{printable(name)}" is no tensor, which is not supported')
+            raise Unreadable("E301", f'"{printable(name)}" is no tensor, which is not supported')
         tensor = kind.tensor_type
         try:
             dtype = str(np.dtype(self._onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
@@ -227,28 +304,32 @@ class _Reader:
             text = (
                 f'"{printable(name)}" has {len(tensor.shape.dim)} dimensions, up to {MAX_RANK} are supported'
             )
-            raise _Unreadable("E305", text)
+            raise Unreadable("E305", text)
         shape = tuple(
             int(each.dim_value) if each.WhichOneof("value") == "dim_value" else -1
             for each in tensor.shape.dim
         )
         if any(extent < -1 for extent in shape):
-            raise _Unreadable("E303", f'"{printable(name)}" has shape {list(shape)}')
+            raise Unreadable("E303", f'"{printable(name)}" has shape {list(shape)}')
         return FileValue(name=name, dtype=dtype, shape=shape)
 
 
 def _need_few(found: int, limit: int, what: str) -> None:
     if found > limit:
-        raise _Unreadable("E305", f"the file has {found} {what}, up to {limit} are imported")
+        raise Unreadable("E305", f"the file has {found} {what}, up to {limit} are imported")
 
 
 def _names(names: Iterable[str | bytes]) -> tuple[str, ...]:
     return tuple(_name(name) for name in names)
 
 
+def _domain(domain: str | bytes) -> str:
+    return "" if domain == "ai.onnx" else printable(_name(domain))
+
+
 def _name(name: str | bytes) -> str:
     """A name of the file; one that is no UTF-8 comes as bytes."""
     name = name if isinstance(name, str) else name.decode(errors="replace")
     if len(name) > MAX_NAME_BYTES:
-        raise _Unreadable("E305", f"a name has {len(name)} characters, up to {MAX_NAME_BYTES} are imported")
+        raise Unreadable("E305", f"a name has {len(name)} characters, up to {MAX_NAME_BYTES} are imported")
     return name

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.importers.limits import MAX_RANK
-from codegen.importers.onnx.layouts import Computed, Known, Steps, Value, identity
-from codegen.importers.onnx.model_file import FileNode
+from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
+from codegen.importers.onnx.model_file import FileBody, FileNode
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Arg, DType
@@ -22,13 +22,21 @@ class Site:
         self,
         node: FileNode,
         opset: int,
-        values: Mapping[str, Value | None],
+        values: Mapping[str, Value | Stored | None],
         uses: Mapping[str, int],
         steps: Steps,
     ) -> None:
         self.node, self.opset, self.steps = node, opset, steps
         self._values, self._uses = values, uses
         self._asked: set[str] = set()
+        self._takes_integers = node.op == "MaxPool"  # the largest of integers
+
+    def reading(self, values: Mapping[int, Value], *, integers: bool = False) -> "Site":
+        """The same node, with other values as its inputs by position, at will int8 where it reads float32."""
+        named = {self.node.inputs[position]: value for position, value in values.items()}
+        site = Site(self.node, self.opset, {**self._values, **named}, self._uses, self.steps)
+        site._asked, site._takes_integers = self._asked, integers
+        return site
 
     @property
     def outputs(self) -> int:
@@ -41,6 +49,11 @@ class Site:
 
     def value(self, position: int) -> Value:
         """Input `position`; AlreadyReported if the node that computes it was refused."""
+        found = self.given(position)
+        return self.steps.real(found) if isinstance(found, Stored) else found
+
+    def given(self, position: int) -> Value | Stored:
+        """The same; integers of a DequantizeLinear stay what they are."""
         if not self.has(position):
             raise Refused("E303", f"input {position} is left out, which this operator does not allow")
         name = self.node.inputs[position]
@@ -58,6 +71,10 @@ class Site:
             raise Refused("E303", "has no inputs")
         return [self.value(position) for position in range(len(self.node.inputs))]
 
+    def every_value(self) -> list[Value | None]:
+        """Every input, None for those that are left out."""
+        return [self.value(index) if self.has(index) else None for index in range(len(self.node.inputs))]
+
     def known(self, position: int, what: str) -> np.ndarray:
         """Input `position` as numbers of the file."""
         found = self.value(position)
@@ -66,6 +83,11 @@ class Site:
         name = printable(self.node.inputs[position])
         reason = f"{what}: computed while the model runs, supported are constants"
         raise Refused("E301", f'"{name}" ({what}) is computed while the model runs', _FIXED, reason=reason)
+
+    def known_data(self, position: int) -> np.ndarray | None:
+        """Input `position` as numbers of the file, None where it is computed."""
+        found = self.given(position)
+        return found.data if isinstance(found, Known) else None
 
     def numbers(self, position: int, what: str) -> tuple[int, ...]:
         """Input `position` as a short list of integers (axes, a shape)."""
@@ -116,10 +138,17 @@ class Site:
         self._asked.add(name)
         return name in self.node.attributes
 
+    def branch(self, name: str) -> FileBody:
+        """The graph in attribute `name`."""
+        found = self._attribute(name, None)
+        if not isinstance(found, FileBody):
+            raise Refused("E303", f"attribute {name} has to be a graph")
+        return found
+
     def array(self, name: str) -> np.ndarray:
         """The numbers in attribute `name`."""
         found = self._attribute(name, None)
-        if found is None or isinstance(found, str):
+        if not isinstance(found, int | float | tuple | np.ndarray):
             raise Refused("E301", f"attribute {name} is of a kind that is not supported")
         data = np.asarray(found)
         wide = {"float64": np.float32, "int64": np.int64}
@@ -152,7 +181,7 @@ class Site:
         """Raise Refused unless all values are float32."""
         for value in values:
             dtype = value_type(value)
-            if dtype != DType.FLOAT32.value:
+            if dtype != DType.FLOAT32.value and not (self._takes_integers and dtype == DType.INT8.value):
                 text = f"works on {dtype}, supported is float32"
                 raise Refused("E301", text, "export the model with float32 values")
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import numpy as np
-
-from codegen.importers.onnx import arithmetic, arranging, spatial
-from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx import arithmetic, arranging, matrices, spatial
+from codegen.importers.onnx.composed import COMPOSED
+from codegen.importers.onnx.integer import NODES
+from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
 
 Translator = Callable[[Site], Value | tuple[Value, ...]]
+NodeTranslator = Callable[[Site], Value | Stored | tuple[Value, ...]]
 
 _UNARY = {
     **{"Abs": "ABS", "Ceil": "CEIL", "Cos": "COS", "Exp": "EXP", "Floor": "FLOOR", "HardSwish": "HARD_SWISH"},
@@ -25,28 +26,30 @@ _UNARY = {
     "Tanh": "TANH",
 }
 
-TRANSLATORS: Mapping[str, Translator] = MappingProxyType(
+REAL: Mapping[str, Translator] = MappingProxyType(
     {
         **{name: arithmetic.unary(op) for name, op in _UNARY.items()},
-        "Add": arithmetic.binary("ADD", np.add),
-        "And": arithmetic.compare("MINIMUM"),
+        "Add": arithmetic.binary("ADD"),
+        "And": arithmetic.logical("MINIMUM"),
         "AveragePool": spatial.average_pool,
         "BatchNormalization": arithmetic.batch_normalization,
         "Cast": arranging.cast,
+        "BitCast": arranging.bit_cast,
+        "CastLike": arranging.cast_like,
         "Clip": arithmetic.clip,
         "Concat": arranging.concat,
         "Constant": arranging.constant,
         "ConstantOfShape": arranging.constant_of_shape,
         "Conv": spatial.conv,
         "DepthToSpace": arranging.depth_to_space,
-        "Div": arithmetic.binary("DIV", np.floor_divide),
+        "Div": arithmetic.binary("DIV"),
         "Dropout": arranging.same,
         "Elu": arithmetic.elu,
         "Equal": arithmetic.compare("EQUAL"),
         "Expand": arranging.expand,
         "Flatten": arranging.flatten,
         "Gather": arranging.gather,
-        "Gemm": arithmetic.gemm,
+        "Gemm": matrices.gemm,
         "GlobalAveragePool": arithmetic.whole_image("MEAN"),
         "GlobalMaxPool": arithmetic.whole_image("REDUCE_MAX"),
         "Greater": arithmetic.compare("LESS", swapped=True),
@@ -56,14 +59,14 @@ TRANSLATORS: Mapping[str, Translator] = MappingProxyType(
         "LeakyRelu": arithmetic.leaky_relu,
         "Less": arithmetic.compare("LESS"),
         "LessOrEqual": arithmetic.compare("LESS_EQUAL"),
-        "MatMul": arithmetic.matmul,
+        "MatMul": matrices.matmul,
         "Max": arithmetic.several("MAXIMUM"),
         "MaxPool": spatial.max_pool,
         "Min": arithmetic.several("MINIMUM"),
-        "Mul": arithmetic.binary("MUL", np.multiply),
+        "Mul": arithmetic.binary("MUL"),
         "Not": arithmetic.logical_not,
-        "Or": arithmetic.compare("MAXIMUM"),
-        "PRelu": arithmetic.binary("PRELU"),
+        "Or": arithmetic.logical("MAXIMUM"),
+        "PRelu": arithmetic.prelu,
         "Pad": arranging.pad,
         "Pow": arithmetic.power,
         "Reciprocal": arithmetic.reciprocal,
@@ -73,24 +76,26 @@ TRANSLATORS: Mapping[str, Translator] = MappingProxyType(
         "ReduceSum": arithmetic.reduction("SUM", 13),
         "Reshape": arranging.reshape,
         "Shape": arranging.shape_of,
+        "Size": arranging.size_of,
         "Slice": arranging.slice_,
         "Softmax": arithmetic.softmax,
         "SpaceToDepth": arranging.space_to_depth,
         "Split": arranging.split,
         "Squeeze": arranging.squeeze,
-        "Sub": arithmetic.binary("SUB", np.subtract),
+        "Sub": arithmetic.binary("SUB"),
         "Sum": arithmetic.several("ADD"),
         "Transpose": arranging.transpose,
         "Unsqueeze": arranging.unsqueeze,
+        "Xor": arithmetic.logical("NOT_EQUAL"),
         "Where": arithmetic.where,
+        **COMPOSED,
     }
 )
 
-QUANTISED = frozenset(
-    {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv"}
-    | {"QLinearMatMul", "QuantizeLinear"}
-)
-"""Those of integer networks, of which none is imported yet."""
+"""Nodes that work on real numbers, on shapes, or on any numbers."""
+
+TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES})
+"""All; those of another domain than ONNX's own have it before their name."""
 
 
 def node_types() -> tuple[str, ...]:

@@ -1,5 +1,9 @@
 """Nodes that slide a window over an image: Conv and pools. Images have two spatial axes."""
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from codegen.importers.onnx.layouts import CHANNELS_LAST, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
@@ -11,7 +15,29 @@ def conv(site: Site) -> Value:
     site.need_float(site.value(0))
     image, weights = _image(site), site.known(1, "the weights")
     bias = site.known(2, "the bias") if site.has(2) else None
-    if weights.ndim != 4:
+    layer = conv_layer(site, image, weights)
+    steps = site.steps
+    args = [
+        steps.stored(image, CHANNELS_LAST),
+        steps.constant(layer.weights),
+        None if bias is None else steps.constant(bias),
+    ]
+    name = "DEPTHWISE_CONV_2D" if isinstance(layer.attrs, DepthwiseConvAttrs) else "CONV_2D"
+    return steps.step(name, args, layer.attrs, axes=CHANNELS_LAST)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ConvLayer:
+    """A convolution as the kernels have it."""
+
+    attrs: ConvAttrs | DepthwiseConvAttrs
+    weights: np.ndarray
+    """[O, H, W, I], of a depthwise one [1, H, W, O]."""
+
+
+def conv_layer(site: Site, image: Value, weights: np.ndarray) -> ConvLayer:
+    """Geometry and weights of a Conv."""
+    if weights.ndim != 4 or len(image.shape) != 4:
         raise Refused("E303", f"weights {list(weights.shape)} do not fit an image of 4 dimensions")
     window = (weights.shape[2], weights.shape[3])
     if site.integers("kernel_shape", window) != window:
@@ -24,17 +50,16 @@ def conv(site: Site) -> Value:
     if group < 1 or weights.shape[1] * group != channels:
         text = f"weights {list(weights.shape)} in {group} groups do not fit {channels} channels"
         raise Refused("E303", text)
-    steps = site.steps
-    args = [steps.stored(image, CHANNELS_LAST), None, None if bias is None else steps.constant(bias)]
     if group == channels and group > 1:
-        args[1] = steps.constant(weights.reshape(outputs, 1, *window)[:, 0].transpose(1, 2, 0)[None])
         attrs = DepthwiseConvAttrs(
             multiplier=outputs // channels, stride=stride, dilation=dilation, padding=padding
         )
-        return steps.step("DEPTHWISE_CONV_2D", args, attrs, axes=CHANNELS_LAST)
-    args[1] = steps.constant(weights.transpose(0, 2, 3, 1))
-    attrs = ConvAttrs(stride=stride, dilation=dilation, padding=padding)
-    return steps.step("CONV_2D", args, attrs, axes=CHANNELS_LAST)
+        taps = weights.reshape(outputs, 1, *window)[:, 0].transpose(1, 2, 0)[None]
+        return ConvLayer(attrs=attrs, weights=taps)
+    return ConvLayer(
+        attrs=ConvAttrs(stride=stride, dilation=dilation, padding=padding),
+        weights=weights.transpose(0, 2, 3, 1),
+    )
 
 
 def max_pool(site: Site) -> Value:
@@ -66,6 +91,15 @@ def average_pool(site: Site) -> Value:
             PoolAttrs(window=attrs.window, stride=attrs.stride),
         )
     return steps.step("AVERAGE_POOL_2D", [arg], attrs, axes=CHANNELS_LAST)
+
+
+def mean_window(site: Site, image: Value) -> tuple[tuple[int, int], DepthwiseConvAttrs]:
+    """Window and geometry of an AveragePool all of whose windows have as many elements."""
+    attrs, own = _pool(site, image)
+    counted = site.integer("count_include_pad", 0)
+    if attrs.padding != Padding2D() and not (counted and own == attrs.padding):
+        raise Refused("E301", "an average of integers over windows of several sizes is not supported")
+    return attrs.window, DepthwiseConvAttrs(stride=attrs.stride, padding=attrs.padding)
 
 
 def _image(site: Site) -> Value:

@@ -27,14 +27,9 @@ _HANDLE_ADVICE = (
     "(docs/configuration.md)"
 )
 
-CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
-    {
-        "CALL": "convert the model as one function",
-        "IF": "convert the model without the branch: one model for each way",
-        "WHILE": "unroll the loop before converting (Keras: LSTM, GRU and RNN with unroll=True)",
-    }
-)
-"""Operators that run other subgraphs, and what to try."""
+_ONE_FUNCTION = "convert the model as one function, with fixed sizes"
+CONTROL_FLOW = ("CALL", "IF", "WHILE")
+"""Operators that run other subgraphs."""
 
 _CUSTOM: Mapping[str, str] = MappingProxyType(
     {
@@ -73,7 +68,7 @@ def unsupported(name: str, custom_name: str, outputs: int) -> tuple[str, str]:
     if custom_name or name == "CUSTOM":
         return _unsupported_custom(custom_name, outputs)
     if name in CONTROL_FLOW:
-        return f"control flow ({name} calls another subgraph) is not supported", CONTROL_FLOW[name]
+        return f"control flow ({name} calls another subgraph) is not supported", _ONE_FUNCTION
     return f"operator {name} is not supported", _kernel(outputs)
 
 

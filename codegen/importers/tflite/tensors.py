@@ -23,9 +23,12 @@ _T = TypeVar("_T")
 _DTYPES = {
     TypeCode.INT4: DType.INT4,
     TypeCode.INT8: DType.INT8,
+    TypeCode.UINT8: DType.UINT8,
     TypeCode.INT16: DType.INT16,
     TypeCode.INT32: DType.INT32,
     TypeCode.INT64: DType.INT64,
+    TypeCode.UINT32: DType.UINT32,
+    TypeCode.UINT64: DType.UINT64,
     TypeCode.FLOAT16: DType.FLOAT16,
     TypeCode.FLOAT32: DType.FLOAT32,
     TypeCode.BOOL: DType.BOOL,
@@ -36,6 +39,10 @@ _TYPE_NAMES = {code: name.lower() for name, code in vars(TypeCode).items() if is
 
 _HANDLES = (TypeCode.RESOURCE, TypeCode.VARIANT)
 _STATIC_TYPES = (DType.INT32, DType.INT64)
+
+
+GIVEN_STATE = ("CIRCULAR_BUFFER",)
+"""Operators whose first result is a variable, their state."""
 
 
 class Tensors:
@@ -53,6 +60,10 @@ class Tensors:
         self._folded: dict[int, np.ndarray] = {}
         self._copied_bytes = 0
         self._is_open = False
+        self._given = {
+            each.outputs[0] for each in model.operators if each.kind in GIVEN_STATE and each.outputs
+        }
+        """Variables that are results too."""
 
     def resize(self, index: int, shape: tuple[int, ...]) -> None:
         """Let a tensor have another shape than the file gives it; its element type stays."""
@@ -90,12 +101,16 @@ class Tensors:
         """Whether the tensor is a constant: the file holds bytes for it, or they were folded."""
         return len(self._bytes(self.tensor(index))) > 0
 
-    def type(self, index: int, *, unsigned: bool = False) -> TensorType:
-        """Type of a tensor that values flow through: at least one element, of a supported type; `unsigned`:
-        uint8 is one of them."""
+    def is_unsigned(self, index: int) -> bool:
+        """Whether the file has uint8 there, which is held as int8 with 128 less."""
+        return self.tensor(index).type_code == TypeCode.UINT8
+
+    def type(self, index: int) -> TensorType:
+        """Type of a tensor that values flow through: at least one element, of a supported type. uint8 is held
+        as int8: elements and zero points are 128 less."""
         found = self._types.get(index)
         if found is None:
-            found = self._types[index] = self._once(index, lambda each: self._checked_type(each, unsigned))
+            found = self._types[index] = self._once(index, self._checked_type)
         return found
 
     def state_type(self, index: int) -> TensorType:
@@ -103,7 +118,7 @@ class Tensors:
         tensor = self.tensor(index)
         if not tensor.variable or self.has_data(index):
             raise _refused(tensor, "E303", "has to be a variable without data, as state is")
-        return self._once(index, lambda each: self._checked_type(each, False, is_state=True))
+        return self._once(index, lambda each: self._checked_type(each, is_state=True))
 
     def constant(self, index: int) -> Constant:
         """The constant with the tensor's bytes; every one is a private copy of the file's, made once."""
@@ -112,10 +127,10 @@ class Tensors:
             found = self._constants[index] = self._once(index, self._checked_constant)
         return found
 
-    def make(self, data: np.ndarray) -> Constant:
-        """A further constant that an operator needs, without a scale."""
+    def make(self, data: np.ndarray, quantization: Quantization | None = None) -> Constant:
+        """A further constant that an operator needs."""
         number = sum(index < 0 for index in self._constants)
-        kind = TensorType(shape=data.shape, dtype=DType(str(data.dtype)))
+        kind = TensorType(shape=data.shape, dtype=DType(str(data.dtype)), quantization=quantization)
         made = Constant(id=f"made{number}", type=kind, data=data)
         self._constants[-1 - number] = made
         return made
@@ -153,8 +168,8 @@ class Tensors:
             )
         return self._model.buffers[tensor.buffer]
 
-    def _checked_type(self, tensor: FileTensor, unsigned: bool, *, is_state: bool = False) -> TensorType:
-        if tensor.variable and not is_state:
+    def _checked_type(self, tensor: FileTensor, *, is_state: bool = False) -> TensorType:
+        if tensor.variable and not (is_state or tensor.index in self._given):
             raise _refused(
                 tensor,
                 "E301",
@@ -164,7 +179,7 @@ class Tensors:
         if tensor.sparse:
             text = "is sparse, which is not supported"
             raise _refused(tensor, "E301", text, "convert it as a dense model")
-        dtype = DType.UINT8 if unsigned and tensor.type_code == TypeCode.UINT8 else _dtype(tensor)
+        dtype = _dtype(tensor)
         if dtype in _CONSTANT_ONLY and not self.has_data(tensor.index):
             raise _unsupported_type(tensor)
         shape = _shape(tensor, is_open=self._is_open)
@@ -174,7 +189,13 @@ class Tensors:
         if size_bytes > MAX_TENSOR_BYTES:
             text = f"of shape {list(shape)} has {size_bytes} bytes, the limit is {MAX_TENSOR_BYTES}"
             raise _refused(tensor, "E305", text)
-        return TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
+        found = TensorType(shape=shape, dtype=dtype, quantization=_quantization(tensor, dtype, shape))
+        if dtype is not DType.UINT8:
+            return found
+        if len(tensor.scales) > 1:
+            text = "is uint8 with a scale by channel, supported is one for the tensor"
+            raise _refused(tensor, "E301", text, advice_for_type("uint8"))
+        return moved(found)
 
     def _checked_constant(self, tensor: FileTensor) -> Constant:
         kind = self.type(tensor.index)
@@ -183,6 +204,8 @@ class Tensors:
         copy = self._copy(stored)
         if kind.dtype is DType.INT4:
             elements = _unpacked(copy, kind.elements)
+        elif self.is_unsigned(tensor.index) and not self.is_folded(tensor.index):
+            elements = (copy ^ SIGN_BIT).view(np.int8)
         else:
             elements = copy.view(kind.dtype.numpy.newbyteorder("<")).astype(kind.dtype.numpy, copy=False)
         data = elements.reshape(kind.shape)
@@ -206,6 +229,26 @@ def _refused(tensor: FileTensor, code: str, text: str, advice: str | None = None
     return Refused(code, f"{tensor} {text}", advice, reason=f"a tensor {text}", subject=str(tensor))
 
 
+SIGN_BIT = np.uint8(0x80)
+"""Turned, it makes of a uint8 the int8 that is 128 less, and back."""
+
+
+def moved(stored: TensorType) -> TensorType:
+    """The int8 type whose elements and zero points are 128 less than those of a uint8 type."""
+    return _with_zero_points(stored, DType.INT8, -128)
+
+
+def as_in_file(held: TensorType) -> TensorType:
+    """The uint8 type that is held as `held`."""
+    return _with_zero_points(held, DType.UINT8, 128)
+
+
+def _with_zero_points(was: TensorType, dtype: DType, more: int) -> TensorType:
+    assert was.quantization is not None, "uint8 without a scale is refused"
+    zeros = tuple(zero + more for zero in was.quantization.zero_points)
+    return replace(was, dtype=dtype, quantization=replace(was.quantization, zero_points=zeros))
+
+
 def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
     """Of a tensor whose `shape` is unknown beside its first extent."""
     text = "only the first extent may be unknown (-1)"
@@ -220,14 +263,15 @@ def unknown_extent(tensor: FileTensor, shape: tuple[int, ...]) -> Refused:
 
 def _dtype(tensor: FileTensor) -> DType:
     dtype = _DTYPES.get(tensor.type_code)
-    if dtype is None:
+    if dtype is None or (dtype is DType.UINT8 and len(tensor.scales) == 0):
         raise _unsupported_type(tensor)
     return dtype
 
 
 def _unsupported_type(tensor: FileTensor) -> Refused:
     name = _TYPE_NAMES.get(tensor.type_code, f"of type number {tensor.type_code}")
-    text = f"is {name}, supported are int8, int16 and float32"
+    without = " without a scale" if name == "uint8" else ""
+    text = f"is {name}{without}, supported are int8, int16 and float32"
     return _refused(tensor, "E301", text, advice_for_type(name))
 
 

@@ -9,16 +9,18 @@ from codegen.importers.budget import Budget
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.printable_names import identifiers
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
+from codegen.importers.tflite.control import Inlined, inlined
+from codegen.importers.tflite.decoded import decoded
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, read
 from codegen.importers.tflite.graph_outputs import graph_output
-from codegen.importers.tflite.held_state import HeldState
+from codegen.importers.tflite.held_state import held_state
 from codegen.importers.tflite.opening import missing_kind, opened
 from codegen.importers.tflite.operators import translators
-from codegen.importers.tflite.operators.recurrent import LSTM
-from codegen.importers.tflite.operators.site import FOLDED, Site, Translated, Values, is_folded, source
-from codegen.importers.tflite.operators.steps import Chain, chain, evaluated, result_shape
+from codegen.importers.tflite.operators.site import FOLDED, Site, Step, Translated, Values, is_folded, source
+from codegen.importers.tflite.operators.steps import Chain, chain, check_types, evaluated, result_shape
 from codegen.importers.tflite.operators.translators import (
     ASSIGN,
+    HOLDERS,
     ONCE,
     READ,
     SPLITTERS,
@@ -28,6 +30,7 @@ from codegen.importers.tflite.operators.translators import (
     is_imported,
 )
 from codegen.importers.tflite.tensors import Tensors, unknown_extent
+from codegen.importers.tflite.unsigned import Edges, need_known
 from codegen.importers.tflite.variables import Variables
 from codegen.ir import Function, Let, Module, StateValue, TensorType, Var
 from codegen.ir.ops import OPS, USER, UserKernel
@@ -44,12 +47,13 @@ def import_tflite(
     Raises CodegenError E302..E306 (see `codegen.importers`): a damaged file at once, otherwise everything
     that is wrong or unsupported together.
     """
-    translation = _Translation(
-        opened(data, file_name, kernels),
-        kernels,
-        lambda subgraph: read(data, file_name, subgraph),
-        extents,
-    )
+
+    def subgraph(number: int) -> FileModel:
+        return decoded(read(data, file_name, number)).model
+
+    flat = decoded(opened(data, file_name, kernels))
+    flat = flat if extents or flat.refusals else inlined(flat.model, subgraph)
+    translation = _Translation(flat, kernels, subgraph, extents)
     function = translation.run()
     return Module(
         functions={function.name: function},
@@ -63,13 +67,14 @@ class _Translation:
 
     def __init__(
         self,
-        model: FileModel,
+        flat: Inlined,
         kernels: Sequence[UserKernel],
         subgraph: Callable[[int], FileModel],
         extents: Extents,
     ) -> None:
         """`subgraph`: any one of the file, by its number."""
-        self._model, self._subgraph = model, subgraph
+        self._model, self._subgraph, self._refusals = flat.model, subgraph, flat.refusals
+        model = flat.model
         self._extents = extents
         self._inputs = frozenset(model.inputs)
         self._kernels = {kernel.op: kernel for kernel in kernels}
@@ -83,6 +88,7 @@ class _Translation:
                 producers.setdefault(index, operator.index)
         self._values = Values(self.tensors, producers)
         self._body: list[Let] = []
+        self._edges = Edges(len(model.operators))
         self._budget = Budget()
         self._variables = Variables(model.operators)
         self._identifiers: Mapping[str, str] = {}
@@ -100,7 +106,7 @@ class _Translation:
         return Function(
             name="main",
             params=(*params, *self._variables.params),
-            body=tuple(self._body),
+            body=self._edges.around(self._body, further),
             results=(*results, *further),
             states=states,
         )
@@ -132,10 +138,14 @@ class _Translation:
         for position, (index, name, origin) in enumerate(zip(inputs, names, origins, strict=False)):
             where = f"graph input {position}"
             kind = self._sized(position, index, self._new_value(index, where))
-            if kind is not None:
+            value = None if kind is None else Var(name=name, type=kind, origin=origin)
+            if value is not None:
                 self._check_extents(position, index, where)
-                params.append(Var(name=name, type=kind, origin=origin))
-            self._values.define(index, params[-1] if kind is not None else None, from_inputs=True)
+                param = value
+                if self.tensors.is_unsigned(index):
+                    param, value = self._edges.input(value)
+                params.append(param)
+            self._values.define(index, value, from_inputs=True)
         return tuple(params)
 
     def _tensor_name(self, index: int) -> str:
@@ -159,7 +169,7 @@ class _Translation:
         if any(axis and (position, axis) not in self._extents for axis in unknown):
             self._report.add(unknown_extent(tensor, tensor.signature).problem, where=where)
 
-    def _new_value(self, index: int, where: str, *, unsigned: bool = False) -> TensorType | None:
+    def _new_value(self, index: int, where: str) -> TensorType | None:
         """Type of a tensor that gets its value here; None if that was reported as impossible."""
         try:
             tensor = self.tensors.tensor(index)
@@ -167,7 +177,7 @@ class _Translation:
                 raise Refused("E303", f"{tensor} gets a value twice")
             if self.tensors.has_data(index):
                 raise Refused("E303", f"{tensor} is computed, yet the file holds data for it")
-            kind = self.tensors.type(index, unsigned=unsigned)
+            kind = self.tensors.type(index)
             self._budget.value(kind)
             return kind
         except Refused as refused:
@@ -185,35 +195,34 @@ class _Translation:
         folded = self._is_folded(operator)
         known = folded or self._is_known(operator)
         if not known:
-            kind = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
-            self._report.add(kind, where=str(origin), missing=True)
+            missing = missing_kind(operator.name, operator.custom_name, outputs=len(operator.outputs))
+            self._report.add(self._refusals.get(operator.index, missing), where=str(origin), missing=True)
         elif operator.kind in {*TRANSLATORS, *(FOLDED if folded else ())} and len(operator.outputs) != 1:
             text = f"has {len(operator.outputs)} outputs, needs 1"
             self._report.add(Problem(code="E303", text=text), where=str(origin))
             known = False
         kinds = [
-            None
-            if not known and self._is_handle(index)
-            else self._new_value(index, str(origin), unsigned=operator.name == "QUANTIZE")
+            None if not known and self._is_handle(index) else self._new_value(index, str(origin))
             for index in operator.outputs
         ]
         site = Site(operator, self._values, self._report, kinds)
-        if operator.name == LSTM and known:
-            self._on_lstm(site, kinds)
+        if operator.kind in HOLDERS and known:
+            self._on_holder(site, kinds)
             return
         if known and folded and self._fold(site):
             return
         chains = self._translated(site) if known and not folded else None
         self._define(operator, kinds, chains)
 
-    def _on_lstm(self, site: Site, kinds: list[TensorType | None]) -> None:
-        """Translate an operator that keeps its state in variable tensors of its own."""
+    def _on_holder(self, site: Site, kinds: list[TensorType | None]) -> None:
+        """Translate an operator that keeps state of its own."""
         chains: list[Chain] | None = None
+        done: dict[Step, Var] = {}
         try:
-            held = HeldState(site.operator, self._values, self._variables, self._identifiers)
-            chains = self._translated(site, held.translate)
+            held = held_state(site.operator, self._values, self._variables, self._identifiers)
+            chains = self._translated(site, held.translate, done)
             if chains:
-                chains.append(held.kept(chains[0]))
+                chains.extend(held.kept(chains, done))
         except Refused as refused:
             site.refuse(refused.problem)
         except AlreadyReported:
@@ -274,6 +283,7 @@ class _Translation:
 
     def _numbers(self, site: Site) -> list[np.ndarray]:
         """The results of an operator whose arguments are known."""
+        need_known(site.operator, self.tensors)
         if site.operator.name in FOLDED:
             return [FOLDED[site.operator.name](site)]
         chains = self._translated(site)
@@ -303,25 +313,25 @@ class _Translation:
             self._values.define(index, chains[position][-1].var if chains else value, from_inputs=from_inputs)
 
     def _translated(
-        self, site: Site, translate: Callable[[Site], Translated] | None = None
+        self,
+        site: Site,
+        translate: Callable[[Site], tuple[Translated, ...]] | None = None,
+        done: dict[Step, Var] | None = None,
     ) -> list[Chain] | None:
-        """The operator's steps for each output; None if it was refused (and that reported)."""
+        """The operator's steps for each output, and in `done` what they have computed; None if it was
+        refused (and that reported)."""
+        done = {} if done is None else done
         try:
-            found = self._parts(site) if translate is None else (translate(site),)
+            need_known(site.operator, self.tensors)
+            found = (self._parts if translate is None else translate)(site)
             results = self._resized(site, found)
-            chains = [self._chain(site, i, part, results[i]) for i, part in enumerate(found)]
+            chains = [self._chain(site, i, part, results[i], done) for i, part in enumerate(found)]
         except Refused as refused:
             site.refuse(refused.problem)
             return None
         except AlreadyReported:
             return None
-        for made in chains:
-            for let in made:
-                try:
-                    let.call.op.check(let.call.attrs, let.call.types, let.var.type)
-                except ValueError as error:
-                    site.complain("E306", str(error))
-                    break
+        check_types(site, chains)
         if site.complained:
             return None
         return chains if site.depends_on_inputs else self._foldable(site, chains)
@@ -357,10 +367,13 @@ class _Translation:
         assert kernel is not None, "asked for known operators only"
         return (translators.call(site, kernel),)
 
-    def _chain(self, site: Site, position: int, found: Translated, result: TensorType) -> Chain:
+    def _chain(
+        self, site: Site, position: int, found: Translated, result: TensorType, done: dict[Step, Var]
+    ) -> Chain:
         """The steps of output `position`; values between them count for the budget too."""
         origin = source(site.operator, self.tensors, position)
-        made = chain(found, result, origin, f"_{position}" if site.operator.name in SPLITTERS else "")
+        ending = f"_{position}" if len(site.operator.outputs) > 1 or site.operator.kind in SPLITTERS else ""
+        made = chain(found, result, origin, ending, done)
         for let in made[:-1]:
             self._budget.value(let.var.type)
         return made
@@ -375,7 +388,8 @@ class _Translation:
         for position, index in enumerate(outputs):
             try:
                 places = position, firsts.setdefault(index, position)
-                results.append(graph_output(self._values, self._report, self._inputs, index, places))
+                value = graph_output(self._values, self._report, self._inputs, index, places)
+                results.append(self._edges.output(value) if self.tensors.is_unsigned(index) else value)
             except Refused as refused:
                 self._report.add(refused.problem, where=f"graph output {position}")
             except AlreadyReported:

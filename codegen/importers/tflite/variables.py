@@ -15,9 +15,9 @@ from tflite.VarHandleOptions import VarHandleOptions
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.file.reader import FileModel, FileOperator
-from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import options_of
-from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE
+from codegen.importers.tflite.operators.streaming import MAX_STATES, STREAMING
+from codegen.importers.tflite.operators.translators import ASSIGN, HANDLE, HOLDERS
 from codegen.importers.tflite.tensors import Tensors
 from codegen.ir import Arg, Constant, ConstRef, StateValue, TensorType, Var
 
@@ -70,7 +70,12 @@ class Variables:
         self._now: dict[str, Var | None] = {}
         self._starts: dict[str, bytes] = {}
         """First bytes of what operators hold themselves."""
-        self._held = {each.index: f"state{each.index}" for each in operators if each.name == LSTM}
+        self._held = {
+            (each.index, number): f"state{each.index}{'' if number == 0 else f'_{number}'}"
+            for each in operators
+            if each.kind in HOLDERS
+            for number in range(MAX_STATES if each.kind in STREAMING else 1)
+        }
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,17 +121,22 @@ class Variables:
         self._now[name] = held
 
     def hold(
-        self, operator: FileOperator, type_: TensorType, first: bytes, identifier: Mapping[str, str]
+        self,
+        operator: FileOperator,
+        type_: TensorType,
+        first: bytes,
+        identifier: Mapping[str, str],
+        number: int = 0,
     ) -> Var:
-        """The state of an operator that has its own, as it is before."""
-        name = self._held[operator.index]
+        """State `number` of an operator that has its own, as it is before."""
+        name = self._held[operator.index, number]
         self._now[name], self._starts[name] = None, first
         self._params[name] = Var(name=identifier[name], type=type_, origin=name)
         return self._params[name]
 
-    def keep(self, operator: FileOperator, value: Var) -> None:
-        """The state of such an operator is `value` from now on."""
-        self._now[self._held[operator.index]] = value
+    def keep(self, operator: FileOperator, value: Var, number: int = 0) -> None:
+        """State `number` of such an operator is `value` from now on."""
+        self._now[self._held[operator.index, number]] = value
 
     def _name(self, operator: FileOperator, inputs: int, outputs: int) -> str:
         if (len(operator.inputs), len(operator.outputs)) != (inputs, outputs):

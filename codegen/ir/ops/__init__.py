@@ -22,24 +22,42 @@ from codegen.ir.ops.base.attrs import (
     BroadcastToAttrs,
     ConcatAttrs,
     ConvAttrs,
+    CumsumAttrs,
     DepthwiseConvAttrs,
+    EnergyAttrs,
+    FftAttrs,
+    FilterBankAttrs,
     FullyConnectedAttrs,
     GatherAttrs,
+    GeluAttrs,
     LeakyReluAttrs,
+    LogAttrs,
     LstmAttrs,
     MeanAttrs,
+    NoiseAttrs,
+    OverlapAttrs,
     PadAttrs,
     PoolAttrs,
     ReshapeAttrs,
     ResizeAttrs,
+    ShiftAttrs,
     SoftmaxAttrs,
     StridedSliceAttrs,
     TransposeAttrs,
-    WindowAttrs,
 )
+from codegen.ir.ops.hybrid import OPERATORS as HYBRID
+from codegen.ir.ops.hybrid import HybridRowsAttrs
 from codegen.ir.ops.inserted import DEVICE_COPY, SHIFT
 from codegen.ir.ops.nonlinear import Pointwise
-from codegen.ir.ops.recurrent import LSTM
+from codegen.ir.ops.qlinear import OPERATORS as QLINEAR
+from codegen.ir.ops.qlinear import (
+    ConvertAttrs,
+    PlainAttrs,
+    QLinearConvAttrs,
+    QLinearDepthwiseAttrs,
+    QLinearRowsAttrs,
+)
+from codegen.ir.ops.recurrent import LSTM, SVDF_STEPS
 from codegen.ir.ops.user import User, UserAttrs, UserKernel
 
 _FAMILIES = (convolution, pooling, elementwise, pairwise, layout, nonlinear, functions, reducing, signal)
@@ -54,16 +72,21 @@ USER = User()
 """Not one of them: what it computes is known to a function of the user's alone."""
 
 
+_UNLISTED = (USER, SHIFT, LSTM, *SVDF_STEPS, DEVICE_COPY, *QLINEAR, *HYBRID, *signal.PARTS)
+
+
 def find_op(name: str) -> Op | None:
     """The operator `name` of the IR's text form: one of `OPS`, or one that has state or no reference."""
-    return next((op for op in (USER, SHIFT, LSTM, DEVICE_COPY) if op.name == name), OPS.get(name))
+    return OPS.get(name) or next((op for op in _UNLISTED if op.name == name), None)
 
 
 __all__ = [
     "DEVICE_COPY",
+    "HYBRID",
     "LSTM",
     "OPS",
     "POINTWISE",
+    "QLINEAR",
     "SHIFT",
     "USER",
     "Activation",
@@ -74,24 +97,38 @@ __all__ = [
     "BroadcastToAttrs",
     "ConcatAttrs",
     "ConvAttrs",
+    "ConvertAttrs",
+    "CumsumAttrs",
     "DepthwiseConvAttrs",
+    "EnergyAttrs",
+    "FftAttrs",
+    "FilterBankAttrs",
     "FullyConnectedAttrs",
     "GatherAttrs",
+    "GeluAttrs",
+    "HybridRowsAttrs",
     "LeakyReluAttrs",
+    "LogAttrs",
     "LstmAttrs",
     "MeanAttrs",
+    "NoiseAttrs",
     "Op",
+    "OverlapAttrs",
     "PadAttrs",
     "Padding2D",
+    "PlainAttrs",
     "Pointwise",
     "PoolAttrs",
+    "QLinearConvAttrs",
+    "QLinearDepthwiseAttrs",
+    "QLinearRowsAttrs",
     "ReshapeAttrs",
     "ResizeAttrs",
+    "ShiftAttrs",
     "SoftmaxAttrs",
     "StridedSliceAttrs",
     "TransposeAttrs",
     "UserAttrs",
     "UserKernel",
-    "WindowAttrs",
     "find_op",
 ]

@@ -105,7 +105,7 @@ def fully_connected_sums(image: Reals, weights: Reals) -> Reals:
 
 
 def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
-    """Image less its zero point (so that padding with 0 is padding with the zero point), and weights.
+    """Image less its zero point (so that padding with 0 is padding with the zero point), weights less theirs.
 
     Both float64 if they are integers, so that sums are exact, else float32.
     """
@@ -113,7 +113,13 @@ def _operands(values: Arrays, args: Types) -> tuple[Reals, Reals]:
     type_ = operand(args, 0, "image")
     if type_.dtype is DType.FLOAT32:
         return image, weights
-    return image.astype(np.float64) - type_.zero_point, weights.astype(np.float64)
+    centred = weights.astype(np.float64) - weight_zero_point(operand(args, 1, "weights"))
+    return image.astype(np.float64) - type_.zero_point, centred
+
+
+def weight_zero_point(weights: TensorType) -> int:
+    """The zero point of weights; those with a scale by channel have none."""
+    return 0 if weights.quantization is None else weights.quantization.zero_points[0]
 
 
 def _add_products(total: Reals, rows: Reals, weights: Reals) -> None:
@@ -189,7 +195,7 @@ def _check_weighted(
     if image.dtype is not DType.FLOAT32:
         need_quantized(image, "image")
         need_quantized(result, "result")
-        scales = _checked_scales(weights, channels, axis)
+        scales = checked_scales(weights, channels, axis, may_be_asymmetric=image.dtype is DType.INT8)
         _, shifts = multipliers(image.scale, scales, result.scale)
         if has_wide_accumulator(args):
             need_wide_shifts(shifts)
@@ -211,7 +217,10 @@ _BIAS_TYPES = {
 """Element types of a bias, by that of the image."""
 
 
-def _checked_scales(weights: TensorType, channels: int, axis: int) -> tuple[float, ...]:
+def checked_scales(
+    weights: TensorType, channels: int, axis: int, *, may_be_asymmetric: bool = False
+) -> tuple[float, ...]:
+    """Scales of weights, one or one a channel, along `axis`; raises ValueError for others."""
     quantization = weights.quantization
     if quantization is None:
         raise ValueError(f"the weights are {weights.dtype.value} without a scale")
@@ -219,7 +228,8 @@ def _checked_scales(weights: TensorType, channels: int, axis: int) -> tuple[floa
         raise ValueError(f"the weights have {len(quantization.scales)} scales for {channels} output channels")
     if len(quantization.scales) > 1 and quantization.axis != axis:
         raise ValueError(f"the weights are quantised along axis {quantization.axis}, supported is {axis}")
-    if any(quantization.zero_points):
+    may_be_asymmetric &= weights.dtype is DType.INT8 and len(quantization.scales) == 1
+    if any(quantization.zero_points) and not may_be_asymmetric:
         raise ValueError(f"{weights.dtype.value} weights have a zero point other than 0")
     return quantization.scales
 

@@ -1,4 +1,4 @@
-"""Operators on two arguments, element by element with broadcasting: ADD, SUB, MUL."""
+"""Operators element by element: ADD, SUB, MUL of two arguments with broadcasting; ADD_N; CAST of one."""
 
 from abc import abstractmethod
 
@@ -6,12 +6,14 @@ import numpy as np
 
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
 from codegen.ir.ops.base.attrs import BinaryAttrs
-from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier
+from codegen.ir.ops.base.fixed_point import Integers, multiply_by_quantized_multiplier, wrap_int32
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,
     need_count,
+    need_dtype,
     need_elements,
+    need_one_type,
     need_quantized_or_float,
     operand,
     present,
@@ -23,6 +25,7 @@ from codegen.ir.ops.base.parameters import (
     clip_int32,
     float_activation_range,
     mul_multiplier,
+    running_sum_multiplier,
     sub_params,
 )
 from codegen.ir.types import DType, TensorType
@@ -169,5 +172,93 @@ class Mul(_Binary):
         return mul(narrow(attrs, BinaryAttrs), values, args, result)
 
 
-OPERATORS: tuple[Op, ...] = (Add(), Sub(), Mul())
+CASTS: tuple[tuple[DType, DType], ...] = (
+    (DType.INT16, DType.INT32),
+    (DType.INT32, DType.INT8),
+)
+"""What CAST has a kernel for, in order (those of `layout.SAME_BITS` need none)."""
+
+
+class Cast(Op):
+    """CAST: the same numbers as another element type; what an integer has no room for is cut off."""
+
+    name = "CAST"
+    short = "cast"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The argument's."""
+        narrow(attrs, Attrs)
+        need_count(args, 1, 1)
+        return operand(args, 0, "argument").shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """One of `CASTS`; no quantisation counts."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        argument = operand(args, 0, "argument")
+        if (argument.dtype, result.dtype) not in CASTS:
+            known = ", ".join(f"{one.value} to {other.value}" for one, other in CASTS)
+            pair = f"{argument.dtype.value} to {result.dtype.value}"
+            raise ValueError(f"casts {pair}, supported are {known}; signed to unsigned of 32 and 64 bits")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: kernels/cast.cc, a static_cast of each."""
+        del attrs, args
+        return present(values, 0, "argument").astype(result.dtype.numpy)
+
+
+class AddN(Op):
+    """ADD_N of values of one shape. int8: TFLite begins each sum with minus the zero point once too often."""
+
+    name = "ADD_N"
+    short = "addn"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """That of all arguments."""
+        narrow(attrs, Attrs)
+        shapes = {operand(args, index, "argument").shape for index in range(len(args))}
+        if len(args) < 2 or len(shapes) != 1:
+            raise ValueError(f"adds {len(args)} tensors of {len(shapes)} shapes, needs two or more of one")
+        return shapes.pop()
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 of one quantisation, float32, or int32 without a scale."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        first = operand(args, 0, "argument")
+        if result.dtype is DType.INT32:
+            for index in range(len(args)):
+                need_dtype(operand(args, index, "argument"), f"argument {index}", DType.INT32)
+            return
+        named = [(f"argument {index}", operand(args, index, "argument")) for index in range(len(args))]
+        need_one_type([*named, ("result", result)], DType.INT8)
+        if result.dtype is not DType.FLOAT32:
+            if len({(each.scale, each.zero_point) for _, each in named}) != 1:
+                raise ValueError("the arguments must be quantised alike")
+            running_sum_multiplier(first, result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::AddN."""
+        del attrs
+        given = [present(values, index, "argument") for index in range(len(values))]
+        if result.dtype is DType.FLOAT32:
+            total = np.zeros(result.shape, np.float32)
+            for each in given:
+                total += each
+            return total
+        summed = np.stack(given).astype(np.int64).sum(axis=0)
+        if result.dtype is DType.INT32:
+            return wrap_int32(summed).astype(np.int32)
+        argument = operand(args, 0, "argument")
+        return running_sum(summed - (len(given) + 1) * argument.zero_point, argument, result)
+
+
+def running_sum(sums: Integers, argument: TensorType, result: TensorType) -> np.ndarray:
+    """The int8 results of sums without zero points; 32 bits hold sums of 4095, larger ones wrap."""
+    multiplier, shift = running_sum_multiplier(argument, result)
+    scaled = multiply_by_quantized_multiplier(wrap_int32(sums << 19), multiplier, shift)
+    return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(np.int8)
+
+
+OPERATORS: tuple[Op, ...] = (Add(), Sub(), Mul(), AddN(), Cast())
 """All of this family."""

@@ -4,6 +4,7 @@ float32 is evaluated in double where TFLite calls the C library, else operation 
 where there are, as TFLite's integer kernels do.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -11,16 +12,16 @@ from functools import cache
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import GeluAttrs
 from codegen.ir.ops.base.fixed_point import (
     INT32_MAX,
-    doubling_high_mul,
+    inverse_root,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_power,
-    saturating_shift_left,
 )
-from codegen.ir.ops.base.operands import operand, present
-from codegen.ir.ops.base.parameters import lookup_table, relu_multiplier
+from codegen.ir.ops.base.operands import narrow, operand, present
+from codegen.ir.ops.base.parameters import lookup_table, relu_multiplier, tanh_float
 from codegen.ir.ops.nonlinear import Pointwise
 from codegen.ir.types import DType, TensorType
 
@@ -120,26 +121,10 @@ def _inverse_roots() -> np.ndarray:
     """1 / sqrt(size) for sizes from 1 to 255, in units of 2^-_SHIFT; 0 for size 0."""
     found = np.zeros(256, np.int64)
     for size in range(1, 256):
-        inverse, power = _inverse_root(size)
+        inverse, power = inverse_root(size)
         found[size] = multiply_by_quantized_multiplier(1, inverse, power + _SHIFT)
     found.setflags(write=False)
     return found
-
-
-def _inverse_root(size: int) -> tuple[int, int]:
-    """1 / sqrt(size) as (multiplier, shift), size from 1 to 255: five steps of Newton's method, three integer
-    bits. Source: GetInvSqrtQuantizedMultiplierExp."""
-    if size == 1:
-        return INT32_MAX, 0
-    pairs = (32 - size.bit_length() - 1) // 2 - 1
-    number = np.int64(size << (2 * pairs)) >> 1
-    half = rounding_divide_by_power(number, 1)
-    x = np.int64(1 << 28)
-    for _ in range(5):
-        cube = saturating_shift_left(doubling_high_mul(doubling_high_mul(x, x), x), 6)
-        step = doubling_high_mul((1 << 28) + (1 << 27), x) - doubling_high_mul(half, cube)
-        x = saturating_shift_left(step, 3)
-    return int(doubling_high_mul(x, 1518500250)), pairs - 11
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,6 +188,32 @@ def _high_mul_16(values: np.ndarray, multiplier: int) -> np.ndarray:
     return np.minimum(np.sign(nudged) * (np.abs(nudged) >> 15), 32767)
 
 
+class Gelu(Pointwise):
+    """GELU: x times the share of a normal distribution below x."""
+
+    name = "GELU"
+    short = "gelu"
+    attrs_type = GeluAttrs
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::GeluTransform."""
+        value = present(values, 0, "argument")
+        function = _gelu_by_tanh if narrow(attrs, GeluAttrs).approximate else _gelu
+        if result.dtype is DType.FLOAT32:
+            return function(value)
+        return lookup_table(function, operand(args, 0, "argument"), result)[value.view(np.uint8)]
+
+
+def _gelu(value: np.ndarray) -> np.ndarray:
+    share = np.array([math.erfc(-each * math.sqrt(0.5)) for each in value.reshape(-1).tolist()])
+    return np.float32(0.5) * value * share.reshape(value.shape).astype(np.float32)
+
+
+def _gelu_by_tanh(value: np.ndarray) -> np.ndarray:
+    inner = np.float32(0.7978845608028654) * (value + np.float32(0.044715) * value * value * value)
+    return np.float32(0.5) * value * (np.float32(1) + tanh_float(inner))
+
+
 OPERATORS: tuple[Op, ...] = (
     Function("ABS", "abs", np.abs, _abs_stored, DType.INT8, DType.INT16),
     Function("CEIL", "ceil", np.ceil),
@@ -210,6 +221,7 @@ OPERATORS: tuple[Op, ...] = (
     Function("ELU", "elu", _elu, _elu_stored, DType.INT8),
     Function("EXP", "exp", _wide(np.exp)),
     Function("FLOOR", "floor", np.floor),
+    Gelu(),
     Function("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
     Function("LOG", "log", _wide(np.log)),
     Function("NEG", "neg", np.negative),

@@ -1,6 +1,7 @@
 """Operators that move elements and compute nothing: CONCATENATION, PAD, TRANSPOSE, GATHER and such."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -116,8 +117,12 @@ class Pad(_Layout):
         return np.pad(present(values, 0, "argument"), pad.paddings, constant_values=value)
 
 
+SAME_BITS = (frozenset({DType.INT32, DType.UINT32}), frozenset({DType.INT64, DType.UINT64}))
+"""Element types of which one is cast to the other by looking at the same bits."""
+
+
 class Reshape(_Layout):
-    """RESHAPE: the same elements in the same order."""
+    """RESHAPE: the same elements in the same order; signed and unsigned numbers of one width are the same."""
 
     name = "RESHAPE"
     short = "reshape"
@@ -132,10 +137,17 @@ class Reshape(_Layout):
             raise ValueError(f"shape {list(argument.shape)} cannot become {list(shape)}")
         return shape
 
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """One element type on both sides, or two of `SAME_BITS`."""
+        argument = operand(args, 0, "argument")
+        is_same = frozenset({argument.dtype, result.dtype}) in SAME_BITS
+        super().check(attrs, (replace(argument, dtype=result.dtype),) if is_same else args, result)
+
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """The argument's elements."""
         del attrs, args
-        return present(values, 0, "argument").reshape(result.shape)
+        value = present(values, 0, "argument").reshape(result.shape)
+        return value if value.dtype == result.dtype.numpy else value.astype(result.dtype.numpy)
 
 
 class Transpose(_Layout):
@@ -292,6 +304,46 @@ class GatherNd(_Gather):
         return np.ascontiguousarray(data[tuple(places.T)]).reshape(result.shape)
 
 
+class DynamicUpdateSlice(Op):
+    """DYNAMIC_UPDATE_SLICE(value, part, starts): the value with the part in it.
+
+    Starts are clamped so that it lies inside.
+    """
+
+    name = "DYNAMIC_UPDATE_SLICE"
+    short = "update"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The value's shape."""
+        narrow(attrs, Attrs)
+        need_count(args, 3, 3)
+        shape, part = operand(args, 0, "value").shape, operand(args, 1, "part").shape
+        starts = operand(args, 2, "starts").shape
+        fits = len(part) == len(shape) and all(own <= whole for own, whole in zip(part, shape, strict=True))
+        if not shape or not fits or starts != (len(shape),):
+            raise ValueError(
+                f"a part {list(part)} at starts {list(starts)} does not fit a value {list(shape)}"
+            )
+        return shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Any element type, the same in value, part and result; starts of int32 or int64."""
+        super().check(attrs, args, result)
+        need_elements(operand(args, 1, "part"))
+        need_dtype(operand(args, 2, "starts"), "starts", DType.INT32, DType.INT64)
+        for index, what in enumerate(("value", "part")):
+            need_dtype(operand(args, index, what), what, result.dtype)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::DynamicUpdateSlice."""
+        del attrs, args, result
+        found, part = present(values, 0, "value").copy(), present(values, 1, "part")
+        room = np.array(found.shape) - np.array(part.shape)
+        starts = np.clip(present(values, 2, "starts").astype(np.int64), 0, room).tolist()
+        found[tuple(slice(at, at + n) for at, n in zip(starts, part.shape, strict=True))] = part
+        return found
+
+
 OPERATORS: tuple[Op, ...] = (
     Concatenation(),
     Pad(),
@@ -301,5 +353,6 @@ OPERATORS: tuple[Op, ...] = (
     BroadcastTo(),
     Gather(),
     GatherNd(),
+    DynamicUpdateSlice(),
 )
 """All of this family."""

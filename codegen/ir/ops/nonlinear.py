@@ -1,8 +1,11 @@
 """Operators on one argument, element by element or row by row: activations and changes of quantisation."""
 
+from types import MappingProxyType
+
 import numpy as np
 
 from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.ops.base import curves
 from codegen.ir.ops.base.attrs import LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.fixed_point import (
     Integers,
@@ -47,6 +50,8 @@ def softmax(attrs: SoftmaxAttrs, values: Arrays, args: Types, result: TensorType
         shifted = value.astype(np.float64) - value.max(axis=-1, keepdims=True)
         powers = np.exp(shifted * attrs.beta)
         return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32)
+    if result.dtype is DType.INT16:
+        return curves.softmax(value.astype(np.int64), attrs.beta, operand(args, 0, "argument"))
     return _softmax_int8(attrs, value.astype(np.int64), operand(args, 0, "argument"))
 
 
@@ -69,18 +74,31 @@ def _softmax_int8(attrs: SoftmaxAttrs, value: Integers, argument: TensorType) ->
 
 def logistic(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """LOGISTIC. int8: a table of 256 results. Source: kernels/activations.cc, SigmoidPrepare."""
-    value = present(values, 0, "argument")
+    value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     if result.dtype is DType.FLOAT32:
         return logistic_float(value)
-    return logistic_table(operand(args, 0, "argument"), result)[value.view(np.uint8)]
+    if result.dtype is DType.INT16:
+        return curves.sigmoid(_of_table("LOGISTIC", value, argument)).astype(np.int16)
+    return logistic_table(argument, result)[value.view(np.uint8)]
 
 
 def tanh(values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """TANH. int8: a table of 256 results. Source: kernels/activations.cc, TanhPrepare."""
-    value = present(values, 0, "argument")
+    value, argument = present(values, 0, "argument"), operand(args, 0, "argument")
     if result.dtype is DType.FLOAT32:
         return tanh_float(value)
-    return tanh_table(operand(args, 0, "argument"), result)[value.view(np.uint8)]
+    if result.dtype is DType.INT16:
+        return curves.tanh(_of_table("TANH", value, argument)).astype(np.int16)
+    return tanh_table(argument, result)[value.view(np.uint8)]
+
+
+CURVE_POWERS = MappingProxyType({"LOGISTIC": (0,), "TANH": (0, 1)})
+"""Of which powers of two times 2^-12 an int16 argument's scale is applied exactly."""
+
+
+def _of_table(name: str, value: np.ndarray, argument: TensorType) -> Integers:
+    scaling = curves.curve_scaling(argument, *CURVE_POWERS[name])
+    return curves.rescaled(value.astype(np.int64), *scaling)
 
 
 def relu(activation: Activation, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
@@ -162,9 +180,10 @@ class Softmax(_Unary):
     name = "SOFTMAX"
     short = "softmax"
     attrs_type = SoftmaxAttrs
+    integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """At least one axis, a positive beta; an int8 result has scale 1/256, zero point -128."""
+        """An axis, a positive beta; a result of int8 has scale 1/256, zero point -128, of int16 2^-15."""
         super().check(attrs, args, result)
         if not result.shape:
             raise ValueError("the argument has no axis")
@@ -173,6 +192,9 @@ class Softmax(_Unary):
         if result.dtype is DType.INT8:
             need_fixed_quantization(result, 1 / 256, -128)
             softmax_params(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
+        if result.dtype is DType.INT16:
+            need_fixed_quantization(result, 1 / 32768, 0)
+            curves.softmax_scaling(narrow(attrs, SoftmaxAttrs).beta, operand(args, 0, "argument"))
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::Softmax (int8: gemmlowp's fixed-point exponential)."""
@@ -184,12 +206,16 @@ class Logistic(Pointwise):
 
     name = "LOGISTIC"
     short = "logistic"
+    integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """An int8 result has scale 1/256, zero point -128."""
+        """An int8 result has scale 1/256, zero point -128, an int16 one 2^-15."""
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             need_fixed_quantization(result, 1 / 256, -128)
+        if result.dtype is DType.INT16:
+            need_fixed_quantization(result, 1 / 32768, 0)
+            curves.curve_scaling(operand(args, 0, "argument"), *CURVE_POWERS[self.name])
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: see `logistic`."""
@@ -202,12 +228,16 @@ class Tanh(Pointwise):
 
     name = "TANH"
     short = "tanh"
+    integers = (DType.INT8, DType.INT16)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """An int8 result has scale 1/128, zero point 0."""
+        """An int8 result has scale 1/128, zero point 0, an int16 one 2^-15."""
         super().check(attrs, args, result)
         if result.dtype is DType.INT8:
             need_fixed_quantization(result, 1 / 128, 0)
+        if result.dtype is DType.INT16:
+            need_fixed_quantization(result, 1 / 32768, 0)
+            curves.curve_scaling(operand(args, 0, "argument"), *CURVE_POWERS[self.name])
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: see `tanh`."""
@@ -280,7 +310,7 @@ class LeakyRelu(Pointwise):
 
 class Quantize(Pointwise):
     """QUANTIZE: float32 -> int8 or int16, an integer -> int8 or int16 of another scale or zero point, int8 ->
-    uint8."""
+    uint8, uint8 -> int8."""
 
     name = "QUANTIZE"
     short = "quantize"
@@ -288,13 +318,13 @@ class Quantize(Pointwise):
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """float32, int8, int16 or int32 in, int8 or int16 out; of int8 uint8 too."""
+        """float32, int8, int16 or int32 in, int8 or int16 out; of int8 uint8 too, of uint8 int8 alone."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32)
-        unsigned = (DType.UINT8,) if argument.dtype is DType.INT8 else ()
-        need_dtype(result, "result", DType.INT8, DType.INT16, *unsigned)
+        need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
+        others = {DType.INT8: (DType.INT16, DType.UINT8), DType.UINT8: ()}
+        need_dtype(result, "result", DType.INT8, *others.get(argument.dtype, (DType.INT16,)))
         need_quantized(result, "result")
         if argument.dtype is not DType.FLOAT32:
             need_quantized(argument, "argument")

@@ -10,6 +10,7 @@ from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier
 from codegen.ir.ops.base.operands import (
     narrow,
     need_count,
+    need_dtype,
     need_elements,
     need_one_type,
     need_quantized_or_float,
@@ -25,7 +26,8 @@ from codegen.ir.types import DType, TensorType
 
 
 def average_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray:
-    """AVERAGE_POOL_2D: elements inside the image, summed and counted; integers round half away from zero."""
+    """AVERAGE_POOL_2D: elements inside the image, summed and counted; integers round half away from zero, or
+    up."""
     image = present(values, 0, "image")
     wide = np.int64 if result.dtype.is_integer else np.float32
     wider, total = image.astype(wide), np.zeros(result.shape, wide)
@@ -35,6 +37,8 @@ def average_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.nda
         count[tap.results] += 1
     if not result.dtype.is_integer:
         return _activate(total / count.astype(np.float32), attrs.activation, result)
+    if attrs.halves_up:
+        return _activate((total + count // 2) // count, attrs.activation, result)
     magnitude = (np.abs(total) + count // 2) // count
     return _activate(np.sign(total) * magnitude, attrs.activation, result)
 
@@ -52,6 +56,7 @@ def max_pool(attrs: PoolAttrs, values: Arrays, result: TensorType) -> np.ndarray
 def mean(attrs: MeanAttrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
     """MEAN. int8: the sum less the zero points, times one multiplier that holds both scales and 1 / count.
 
+    int32 has no scale: its quotient goes towards zero.
     Equal quantisations on both sides, and 4-D images over axes 1 and 2, are no special cases for int8.
     Source: reference_ops::QuantizedMeanOrSum of TFLite 2.14 and of tflite-micro alike.
     """
@@ -60,6 +65,9 @@ def mean(attrs: MeanAttrs, values: Arrays, args: Types, result: TensorType) -> n
         average = value.astype(np.float64).mean(axis=attrs.axes, keepdims=attrs.keep_dims)
         return np.asarray(average, np.float32).reshape(result.shape)
     count = value.size // result.elements
+    if result.dtype is DType.INT32:
+        total = value.astype(np.int64).sum(axis=attrs.axes)
+        return (np.sign(total) * (np.abs(total) // count)).astype(np.int32).reshape(result.shape)
     total = (
         value.astype(np.int64).sum(axis=attrs.axes, keepdims=attrs.keep_dims) - argument.zero_point * count
     )
@@ -120,7 +128,7 @@ class AveragePool2D(_Pool):
     short = "avgpool"
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
-        """Integers round half away from zero. Source: reference_integer_ops::AveragePool."""
+        """Source: reference_integer_ops::AveragePool; with `halves_up` reference_ops::AveragePool."""
         del args
         return average_pool(narrow(attrs, PoolAttrs), values, result)
 
@@ -156,10 +164,13 @@ class Mean(Op):
         return tuple(extent for axis, extent in enumerate(shape) if axis not in mean.axes)
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float32, at least one element in each mean."""
+        """int8, int16, int32 without a scale or float32, at least one element in each mean."""
         super().check(attrs, args, result)
         argument = operand(args, 0, "argument")
         need_elements(argument)
+        if argument.dtype is DType.INT32:
+            need_dtype(result, "result", DType.INT32)
+            return
         need_quantized_or_float([("argument", argument), ("result", result)])
         if argument.dtype is not DType.FLOAT32:
             mean_multiplier(argument, result, argument.elements // result.elements)

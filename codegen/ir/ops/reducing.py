@@ -1,25 +1,42 @@
-"""Operators that reduce axes to one number, beside MEAN; and BATCH_MATMUL, sums of products of two values."""
+"""Operators that sum: reductions beside MEAN, products of matrices, running sums, norms of rows."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from codegen.ir.operator import Arrays, Attrs, Op, Types
-from codegen.ir.ops.base.attrs import ArgAttrs, BatchMatMulAttrs, MeanAttrs
-from codegen.ir.ops.base.fixed_point import multiply_by_quantized_multiplier, wrap_int32
+from codegen.ir.ops.base.attrs import ArgAttrs, BatchMatMulAttrs, CumsumAttrs, MeanAttrs
+from codegen.ir.ops.base.fixed_point import (
+    INT32_MIN,
+    exp_on_negative_values,
+    inverse_root,
+    log_from_one,
+    multiply_by_quantized_multiplier,
+    multiply_wide_by_quantized_multiplier,
+    rounding_divide_by_power,
+    wrap_int32,
+)
 from codegen.ir.ops.base.operands import (
     broadcast,
     narrow,
     need_count,
     need_dtype,
     need_elements,
+    need_fixed_quantization,
     need_one_type,
     need_quantized_or_float,
     need_same_quantization,
     operand,
     present,
 )
-from codegen.ir.ops.base.parameters import fully_connected_multipliers, rescale_multiplier
+from codegen.ir.ops.base.parameters import (
+    fully_connected_multipliers,
+    log_softmax_params,
+    need_wide_shifts,
+    rescale_multiplier,
+    running_sum_multiplier,
+)
+from codegen.ir.ops.elementwise import running_sum
 from codegen.ir.ops.pooling import Mean
 from codegen.ir.types import DType, TensorType
 
@@ -31,10 +48,13 @@ class Sum(Mean):
     short = "sum"
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float32."""
+        """int8, int16, int32 without a scale or float32."""
         Op.check(self, attrs, args, result)
         argument = operand(args, 0, "argument")
         need_elements(argument)
+        if argument.dtype is DType.INT32:
+            need_dtype(result, "result", DType.INT32)
+            return
         need_quantized_or_float([("argument", argument), ("result", result)])
         if argument.dtype is not DType.FLOAT32:
             rescale_multiplier(argument, result)
@@ -45,6 +65,8 @@ class Sum(Mean):
         if result.dtype is DType.FLOAT32:
             return np.asarray(value.astype(np.float64).sum(axis=axes), np.float32).reshape(result.shape)
         argument = operand(args, 0, "argument")
+        if result.dtype is DType.INT32:
+            return wrap_int32(value.astype(np.int64).sum(axis=axes)).astype(np.int32).reshape(result.shape)
         total = (value.astype(np.int64) - argument.zero_point).sum(axis=axes)
         scaled = multiply_by_quantized_multiplier(wrap_int32(total), *rescale_multiplier(argument, result))
         stored = np.clip(scaled + result.zero_point, *result.dtype.limits)
@@ -135,15 +157,15 @@ class BatchMatMul(Op):
         return first, second
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or float32 throughout."""
+        """int8, int16 or float32 throughout."""
         super().check(attrs, args, result)
         need_elements(result)
         first, second = operand(args, 0, "first argument"), operand(args, 1, "second argument")
-        need_one_type(
-            [("first argument", first), ("second argument", second), ("result", result)], DType.INT8
-        )
+        need_quantized_or_float([("first argument", first), ("second argument", second), ("result", result)])
         if result.dtype is not DType.FLOAT32:
-            fully_connected_multipliers(first.scale, [second.scale], result.scale)
+            _, shifts = fully_connected_multipliers(first.scale, [second.scale], result.scale)
+            if result.dtype is DType.INT16:
+                need_wide_shifts(shifts)
 
     def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
         """Source: reference_ops::BatchMatMul; floats are summed one product after the other."""
@@ -162,13 +184,139 @@ class BatchMatMul(Op):
             for value, type_ in zip((first, second), types, strict=True)
         ]
         multipliers, shifts = fully_connected_multipliers(types[0].scale, [types[1].scale], result.scale)
-        sums = wrap_int32(np.matmul(wide[0], wide[1]))
+        sums = np.matmul(wide[0], wide[1])
+        if result.dtype is DType.INT16:
+            scaled = multiply_wide_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
+            return np.clip(scaled, *result.dtype.limits).astype(np.int16)
+        sums = wrap_int32(sums)
         scaled = multiply_by_quantized_multiplier(sums, int(multipliers[0]), int(shifts[0]))
         return np.clip(scaled + result.zero_point, *result.dtype.limits).astype(np.int8)
 
     def macs(self, attrs: Attrs, args: Types, result: TensorType) -> int:
         """One for each product."""
         return result.elements * self.matrices(attrs, args)[0][-1]
+
+
+class Cumsum(Op):
+    """CUMSUM along an axis. int8: TFLite begins each sum with minus the zero point once too often."""
+
+    name = "CUMSUM"
+    short = "cumsum"
+    attrs_type = CumsumAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The argument's shape."""
+        axis = narrow(attrs, CumsumAttrs).axis
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if not 0 <= axis < len(shape):
+            raise ValueError(f"axis {axis} is outside {len(shape)} dimensions")
+        return shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        argument = operand(args, 0, "argument")
+        need_one_type([("argument", argument), ("result", result)], DType.INT8)
+        if result.dtype is not DType.FLOAT32:
+            running_sum_multiplier(argument, result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::CumSum."""
+        found, value = narrow(attrs, CumsumAttrs), present(values, 0, "argument")
+        argument = operand(args, 0, "argument")
+        wide = value if result.dtype is DType.FLOAT32 else value.astype(np.int64) - argument.zero_point
+        wide = np.moveaxis(wide, found.axis, -1)
+        wide = wide[..., ::-1] if found.reverse else wide
+        if found.exclusive:
+            wide = np.concatenate([np.zeros_like(wide[..., :1]), wide[..., :-1]], axis=-1)
+        sums = np.add.accumulate(wide, axis=-1)
+        sums = np.moveaxis(sums[..., ::-1] if found.reverse else sums, -1, found.axis)
+        if result.dtype is DType.FLOAT32:
+            return np.ascontiguousarray(sums + np.float32(0))
+        return np.ascontiguousarray(running_sum(sums - argument.zero_point, argument, result))
+
+
+LEAST_NORM = 1e-6
+"""That rows of floats are divided by."""
+
+
+class L2Normalization(Op):
+    """L2_NORMALIZATION over the last axis: each row by the root of its sum of squares."""
+
+    name = "L2_NORMALIZATION"
+    short = "l2norm"
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The argument's shape."""
+        narrow(attrs, Attrs)
+        need_count(args, 1, 1)
+        shape = operand(args, 0, "argument").shape
+        if not shape:
+            raise ValueError("the argument has no axis")
+        return shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32; an int8 result has scale 1/128, zero point 0. Sums of squares fit 31 bits."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        need_one_type([("argument", operand(args, 0, "argument")), ("result", result)], DType.INT8)
+        if result.dtype is not DType.FLOAT32:
+            need_fixed_quantization(result, 1 / 128, 0)
+            if result.shape[-1] * 255 * 255 >= 1 << 31:
+                raise ValueError(f"rows of {result.shape[-1]} int8 elements overflow TFLite's sum of squares")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::L2Normalization, reference_integer_ops::L2Normalization."""
+        del attrs
+        value = present(values, 0, "argument")
+        rows = value.reshape(-1, value.shape[-1])
+        if result.dtype is DType.FLOAT32:
+            total = np.zeros(len(rows), np.float32)
+            for column in rows.T:
+                total += column * column
+            norms = np.maximum(np.sqrt(total), np.float32(LEAST_NORM))
+            return (rows / norms[:, None]).astype(np.float32).reshape(result.shape)
+        wide = rows.astype(np.int64) - operand(args, 0, "argument").zero_point
+        roots = np.array([inverse_root(int(square)) for square in (wide * wide).sum(axis=1)], np.int64)
+        scaled = multiply_by_quantized_multiplier(wide, roots[:, :1], roots[:, 1:] + 7)
+        return np.clip(scaled, *result.dtype.limits).astype(np.int8).reshape(result.shape)
+
+
+class LogSoftmax(L2Normalization):
+    """LOG_SOFTMAX over the last axis."""
+
+    name = "LOG_SOFTMAX"
+    short = "logsoftmax"
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """int8 or float32; an int8 result has scale 16/256, zero point 127."""
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        need_one_type([("argument", operand(args, 0, "argument")), ("result", result)], DType.INT8)
+        if result.dtype is not DType.FLOAT32:
+            need_fixed_quantization(result, 1 / 16, 127)
+            log_softmax_params(operand(args, 0, "argument"))
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: reference_ops::LogSoftmax."""
+        del attrs
+        value = present(values, 0, "argument")
+        if result.dtype is DType.FLOAT32:
+            wide = value.astype(np.float64) - value.max(axis=-1, keepdims=True)
+            return (wide - np.log(np.exp(wide).sum(axis=-1, keepdims=True))).astype(np.float32)
+        found, (divisor, shift) = log_softmax_params(operand(args, 0, "argument"))
+        below = value.astype(np.int64) - value.max(axis=-1, keepdims=True)
+        counts = below >= found.least_difference
+        counted = np.where(counts, below, 0)
+        scaled = multiply_by_quantized_multiplier(counted, found.multiplier, found.left_shift)
+        powers = rounding_divide_by_power(exp_on_negative_values(scaled), 12)
+        logarithm = log_from_one(np.where(counts, powers, 0).sum(axis=-1, keepdims=True))
+        least = multiply_by_quantized_multiplier(logarithm + INT32_MIN, divisor, shift)
+        stored = rounding_divide_by_power(scaled - logarithm, 22) + 127
+        kept = below > np.maximum(found.least_difference - 1, least)
+        return np.where(kept, np.clip(stored, -128, 127), -128).astype(np.int8)
 
 
 EXTREMES = (
@@ -178,5 +326,13 @@ EXTREMES = (
 ARGS = (Arg("ARG_MAX", "argmax", np.argmax), Arg("ARG_MIN", "argmin", np.argmin))
 """Both in the order of the C kernels' kinds."""
 
-OPERATORS: tuple[Op, ...] = (Sum(), *EXTREMES, *ARGS, BatchMatMul())
+OPERATORS: tuple[Op, ...] = (
+    Sum(),
+    *EXTREMES,
+    *ARGS,
+    BatchMatMul(),
+    Cumsum(),
+    L2Normalization(),
+    LogSoftmax(),
+)
 """All of this family."""

@@ -33,14 +33,17 @@ def register_form(form: Form) -> None:
 
 def in_smallest_forms(prims: Sequence[Sequence[PrimFunc]]) -> tuple[tuple[PrimFunc, ...], ...]:
     """PrimFuncs of the models of one build, which share sources, as the smallest forms that do for all."""
-    sources = {source for each in prims for prim in each for source in prim.sources}
-    forms = {form.largest: form for form in reversed(_FORMS) if _fits(form, sources)}
+    linked = [prim.sources for each in prims for prim in each]
+    forms = {form.largest: form for form in reversed(_FORMS) if _fits(form, linked)}
     names = {old: new for form in forms.values() for old, new in form.names.items()}
     return tuple(tuple(_renamed(prim, forms, names) for prim in each) for each in prims)
 
 
-def _fits(form: Form, sources: Collection[str]) -> bool:
-    return form.largest in sources and form.without.isdisjoint(sources)
+def _fits(form: Form, linked: Sequence[Collection[str]]) -> bool:
+    """Whether PrimFuncs, each with the sources it is linked with, need `form.largest`, and no more of it than
+    the form has. Another kernel's sources do not count: it may share one of `without`."""
+    own = [sources for sources in linked if form.largest in sources]
+    return bool(own) and all(form.without.isdisjoint(sources) for sources in own)
 
 
 def _renamed(prim: PrimFunc, forms: Mapping[str, Form], names: Mapping[str, str]) -> PrimFunc:

@@ -88,12 +88,13 @@ def row_major_below(
 
 
 def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int) -> int | None:
-    """Least safe distance in elements, as `row_major_below`, of a depthwise kernel (one output channel an
-    input channel) that goes through the result in bands of `rows` rows, in these in stripes of `columns`
-    columns, in these in groups of `channels` channels (the last group of an image counted back from its last
-    channel). Of each it reads all windows, then writes.
+    """Least safe distance in elements, as `row_major_below`, of a kernel that goes through the result in
+    bands of `rows` rows, in these in stripes of `columns` columns, in these in groups of `channels` image
+    channels (the last group of an image counted back from its last channel). Of each it reads all windows,
+    then writes: a depthwise kernel one output channel an input channel, others all after all are read.
     """
     batch, height, width, depth = window.image
+    outputs = window.result[3]
     down, across = window.axes
     events: list[tuple[int, int]] = []
     for image in range(batch):
@@ -108,7 +109,8 @@ def striped_below(window: WindowShape, *, rows: int, columns: int, channels: int
                 for group in range(0, depth, channels):
                     if first_row < end_row and first < end:
                         events.append((0, reads * depth + max(0, min(group, depth - channels))))
-                    events.append((write * depth + min(group + channels, depth), NOTHING))
+                    written = outputs if group + channels >= depth else group + channels
+                    events.append((write * outputs + written, NOTHING))
     table = np.array(events, np.int64)
     return safe_distance(table[:, 0], table[:, 1])
 

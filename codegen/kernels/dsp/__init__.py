@@ -7,6 +7,8 @@ from codegen.kernels.dsp import (
     depthwise_taps,
     elementwise,
     fully_connected,
+    recurrent,
+    winograd,
 )
 
 __all__ = [
@@ -16,4 +18,6 @@ __all__ = [
     "depthwise_taps",
     "elementwise",
     "fully_connected",
+    "recurrent",
+    "winograd",
 ]

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from codegen.ir import Let
 from codegen.ir.ops import Padding2D
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
-from codegen.kernels.base.c_kernel import PortableKernel, row_kernel
+from codegen.ir.ops.convolution import weight_zero_point
+from codegen.kernels.base.c_kernel import PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.forms import Form, register_form
 from codegen.kernels.base.overlap import forward_sharing
 from codegen.kernels.base.registry import register
@@ -14,15 +18,27 @@ from codegen.kernels.base.tiles import tiled_below
 from codegen.kernels.base.weighted import (
     CONVOLUTION,
     DEPTHWISE,
+    FULLY_CONNECTED,
     TiledConv,
     WeightedLayer,
     WeightedOperator,
     conv_params,
     padding_pixel,
 )
+from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, WeightStream, channels_of
+from codegen.kernels.dsp.packing import (
+    GROUP,
+    INT4_STREAM,
+    INT8_STREAM,
+    UINT8_STREAM,
+    Channels,
+    WeightStream,
+    channels_of,
+    groups,
+    sum_groups,
+)
 from codegen.kernels.dsp.price import conv_instructions
 from codegen.kernels.dsp.tiles import (
     dsp_tiling,
@@ -32,7 +48,7 @@ from codegen.kernels.dsp.tiles import (
     table_reach_bytes,
     workspace_bytes,
 )
-from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8
+from codegen.kernels.portable.convolution import CONV_2D_S8, CONV_2D_U8, DEPTHWISE_S8, FULLY_CONNECTED_U8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
 
@@ -84,13 +100,27 @@ class DspTiled(TiledConv):
 
     def other_reason(self, let: Let) -> str | None:
         """See `TiledConv.other_reason`; other weights; or a window that is too large to be read by bytes."""
-        reason = super().other_reason(let) or self.weights.refusal(let)
-        if reason is not None:
-            return reason
+        return super().other_reason(let) or self.weights.refusal(let) or self.reach_reason(let)
+
+    def reach_reason(self, let: Let) -> str | None:
+        """A window that is too large to be read by bytes."""
         window = self.operator.window(let)
         if not reads_words(window) and table_reach_bytes(window, self.most) > REACH_BYTES:
             return f"its window reaches over more than {REACH_BYTES} bytes"
         return None
+
+    def channels(self, let: Let, layer: WeightedLayer) -> Channels:
+        """What the stream holds."""
+        return channels_of(layer, let.var.type)
+
+    def summed_words(self, window: WindowShape) -> int:
+        """Words of a widened pixel whose values are summed."""
+        del window
+        return 0
+
+    def space_bytes(self, window: WindowShape, *, is_row: bool) -> int:
+        """The workspace, of a row by itself or of all."""
+        return workspace_bytes(window, self.most, is_row=is_row)
 
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
         """See `TiledConv.bind_layer`."""
@@ -98,7 +128,7 @@ class DspTiled(TiledConv):
         found = dsp_tiling(window, self.most)
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
-        channels = channels_of(layer, let.var.type)
+        channels = self.channels(let, layer)
         linked = [
             LinkedConstant(
                 role="stream",
@@ -131,12 +161,12 @@ class DspTiled(TiledConv):
         roles = {constant.role for constant in linked}
         space = Workspace(
             name="pixels",
-            size_bytes=workspace_bytes(window, self.most),
+            size_bytes=self.space_bytes(window, is_row=False),
             reads=float(found.count * ((len(layer.weights) + 1) // 2)),
             writes=float(found.count),
         )
         rows = row_kernel(let, f"{self.symbol}_row", window)
-        row_space = replace(space, size_bytes=workspace_bytes(window, self.most, is_row=True))
+        row_space = replace(space, size_bytes=self.space_bytes(window, is_row=True))
         numbers = conv_params(let, window, activation_range(layer.activation, let.var.type))
         weights = CStruct(
             suffix="weights",
@@ -165,15 +195,54 @@ class DspTiled(TiledConv):
             structs=(numbers, weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=self.most,
-            instructions=conv_instructions(window, channels, self.most, is_int4=self.weights.is_int4),
+            instructions=conv_instructions(
+                window,
+                channels,
+                self.most,
+                is_int4=self.weights.is_int4,
+                summed_words=self.summed_words(window),
+            ),
             rows=None if rows is None else replace(rows, workspace=row_space),
         )
+
+
+class DspTiledU8(DspTiled):
+    """By weights with a zero point: it is the weight of less the sums of a window, further values of it."""
+
+    def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
+        super().__init__(operator, portable, 4, UINT8_STREAM)
+
+    def other_reason(self, let: Let) -> str | None:
+        """See `DspTiled.other_reason`; one row of FULLY_CONNECTED is a pixel too."""
+        is_row = self.operator is FULLY_CONNECTED
+        return self.reach_reason(let) if is_row else super().other_reason(let)
+
+    def channels(self, let: Let, layer: WeightedLayer) -> Channels:
+        """See `DspTiled.channels`."""
+        found, zero = channels_of(layer, let.var.type), weight_zero_point(arg_type(let, 1))
+        outputs, values = layer.weights.shape
+        whole = GROUP * (groups(values) + sum_groups(values))
+        weights = np.full((outputs, whole), zero, np.int8)
+        weights[:, :values] = layer.weights
+        bias = layer.folded_bias + layer.in_zero * values * zero
+        return replace(found, weights=weights, bias=wrap_int32(bias).astype(np.int32))
+
+    def summed_words(self, window: WindowShape) -> int:
+        """See `DspTiled.summed_words`."""
+        return 2 * groups(window.window[0] * window.window[1] * window.image[3])
+
+    def space_bytes(self, window: WindowShape, *, is_row: bool) -> int:
+        """See `DspTiled.space_bytes`."""
+        values = window.window[0] * window.window[1] * window.image[3]
+        return super().space_bytes(window, is_row=is_row) + 8 * sum_groups(values) * self.most
 
 
 for most in (4, 2, 1):
     register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
     register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))
 register(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM))
+register(DspTiledU8(CONVOLUTION, CONV_2D_U8))
+register(DspTiledU8(FULLY_CONNECTED, FULLY_CONNECTED_U8))
 
 for most in (1, 2):
     register_form(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
 from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
@@ -22,7 +23,7 @@ from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
-from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8_OR_U8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
 
@@ -36,7 +37,7 @@ class DspDepthwise(FastKernel):
     requantization is exact."""
 
     op, kernel_set = "DEPTHWISE_CONV_2D", DSP
-    portable: PortableKernel = DEPTHWISE_S8
+    portable: PortableKernel = DEPTHWISE_S8_OR_U8
     """It also runs what only the data shows to be out of range."""
 
     def other_reason(self, let: Let) -> str | None:
@@ -64,7 +65,8 @@ class ChannelNumbers:
 
 def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
     """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
-    weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    stored = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    weights = stored - weight_zero_point(arg_type(let, 1))
     folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
     if folded is None:
         return None

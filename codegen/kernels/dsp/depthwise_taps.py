@@ -24,6 +24,7 @@ from codegen.kernels.dsp.depthwise import (
     channel_numbers,
     int16_pairs,
 )
+from codegen.kernels.portable.convolution import DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis
 
@@ -102,6 +103,7 @@ class DepthwiseNarrow(DepthwiseTaps):
     """Nine taps, channels by fours, int8 weights: 18 bytes of constants a channel for 30."""
 
     name = "depthwise_narrow_s8_dsp"
+    portable = DEPTHWISE_S8
     sources = ("kernels/dsp/depthwise_narrow_parts_dsp.S", "kernels/dsp/depthwise_narrow_s8_dsp.c")
 
     def other_reason(self, let: Let) -> str | None:

@@ -62,6 +62,15 @@ def groups(values: int) -> int:
     return -(-values // GROUP)
 
 
+SUMMED_WORDS = 126
+"""CG_SUMMED_WORDS_DSP: of two values, whose sum has 16 bits."""
+
+
+def sum_groups(values: int) -> int:
+    """Groups of four sums of so many values: `cg_sum_groups_dsp` in C."""
+    return groups(-(-2 * groups(values) // SUMMED_WORDS))
+
+
 def stream(channels: Channels) -> NDArray[np.int32]:
     """The stream of all channels, weights padded with zeros to `groups(K)` groups."""
     count = len(channels.weights)
@@ -70,7 +79,7 @@ def stream(channels: Channels) -> NDArray[np.int32]:
     weights = _padded(channels)
     bias = np.where(dead, 0, channels.bias).astype(np.int32).view(np.uint32)[:, None]
     doubled = (np.where(dead, 1 << 30, channels.multipliers).astype(np.int64) * 2).astype(np.uint32)[:, None]
-    codes, is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)
+    codes, is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)
     pairs, paired = count // 2, count // 2 * 2
     words = (codes[0:paired:2] | codes[1::2] << 8) | np.where(is_long[0:paired:2] | is_long[1::2], LONG, 0)
     found = np.concatenate(
@@ -152,6 +161,12 @@ INT8_STREAM = WeightStream(
     pack=stream,
     layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
 )
+UINT8_STREAM = WeightStream(
+    suffix="u8",
+    is_int4=False,
+    pack=stream,
+    layout="as of int8; behind the weights their zero point, by which sums of the values count",
+)
 INT4_STREAM = WeightStream(
     suffix="s4",
     is_int4=True,
@@ -163,7 +178,7 @@ INT4_STREAM = WeightStream(
 def long_channels(channels: Channels) -> int:
     """How many channels are requantized the long way, for themselves or for the other one of their pair."""
     dead = channels.multipliers == 0
-    is_long = _shifts(np.where(dead, -1, channels.shifts), channels.is_clamped)[1]
+    is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)[1]
     paired = len(is_long) // 2 * 2
     pairs = is_long[:paired].reshape(-1, 2).any(axis=1)
     return 2 * int(pairs.sum()) + int(is_long[paired:].sum())
@@ -177,7 +192,7 @@ def _interleaved(weights: NDArray[np.int8]) -> NDArray[np.uint32]:
     return words.reshape(-1).view("<u4").reshape(count // 2, values // 2)
 
 
-def _shifts(shifts: NDArray[np.int32], is_clamped: bool) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+def shift_codes(shifts: NDArray[np.int32], is_clamped: bool) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
     """Per channel its byte of shifts without `LONG`, and whether it needs the long way."""
     left = shifts > 0
     codes = np.where(left, LEFT | shifts, -shifts).astype(np.uint32)

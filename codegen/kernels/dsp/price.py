@@ -22,14 +22,25 @@ LONG_CHANNEL, LONG_RESULT = 25, 22
 """For each channel of a tile and each result that are requantized the long way, beyond the short one."""
 
 
-def conv_instructions(window: WindowShape, channels: Channels, most: int, *, is_int4: bool = False) -> int:
-    """Of one inference of a convolution in tiles of `most` pixels."""
+SUM, SUMMED_WORD = 120, 25 / 4
+"""For each pixel whose values are summed, and each word of two values of it."""
+
+
+def conv_instructions(
+    window: WindowShape, channels: Channels, most: int, *, is_int4: bool = False, summed_words: int = 0
+) -> int:
+    """Of one inference of a convolution in tiles of `most` pixels; `summed_words`: of each, two values in
+    one."""
     length, outputs = groups(window.image[3]), len(channels.weights)
+    summing = SUM + int(SUMMED_WORD * summed_words) if summed_words else 0
     price = TiledPrice(
         layer=LAYER,
         row=ROW,
         tile=TILE,
-        products=lambda pixels: (_int4_tile if is_int4 else _tile)(channels, outputs, pixels),
+        products=lambda pixels: (
+            (_int4_tile if is_int4 else _tile)(channels, outputs, pixels)
+            + summing * (4 if pixels > 2 else pixels)
+        ),
         pointwise=lambda pixels: POINTWISE_TILE + _widened(pixels, length),
         inner=lambda pixels: _inner(window, pixels),
         edge=lambda pixels: _edge(window, pixels, most),

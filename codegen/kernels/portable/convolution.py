@@ -14,6 +14,7 @@ from codegen.ir.ops.base.parameters import (
     activation_range,
     has_wide_accumulator,
 )
+from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -43,12 +44,15 @@ from codegen.kernels.base.weighted import (
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import PARAMS, RESULT, ConstantPointer, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
+from codegen.kernels.primfunc import PrimFunc
 
 
 class _Weighted(PortableKernel):
     """Shared by all nine: constant weights and bias beside one run-time image."""
 
     operator: WeightedOperator
+    has_weight_zero: bool = False
+    """Whether it is for weights with a zero point, of uint8, or for those without."""
 
     def check(self, let: Let) -> None:
         """Weights and bias must be constants."""
@@ -57,10 +61,17 @@ class _Weighted(PortableKernel):
                 raise ValueError(f"the {what} are computed at run time, supported are constants")
         if self.argument is not DType.FLOAT32:
             self.multipliers(let)
+        if (weight_zero_point(arg_type(let, 1)) != 0) is not self.has_weight_zero:
+            kind = "without a" if self.has_weight_zero else "with a"
+            raise ValueError(f"the weights are {kind} zero point, which other kernels are for")
 
     def multipliers(self, let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(multipliers, shifts), one per scale of the weights; raises ValueError if out of range."""
         return self.operator.scaling(let)
+
+    def scale_step(self, let: Let) -> int:
+        """1 if every channel has its own multiplier and shift, 0 if all have one."""
+        return 0 if len(weight_scales(let)) == 1 else 1
 
     def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
         """Weights as they are, bias (with the image's zero point folded in if `fold`), requantization."""
@@ -77,9 +88,8 @@ class _Weighted(PortableKernel):
             )
         total = bias_data(let, constants)
         if fold:
-            total = total - arg_type(let, 0).zero_point * weights.reshape(channels, -1).sum(
-                axis=1, dtype=np.int64
-            )
+            centred = weights.astype(np.int64) - weight_zero_point(arg_type(let, 1))
+            total = total - arg_type(let, 0).zero_point * centred.reshape(channels, -1).sum(axis=1)
         multipliers, shifts = self.multipliers(let)
         if self.argument is DType.INT16:
             biases = LinkedConstant(role="bias", data=total, alignment=8, layout="one a channel")
@@ -116,7 +126,10 @@ class _Weighted(PortableKernel):
         c_type = "cg_conv_weights_f32"
         if self.argument is not DType.FLOAT32:
             c_type = "cg_conv_weights"
-            fields = (*fields, ("scale_step", 0 if len(weight_scales(let)) == 1 else 1))
+            fields = (*fields, ("scale_step", self.scale_step(let)))
+        if self.has_weight_zero:
+            c_type = "cg_conv_weights_u8"
+            fields = (*fields, ("weight_zero", weight_zero_point(arg_type(let, 1))))
         if self.argument is DType.INT16:
             c_type = "cg_conv_weights_s16"
             fields = (*fields, ("wide", int(has_wide_accumulator(let.call.types))))
@@ -276,7 +289,47 @@ class FullyConnected(_Weighted):
         return self.assemble(let, constants, numbers, sharing, fold=True, image_reads=float(outputs))
 
 
+class _OfUint8(_Weighted):
+    """Weights with a zero point; forward only."""
+
+    has_weight_zero = True
+
+    def __init__(self, stem: str) -> None:
+        self.stem, self.name, self.reverse_stem = stem, f"{stem}_portable", ""
+        self.argument = self.result = DType.INT8
+
+
+class Conv2DU8(_OfUint8, Conv2D):
+    """CONV_2D by weights of uint8."""
+
+
+class DepthwiseConv2DU8(_OfUint8, DepthwiseConv2D):
+    """DEPTHWISE_CONV_2D by weights of uint8."""
+
+
+class DepthwiseOfEither(DepthwiseConv2D):
+    """What kernels stand on that multiply by 16 bits: weights with a zero point, or without one."""
+
+    def check(self, let: Let) -> None:
+        """See `PortableKernel.check`."""
+        self._one(let).check(let)
+
+    def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        return self._one(let).bind(let, constants, name)
+
+    def _one(self, let: Let) -> DepthwiseConv2D:
+        return DEPTHWISE_U8 if weight_zero_point(arg_type(let, 1)) else DEPTHWISE_S8
+
+
+class FullyConnectedU8(_OfUint8, FullyConnected):
+    """FULLY_CONNECTED by weights of uint8."""
+
+
 CONV_2D_S8 = Conv2D("conv2d_s8", DType.INT8)
+CONV_2D_U8, DEPTHWISE_U8 = Conv2DU8("conv2d_u8"), DepthwiseConv2DU8("depthwise_conv2d_u8")
+DEPTHWISE_S8_OR_U8 = DepthwiseOfEither("depthwise_conv2d_s8", DType.INT8)
+FULLY_CONNECTED_U8 = FullyConnectedU8("fully_connected_u8")
 CONV_2D_S16 = Conv2D("conv2d_s16", DType.INT16)
 CONV_2D_F32 = Conv2D("conv2d_f32", DType.FLOAT32)
 DEPTHWISE_S8 = DepthwiseConv2D("depthwise_conv2d_s8", DType.INT8)
@@ -292,5 +345,6 @@ for _kernel in (
     *(CONV_2D_S8, CONV_2D_S16, CONV_2D_F32),
     *(DEPTHWISE_S8, DEPTHWISE_S16, DEPTHWISE_F32, DEPTHWISE_IN_PLACE_S8, DEPTHWISE_IN_PLACE_F32),
     *(FULLY_CONNECTED_S8, FULLY_CONNECTED_S16, FULLY_CONNECTED_F32),
+    *(CONV_2D_U8, DEPTHWISE_U8, FULLY_CONNECTED_U8),
 ):
     register(_kernel)

@@ -1,9 +1,12 @@
-"""Portable kernels of ADD, SUB and MUL, with broadcasting; either argument may be a constant."""
+"""Portable kernels of ADD, SUB and MUL, with broadcasting, either argument may be a constant; of CAST."""
 
-from codegen.ir import DType, Let
+from dataclasses import replace
+
+from codegen.ir import DType, Let, Var
 from codegen.ir.ops import BinaryAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range, add_params, mul_multiplier, sub_params
+from codegen.ir.ops.elementwise import CASTS
 from codegen.kernels.base.c_kernel import (
     ConstantData,
     Parts,
@@ -16,7 +19,9 @@ from codegen.kernels.base.c_kernel import (
 from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, merge, params
-from codegen.kernels.call import PARAMS, RESULT, CStruct
+from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
+from codegen.kernels.contract import Sharing
+from codegen.kernels.primfunc import PrimFunc
 
 
 def broadcast_fields(let: Let) -> Fields:
@@ -92,6 +97,7 @@ def _integer_tail(let: Let) -> Fields:
 
 
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
+_CAST_KINDS = {**_KINDS, DType.INT32: "s32"}
 
 
 class AddInteger(_Binary):
@@ -136,6 +142,40 @@ class MulInteger(_Binary):
         return params("cg_mul_params", *_integer_head(let), *scaling, *_integer_tail(let))
 
 
+class Cast(PortableKernel):
+    """CAST of one pair of element types, front to back: a C function each, all in one file."""
+
+    op = "CAST"
+
+    def __init__(self, argument: DType, result: DType) -> None:
+        pair = f"{_CAST_KINDS[argument]}_{_CAST_KINDS[result]}"
+        self.stem, self.name = f"cast_{pair}", f"cast_{pair}_portable"
+        self.argument, self.result = argument, result
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return "cg_kernels_families.h"
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """A wider result runs ahead of what is read, by the difference an element."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        argument, result = arg_type(let, 0), let.var.type
+        ahead = (result.elements - 1) * (result.dtype.size_bytes - argument.dtype.size_bytes)
+        sharing = ()
+        if isinstance(let.call.args[0], Var) and ahead < result.size_bytes:
+            sharing = (Sharing(argument=0, below=max(ahead, 0)),)
+        return Parts(
+            call_args=(value, RESULT, LiteralArg(value=result.elements)), constants=linked, sharing=sharing
+        )
+
+    def bind(self, let: Let, constants: ConstantData, name: str) -> PrimFunc:
+        """See `Kernel.bind`."""
+        return replace(super().bind(let, constants, name), sources=("kernels/portable/cast.c",))
+
+
+for _pair in CASTS:
+    register(Cast(*_pair))
 register(AddInteger("ADD", DType.INT8))
 register(AddInteger("ADD", DType.INT16))
 register(BinaryF32("ADD", "add_f32"))

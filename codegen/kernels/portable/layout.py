@@ -15,6 +15,7 @@ from codegen.kernels.base.c_kernel import (
     constant_data,
     value_argument,
 )
+from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import Kernel, register
 from codegen.kernels.base.walk import Fields, axes, block_walk, dense_strides, params
 from codegen.kernels.call import PARAMS, RESULT, ArrayArg, ConstantArg, ConstantPointer, ValueArg
@@ -221,6 +222,48 @@ class Take(PortableKernel):
         )
 
 
+class UpdateSlice(PortableKernel):
+    """DYNAMIC_UPDATE_SLICE, in place of the value."""
+
+    op, stem, name = "DYNAMIC_UPDATE_SLICE", "update_slice", "dynamic_update_slice_portable"
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return "cg_kernels_families.h"
+
+    def check(self, let: Let) -> None:
+        """Five axes at most."""
+        self._fields(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        found = [
+            value_argument(let, i, role, constants) for i, role in enumerate(("value", "part", "starts"))
+        ]
+        apart = let.call.args[0] not in let.call.args[1:]
+        return Parts(
+            structs=(params("cg_update_params", *self._fields(let)),),
+            call_args=(PARAMS, *(passed for passed, _ in found), RESULT),
+            constants=tuple(constant for _, linked in found for constant in linked),
+            sharing=in_place(let, 0) if apart else (),
+        )
+
+    def _fields(self, let: Let) -> Fields:
+        shape, part, result = arg_type(let, 0).shape, arg_type(let, 1).shape, let.var.type
+        element = result.dtype.size_bytes
+        room = [whole - own for whole, own in zip(shape, part, strict=True)]
+        return (
+            ("extent", axes((*part[:-1], 1), 1)),
+            ("room", axes(room, 0)),
+            ("step_bytes", axes([step * element for step in dense_strides(shape)], 0)),
+            ("rank", len(shape)),
+            ("index_words", arg_type(let, 2).dtype.size_bytes // 4),
+            ("row_bytes", part[-1] * element),
+            ("bytes", result.size_bytes),
+        )
+
+
 class Reshape(Kernel):
     """RESHAPE: the result is the argument's bytes, no code runs."""
 
@@ -246,4 +289,5 @@ register(StridedSlice())
 register(BroadcastTo())
 register(Take("GATHER"))
 register(Take("GATHER_ND"))
+register(UpdateSlice())
 register(Reshape())

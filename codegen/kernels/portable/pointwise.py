@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from codegen.ir import DType, Let, Var
-from codegen.ir.ops import POINTWISE, Activation, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops import POINTWISE, Activation, GeluAttrs, LeakyReluAttrs, SoftmaxAttrs
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import (
     activation_range,
@@ -28,6 +28,7 @@ from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
 from codegen.kernels.call import PARAMS, RESULT, ConstantArg, CScalar, CStruct, LiteralArg
 from codegen.kernels.contract import LinkedConstant, Sharing
+from codegen.kernels.portable import curves
 
 TABLE_LEN = 256
 """Values an int8 can have."""
@@ -107,6 +108,14 @@ class LeakyReluF32(ElementwiseF32):
     def numbers(self, let: Let) -> tuple[CScalar, ...]:
         """The slope."""
         return (float(np.float32(narrow(let.call.attrs, LeakyReluAttrs).alpha)),)
+
+
+class GeluF32(ElementwiseF32):
+    """GELU on float32."""
+
+    def numbers(self, let: Let) -> tuple[CScalar, ...]:
+        """Whether by tanh."""
+        return (int(narrow(let.call.attrs, GeluAttrs).approximate),)
 
 
 class _ParamsCall(PortableKernel):
@@ -215,8 +224,33 @@ class Requantize(_Converter):
         )
 
 
+class TurnSign(PortableKernel):
+    """QUANTIZE between int8 and uint8 of one meaning: the bytes with the other sign bit."""
+
+    op, stem = "QUANTIZE", "turn_sign"
+
+    def __init__(self, name: str, argument: DType, result: DType) -> None:
+        self.name, self.argument, self.result = f"{name}_portable", argument, result
+
+    def check(self, let: Let) -> None:
+        """One scale, zero points 128 apart."""
+        argument, result = arg_type(let, 0), let.var.type
+        lowest = [type_.dtype.limits[0] - type_.zero_point for type_ in (argument, result)]
+        if argument.scale != result.scale or lowest[0] != lowest[1]:
+            raise ValueError("argument and result do not mean the same by their bytes")
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        return Parts(
+            call_args=(value, RESULT, LiteralArg(value=let.var.type.elements)),
+            constants=linked,
+            sharing=in_place(let, 0),
+        )
+
+
 class RescaleS16(_ParamsCall):
-    """RELU, RELU6, LEAKY_RELU, ABS and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
+    """Clamps, LEAKY_RELU, ABS and QUANTIZE from int16 to int16: a factor from 0 on, another below."""
 
     stem = "rescale_s16"
     argument = result = DType.INT16
@@ -287,6 +321,7 @@ _WITH_NUMBERS = (
     ElementwiseF32("RELU6", "clamp_f32", 0.0, 6.0),
     ElementwiseF32("RELU_N1_TO_1", "clamp_f32", -1.0, 1.0),
     LeakyReluF32("LEAKY_RELU", "leaky_relu_f32"),
+    GeluF32("GELU", "gelu_f32"),
     ElementwiseF32("EXP", "exponential_f32"),
 )
 """Float functions of more than the argument, or whose name is taken; others are `cg_<name>_f32`."""
@@ -303,10 +338,15 @@ register(QuantizeF32("quantize_f32_s8", DType.INT8))
 register(QuantizeF32("quantize_f32_s16", DType.INT16))
 register(Requantize("requantize_s8_s16", DType.INT8, DType.INT16))
 register(Requantize("requantize_s8_u8", DType.INT8, DType.UINT8))
+register(Requantize("requantize_u8_s8", DType.UINT8, DType.INT8))
+register(TurnSign("turn_sign_s8_u8", DType.INT8, DType.UINT8))
+register(TurnSign("turn_sign_u8_s8", DType.UINT8, DType.INT8))
 register(Requantize("requantize_s16_s8", DType.INT16, DType.INT8))
 register(Requantize("requantize_s32_s16", DType.INT32, DType.INT16))
 register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
 register(Dequantize("dequantize_s8_f32", DType.INT8))
 register(Dequantize("dequantize_s16_f32", DType.INT16))
-for _op in ("RELU", "RELU6", "LEAKY_RELU", "QUANTIZE", "ABS"):
+for _op in (*_CLAMPS, "LEAKY_RELU", "QUANTIZE", "ABS"):
     register(RescaleS16(_op))
+for _curve in curves.KERNELS:
+    register(_curve)

@@ -47,13 +47,16 @@ def pool_window(let: Let) -> WindowShape:
 class Pool(PortableKernel):
     """Both pools; padding is not counted."""
 
-    def __init__(self, op: str, stem: str, dtype: DType) -> None:
+    def __init__(self, op: str, stem: str, dtype: DType, *, halves_up: bool = False) -> None:
         self.op, self.stem, self.name = op, stem, f"{stem}_portable"
         self.argument = self.result = dtype
-        self.reverse_stem = "" if dtype is DType.FLOAT32 else reverse_stem(stem)
+        self.reverse_stem = "" if dtype is DType.FLOAT32 or halves_up else reverse_stem(stem)
+        self._halves_up = halves_up
 
     def check(self, let: Let) -> None:
-        """Sums of int16 must fit 32 bits."""
+        """Sums of int16 must fit 32 bits; halves go the other way."""
+        if narrow(let.call.attrs, PoolAttrs).halves_up is not self._halves_up:
+            raise ValueError(f"the kernel {self.name} rounds halves the other way")
         size = math.prod(narrow(let.call.attrs, PoolAttrs).window)
         if self.op == "AVERAGE_POOL_2D" and self.argument is DType.INT16 and size >= S16_SUM_LIMIT:
             raise ValueError(
@@ -236,6 +239,7 @@ class Resize(PortableKernel):
 
 
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s8", DType.INT8))
+register(Pool("AVERAGE_POOL_2D", "avg_pool2d_u8", DType.INT8, halves_up=True))
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_s16", DType.INT16))
 register(Pool("AVERAGE_POOL_2D", "avg_pool2d_f32", DType.FLOAT32))
 register(Pool("MAX_POOL_2D", "max_pool2d_s8", DType.INT8))

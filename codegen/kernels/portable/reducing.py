@@ -1,18 +1,28 @@
-"""Portable kernels of SUM, REDUCE_MAX, REDUCE_MIN, ARG_MAX, ARG_MIN and BATCH_MATMUL."""
+"""Portable kernels of operators that sum or compare along axes, but for MEAN."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codegen.ir import DType, Let
-from codegen.ir.ops import ArgAttrs, BatchMatMulAttrs
+from codegen.ir.ops import ArgAttrs, BatchMatMulAttrs, CumsumAttrs
+from codegen.ir.ops.base.fixed_point import reduced_multiplier
 from codegen.ir.ops.base.operands import narrow
-from codegen.ir.ops.base.parameters import fully_connected_multipliers, rescale_multiplier
+from codegen.ir.ops.base.parameters import (
+    fully_connected_multipliers,
+    log_softmax_params,
+    rescale_multiplier,
+    running_sum_multiplier,
+)
 from codegen.ir.ops.reducing import ARGS, EXTREMES
 from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
+from codegen.kernels.base.overlap import in_place
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, axes, dense_strides, params
-from codegen.kernels.call import PARAMS, RESULT, CStruct
+from codegen.kernels.call import PARAMS, RESULT, ArrayArg, CStruct, WorkspaceArg
+from codegen.kernels.contract import Workspace
 from codegen.kernels.portable.pairwise import FamilyKernel
+from codegen.kernels.portable.pointwise import SOFTMAX_DEPTH_LIMIT
 from codegen.kernels.portable.pooling import MeanF32, MeanInteger, reduction_fields
 
 
@@ -89,7 +99,7 @@ class Arg(_Walked):
 
 
 class BatchMatMul(FamilyKernel):
-    """BATCH_MATMUL on int8 or float32."""
+    """BATCH_MATMUL on int8, int16 or float32."""
 
     def __init__(self, dtype: DType) -> None:
         super().__init__("BATCH_MATMUL", "batch_matmul", dtype)
@@ -118,6 +128,8 @@ class BatchMatMul(FamilyKernel):
         scaling: Fields = ()
         if result.dtype is not DType.FLOAT32:
             multipliers, shifts = fully_connected_multipliers(first.scale, [second.scale], result.scale)
+            if result.dtype is DType.INT16:  # sums of 64 bits
+                multipliers, shifts = reduced_multiplier(multipliers), 15 - shifts
             scaling = (
                 ("lhs_zero", first.zero_point),
                 ("rhs_zero", second.zero_point),
@@ -148,6 +160,153 @@ def _batch_steps(shape: Sequence[int], outer: Sequence[int]) -> list[int]:
     return [0 if extent == 1 else step for extent, step in zip(full[:-2], strides, strict=True)]
 
 
+class ReduceInt32(_Walked):
+    """MEAN or SUM on int32: sums of 64 bits fill a workspace (sub-step 0), then become the result."""
+
+    def __init__(self, op: str) -> None:
+        super().__init__(op, "mean", DType.INT32)
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Walked.numbers`."""
+        fields = reduction_fields(let)
+        return params("cg_reduction", *(fields if self.op == "MEAN" else (*fields[:-1], ("count", 1))))
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        uses = arg_type(let, 0).elements / let.var.type.elements + 1.0
+        size = 8 * let.var.type.elements
+        sums = Workspace(name="sums", size_bytes=size, start=0, stop=2, reads=uses, writes=uses)
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(PARAMS, value, RESULT, WorkspaceArg(name="sums")),
+            constants=linked,
+            workspaces=(sums,),
+            sub_steps=2,
+            argument_stops=(1,),
+            result_start=1,
+        )
+
+
+class Cumsum(_Walked):
+    """CUMSUM on int8 or float32; in place of rows that go front to back."""
+
+    def __init__(self, dtype: DType) -> None:
+        super().__init__("CUMSUM", "cumsum", dtype)
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Walked.numbers`."""
+        attrs, argument, result = narrow(let.call.attrs, CumsumAttrs), arg_type(let, 0), let.var.type
+        shape = argument.shape
+        multiplier, shift = (
+            (0, 0) if result.dtype is DType.FLOAT32 else running_sum_multiplier(argument, result)
+        )
+        return params(
+            "cg_cumsum_params",
+            ("outer", math.prod(shape[: attrs.axis])),
+            ("extent", shape[attrs.axis]),
+            ("inner", math.prod(shape[attrs.axis + 1 :])),
+            ("exclusive", int(attrs.exclusive)),
+            ("reverse", int(attrs.reverse)),
+            ("in_zero", argument.zero_point),
+            ("out_zero", result.zero_point),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        attrs, shape = narrow(let.call.attrs, CumsumAttrs), arg_type(let, 0).shape
+        forwards = not attrs.reverse and math.prod(shape[attrs.axis + 1 :]) == 1
+        return replace(super().parts(let, constants), sharing=in_place(let, 0) if forwards else ())
+
+
+class L2Normalization(_Walked):
+    """L2_NORMALIZATION on int8 or float32, row by row, in place."""
+
+    def __init__(self, dtype: DType) -> None:
+        super().__init__("L2_NORMALIZATION", "l2_normalization", dtype)
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Walked.numbers`."""
+        depth = let.var.type.shape[-1]
+        return params(
+            "cg_rows_params",
+            ("rows", let.var.type.elements // depth),
+            ("depth", depth),
+            ("in_zero", arg_type(let, 0).zero_point),
+        )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        return replace(super().parts(let, constants), sharing=in_place(let, 0))
+
+
+class LogSoftmax(_Walked):
+    """LOG_SOFTMAX on int8 or float32, row by row, in place."""
+
+    def __init__(self, dtype: DType) -> None:
+        super().__init__("LOG_SOFTMAX", "log_softmax", dtype)
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Walked.numbers`."""
+        depth = let.var.type.shape[-1]
+        rows: Fields = (("rows", let.var.type.elements // depth), ("depth", depth))
+        if self.argument is DType.FLOAT32:
+            return params("cg_rows_params", *rows, ("in_zero", 0))
+        if depth >= SOFTMAX_DEPTH_LIMIT:
+            raise ValueError(
+                f"a LOG_SOFTMAX over {depth} int8 elements overflows TFLite's fixed-point sum, "
+                f"supported are fewer than {SOFTMAX_DEPTH_LIMIT}"
+            )
+        found, (multiplier, shift) = log_softmax_params(arg_type(let, 0))
+        return params(
+            "cg_log_softmax_params",
+            *rows,
+            ("multiplier", found.multiplier),
+            ("shift", found.left_shift),
+            ("diff_min", found.least_difference),
+            ("reverse_multiplier", multiplier),
+            ("reverse_shift", shift),
+        )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        return replace(super().parts(let, constants), sharing=in_place(let, 0))
+
+
+class AddN(FamilyKernel):
+    """ADD_N of any number of arguments, in place of any of them."""
+
+    def __init__(self, dtype: DType) -> None:
+        super().__init__("ADD_N", "add_n", dtype)
+
+    def check(self, let: Let) -> None:
+        """A multiplier in range."""
+        self._scaling(let)
+
+    def _scaling(self, let: Let) -> Fields:
+        argument, result = arg_type(let, 0), let.var.type
+        count = ("count", len(let.call.args))
+        if result.dtype is not DType.INT8:
+            return (count, ("in_zero", 0), ("out_zero", 0), ("multiplier", 0), ("shift", 0))
+        multiplier, shift = running_sum_multiplier(argument, result)
+        zeros: Fields = (("in_zero", argument.zero_point), ("out_zero", result.zero_point))
+        return (count, *zeros, ("multiplier", multiplier), ("shift", shift))
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        indices = range(len(let.call.args))
+        found = [value_argument(let, index, f"argument{index}", constants) for index in indices]
+        numbers = params("cg_add_n_params", ("elements", let.var.type.elements), *self._scaling(let))
+        return Parts(
+            structs=(numbers,),
+            call_args=(PARAMS, ArrayArg(items=tuple(passed for passed, _ in found)), RESULT),
+            constants=tuple(constant for _, linked in found for constant in linked),
+            sharing=in_place(let, *indices),
+        )
+
+
 register(SumInteger("mean_s8", DType.INT8))
 register(SumInteger("mean_s16", DType.INT16))
 register(SumF32())
@@ -157,5 +316,13 @@ for _number, _extreme in enumerate(EXTREMES):
 for _number, _arg in enumerate(ARGS):
     for _dtype in (DType.INT8, DType.FLOAT32):
         register(Arg(_arg.name, _number, _dtype))
-register(BatchMatMul(DType.INT8))
-register(BatchMatMul(DType.FLOAT32))
+for _op in ("MEAN", "SUM"):
+    register(ReduceInt32(_op))
+for _dtype in (DType.INT8, DType.INT16, DType.FLOAT32):
+    register(BatchMatMul(_dtype))
+for _dtype in (DType.INT8, DType.INT32, DType.FLOAT32):
+    register(AddN(_dtype))
+for _dtype in (DType.INT8, DType.FLOAT32):
+    register(Cumsum(_dtype))
+    register(L2Normalization(_dtype))
+    register(LogSoftmax(_dtype))

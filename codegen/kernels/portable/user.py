@@ -41,6 +41,8 @@ _DTYPES: Mapping[DType, int] = {
     DType.INT64: 5,
     DType.FLOAT32: 6,
     DType.BOOL: 7,
+    DType.UINT32: 8,
+    DType.UINT64: 9,
 }
 """`cg_user_dtype` by element type."""
 

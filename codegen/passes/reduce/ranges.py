@@ -34,6 +34,7 @@ from codegen.ir.ops.base.parameters import (
     mul_multiplier,
 )
 from codegen.ir.ops.base.taps import WindowAxis, axes_of
+from codegen.ir.ops.convolution import weight_zero_point
 
 Weighted = ConvAttrs | DepthwiseConvAttrs | FullyConnectedAttrs
 """Attribute sets of the operators with weights."""
@@ -259,6 +260,7 @@ def is_foldable(let: Let) -> bool:
         constant
         and weights is not None
         and args[0].type.dtype is weights.type.dtype is let.var.type.dtype is DType.INT8
+        and weight_zero_point(weights.type) == 0
     )
 
 

@@ -177,7 +177,7 @@ def _unit(program: Program, members: Sequence[Member]) -> Unit:
         program.memory.problem,
         program.memory.plan,
         program.steps.times,
-        {pool.name: pool.limit_bytes for pool in program.memory.problem.pools},
+        program.copy_limits,
     )
     options: list[Option] = []
     for combination in product(*choices):

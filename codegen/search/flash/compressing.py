@@ -279,5 +279,5 @@ def _pays(costs: ConstantCosts) -> bool:
 
 
 def _limits(program: Program, *, may_raise: bool) -> Mapping[str, int]:
-    pools = program.memory.problem.pools
-    return {pool.name: pool.limit_bytes for pool in pools} if may_raise else program.memory.peaks
+    limits, peaks = program.copy_limits, program.memory.peaks
+    return limits if may_raise else {name: peaks[name] for name in limits}

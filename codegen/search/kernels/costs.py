@@ -12,6 +12,10 @@ from codegen.kernels.primfunc import PrimFunc
 FLASH_WORTH: Mapping[str, int] = {"speed": 0, "balanced": 20, "size": 200}
 """By `--optimize`: instructions of one inference that a byte of flash is worth."""
 
+LEAST_WORTH = 0.25
+"""What a byte of constants is worth with `speed` too: less gain than that is none. A layer of 4x4 took 9 KB
+more, in flash and staged in RAM, for 412 instructions."""
+
 RAM_WORTH = 32
 """Bytes of code that `--optimize size` pays at most for a byte of RAM, where it takes kernels that need fewer
 bytes. Microcontrollers have 4 to 16 times as much flash as RAM; a small model is not to pay far more."""
@@ -44,8 +48,11 @@ def cheapest(prim_funcs: Sequence[PrimFunc], flash_worth: int = 0) -> PrimFunc:
 
 
 def cost(prim: PrimFunc, flash_worth: int) -> float:
-    """Predicted instructions and `flash_worth` for every byte of constants; any prediction beats none."""
-    return math.inf if prim.instructions is None else prim.instructions + flash_worth * prim.constant_bytes
+    """Predicted instructions and `flash_worth`, or `LEAST_WORTH`, for every byte of constants; any prediction
+    beats none."""
+    if prim.instructions is None:
+        return math.inf
+    return prim.instructions + max(flash_worth, LEAST_WORTH) * prim.constant_bytes
 
 
 def cost_in_sum(prim: PrimFunc, flash_worth: int) -> float:

@@ -1,6 +1,6 @@
 """Lean kernels: slower ones that work in fewer bytes, taken where a limit or `--optimize size` demands it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.program.shortage import DoesNotFit
@@ -30,6 +30,46 @@ def alternatives(
         if smallest is not prim:
             found[step] = smallest
     return found
+
+
+def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P], limit_bytes: int) -> P | None:
+    """The first plan that fits of kernels that need ever less room, those of `prim_funcs` again where they
+    still fit; None if there is none. `limit_bytes`: what all pools have room for together."""
+    for candidate in _ever_closer(prim_funcs, binder):
+        if planner.bound_bytes(candidate) > limit_bytes:
+            continue
+        found = planner.fitting(candidate)
+        if not isinstance(found, DoesNotFit):
+            steps = enumerate(zip(prim_funcs, candidate, strict=True))
+            others = {step: prim for step, (prim, other) in steps if prim is not other}
+            return with_as_many(found, others, planner, raises=True)
+    return None
+
+
+def _ever_closer(prim_funcs: Sequence[PrimFunc], binder: Binder) -> Iterator[tuple[PrimFunc, ...]]:
+    """The steps with kernels that need ever less room, each the `cheapest` of those that need less than the
+    one before it, until there is none: of a kernel its workspaces, and how far its result stays from its
+    argument. Blocks, views, results that replace an argument and joins keep what they have."""
+    current = tuple(prim_funcs)
+    while True:
+        found = tuple(_closer(prim, binder) for prim in current)
+        if all(other is prim for other, prim in zip(found, current, strict=True)):
+            return
+        yield found
+        current = found
+
+
+def _closer(prim: PrimFunc, binder: Binder) -> PrimFunc:
+    if prim.block is not None or prim.tied is not None or prim.joined or not prim.is_call:
+        return prim
+    able = [other for other in binder.others(prim) if _room(other) < _room(prim)]
+    return cheapest(able) if able else prim
+
+
+def _room(prim: PrimFunc) -> int:
+    sides = (side for rule in prim.sharing for side in (rule.below, rule.above))
+    distance = min((side for side in sides if side is not None), default=prim.let.var.type.size_bytes)
+    return sum(space.size_bytes for space in prim.workspaces) + distance
 
 
 def _is_fast(other: PrimFunc, prim: PrimFunc, slower_percent: int | None) -> bool:

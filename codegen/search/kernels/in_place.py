@@ -138,8 +138,8 @@ def lower_peak(
     return with_as_many(best, {step: prim_funcs[step] for step in others}, planner)
 
 
-def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -> P:
-    """`best` with those of `others` that do not raise its peak.
+def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P], *, raises: bool = False) -> P:
+    """`best` with those of `others` that do not raise its peak, or with `raises` that still fit.
 
     All are tried at once; where that raises it, the first half and then the second, and so on down to single
     steps: as if one after the other were tried, in far fewer plans where most of them change nothing. No more
@@ -151,9 +151,9 @@ def with_as_many(best: P, others: Mapping[int, PrimFunc], planner: Planner[P]) -
         group = groups.pop()
         effort -= len(best.prim_funcs)
         prims = replaced(best.prim_funcs, {step: others[step] for step in group})
-        if planner.bound_bytes(prims) <= best.peak_bytes:
+        if raises or planner.bound_bytes(prims) <= best.peak_bytes:
             outcome = planner.fitting(prims)
-            if not isinstance(outcome, DoesNotFit) and outcome.peak_bytes <= best.peak_bytes:
+            if not isinstance(outcome, DoesNotFit) and (raises or outcome.peak_bytes <= best.peak_bytes):
                 best = outcome
                 continue
         if len(group) > 1:

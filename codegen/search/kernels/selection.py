@@ -94,15 +94,8 @@ def _instructions(chosen: Sequence[PrimFunc]) -> float:
 
 def used_code_bytes(chosen: Sequence[PrimFunc]) -> int:
     """Machine code of the kernels of these steps, each function once."""
-    symbols = [symbol for prim in chosen for symbol in _symbols(prim)]
+    symbols = [symbol for prim in chosen for symbol in prim.symbols]
     return code_bytes(symbols, (source for prim in chosen for source in prim.sources))
-
-
-def _symbols(prim: PrimFunc) -> Iterator[str]:
-    if prim.block is not None:
-        yield from (stage.kernel.symbol for stage in prim.block.stages if stage.kernel)
-    else:
-        yield prim.symbol
 
 
 def select(

@@ -4,7 +4,7 @@ A view keeps its argument's buffer where it is, a join its result's from the fir
 cost memory; both save a copy. They are taken where they do not raise the peak.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.ir import Function
 from codegen.kernels.base.views import joinable, joined, slice_view
@@ -13,7 +13,7 @@ from codegen.plan.live.ties import broken
 from codegen.program.interface import Edge
 from codegen.program.program import core_of
 from codegen.program.shortage import DoesNotFit
-from codegen.search.kernels.in_place import P, Planner, replaced
+from codegen.search.kernels.in_place import P, Planner, replaced, with_as_many
 
 
 def alternatives(function: Function, prim_funcs: Sequence[PrimFunc], edge: Edge) -> dict[int, PrimFunc]:
@@ -56,42 +56,12 @@ def choose(
     if isinstance(every, DoesNotFit):
         if isinstance(none, DoesNotFit):
             raise min(none, every, key=lambda error: error.missing_bytes)
-        return _adding(prim_funcs, others, planner, none, _whatever_fits if eager else _no_higher)
+        return with_as_many(none, others, planner, raises=eager)
     if eager:
         return every
     if isinstance(none, DoesNotFit) or every.peak_bytes <= none.peak_bytes:
         return _removing(prim_funcs, others, planner, every)
-    return _adding(prim_funcs, others, planner, none, _no_higher)
-
-
-def _no_higher(peak_bytes: int, best_bytes: int) -> bool:
-    return peak_bytes <= best_bytes
-
-
-def _whatever_fits(peak_bytes: int, best_bytes: int) -> bool:
-    del peak_bytes, best_bytes
-    return True
-
-
-def _adding(
-    prim_funcs: Sequence[PrimFunc],
-    others: Mapping[int, PrimFunc],
-    planner: Planner[P],
-    best: P,
-    is_welcome: Callable[[int, int], bool],
-) -> P:
-    """`best`, the plan without any, or one with some: each in turn is kept if its plan's peak is welcome."""
-    chosen: dict[int, PrimFunc] = {}
-    for step, prim in others.items():
-        if planner.clock.late():
-            break
-        prims = replaced(prim_funcs, {**chosen, step: prim})
-        if not is_welcome(planner.bound_bytes(prims), best.peak_bytes):
-            continue
-        outcome = planner.fitting(prims)
-        if not isinstance(outcome, DoesNotFit) and is_welcome(outcome.peak_bytes, best.peak_bytes):
-            chosen[step], best = prim, outcome
-    return best
+    return with_as_many(none, others, planner)
 
 
 def _removing(

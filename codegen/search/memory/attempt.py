@@ -256,6 +256,10 @@ class Planning:
         try:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
+            if self.reach == "chosen":
+                nearer = fewest_bytes.nearer(prims, self.binder, planner, self.total_bytes)
+                if nearer is not None:
+                    return nearer
             return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
         if not isinstance(first, DoesNotFit) and lower.extra_cost > first.extra_cost:
             # The peaks' sum is lower because dear pools hold more.
@@ -369,12 +373,15 @@ class Planning:
         return replacing(function, permitted(prims, self.choices.sharing), self.edge)
 
     def _pool_candidates(self, buffer: str, kind: BufferKind) -> Sequence[str]:
-        """Where a buffer may lie: of several models state apart from all else."""
+        """Where a buffer may lie: state apart from all else, of several models or where a rule says so."""
         del kind
-        names = [pool.name for pool in self.pools]
-        if not self.choices.state_bytes:
+        choices = self.choices
+        if buffer in choices.state_memories:
+            return [choices.state_memories[buffer]]
+        names = [pool.name for pool in self.pools if pool.name not in choices.state_pools]
+        if not choices.state_bytes:
             return names
-        return names[-1:] if buffer in self.choices.state_inputs else names[:-1]
+        return names[-1:] if buffer in choices.state_inputs else names[:-1]
 
     def _live(self, function: Function, prims: Sequence[PrimFunc]) -> Liveness:
         return liveness(

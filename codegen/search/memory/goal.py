@@ -37,8 +37,11 @@ def best_attempt(planning: Planning, optimize: str, smallest: Callable[[], Small
     if history.found:
         return planning.finished(_preferred(history.found, optimize))
     # A missed limit may demand any kernel, the fast ones in blocks before those that need least.
-    found = first_within(planning.reaching("least"))
-    return planning.finished(found) if isinstance(found, Attempt) else smallest().fitting()
+    for reach in ("chosen", "least"):
+        found = first_within(planning.reaching(reach))
+        if isinstance(found, Attempt):
+            return planning.finished(found)
+    return smallest().fitting()
 
 
 def _asked_for(planning: Planning, optimize: str) -> Iterator[PlanCandidate]:

@@ -6,51 +6,16 @@
  * polynomial on (-1/4, 0] and one constant exp(-2^k) per set bit of the rest; 1/x is three steps
  * of Newton's method. Source of the algorithm: gemmlowp fixedpoint.h, reference_ops::Softmax.
  */
+#include "cg_exp_fixed.h"
 #include "cg_kernel_parts.h"
 #include "cg_reciprocal.h"
 
-#define INPUT_FRACTION_BITS 26 /* differences are Q5.26 */
-#define SUM_INTEGER_BITS    12 /* sums of exponentials are Q12.19 */
-
-/* exp(a) for a in [-1/4, 0), Q0.31: Taylor's series around -1/8. */
-static int32_t exp_quarter(int32_t a)
-{
-    const int32_t exp_minus_eighth = 1895147668;
-    const int32_t third = 715827883;
-    const int32_t x = a + (1 << 28);
-    const int32_t x2 = cg_high_mul(x, x);
-    const int32_t x3 = cg_high_mul(x2, x);
-    const int32_t x4_over_4 = cg_rounding_shift_right(cg_high_mul(x2, x2), 2);
-    const int32_t tail = cg_rounding_shift_right(cg_high_mul(x4_over_4 + x3, third) + x2, 1);
-    return exp_minus_eighth + cg_high_mul(exp_minus_eighth, x + tail);
-}
-
-/* exp(a) for a <= 0 in Q5.26, result Q0.31. */
-static int32_t exp_negative(int32_t a)
-{
-    /* exp(-1/4), exp(-1/2), exp(-1), ... exp(-16) in Q0.31 */
-    static const int32_t factors[7] = {
-        1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242,
-    };
-    const int32_t quarter = 1 << (INPUT_FRACTION_BITS - 2);
-    if (a == 0) {
-        return CG_S32_MAX;
-    }
-    const int32_t part = (a & (quarter - 1)) - quarter; /* in [-1/4, 0) */
-    const int32_t rest = part - a;                      /* a multiple of 1/4 */
-    int32_t result = exp_quarter((int32_t)((uint32_t)part << 5));
-    for (int32_t bit = 0; bit < 7; bit++) {
-        if ((rest & (quarter << bit)) != 0) {
-            result = cg_high_mul(result, factors[bit]);
-        }
-    }
-    return result;
-}
+#define SUM_INTEGER_BITS 12 /* sums of exponentials are Q12.19 */
 
 static int32_t exp_of_difference(const cg_softmax_params *params, int32_t difference)
 {
     const int32_t scaled = (int32_t)((uint32_t)difference << params->shift);
-    return exp_negative(cg_high_mul(scaled, params->multiplier));
+    return cg_exp_negative(cg_high_mul(scaled, params->multiplier));
 }
 
 static void softmax_row(const cg_softmax_params *params, const int8_t *input, int8_t *output)

@@ -6,6 +6,7 @@ renames (no folder at all), of one during which an editor saved (docs/decisions/
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from codegen.cli import main
 from codegen.emit import staged, write
-from codegen.emit.folder import publishing
+from codegen.emit.folder import publishing, settling
 from codegen.emit.folder import writing as emit_folder
 from codegen.errors import CodegenError
 from tests.emit.folder.publishing_runs import check_mine, child, ended, save, sources, start
@@ -113,6 +114,31 @@ def test_a_folder_that_another_build_keeps_locked(tmp_path: Path, monkeypatch: p
     write(sources(1), tmp_path / "out")
 
 
+@pytest.mark.parametrize("call", ["is_dir", "iterdir"])
+def test_a_workplace_that_goes_while_we_look_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """A build that lives clears up without the folder's lock; the other build ended with E231."""
+    other = publishing.open_workplace(tmp_path / "out")
+    looked = getattr(Path, call)
+
+    def gone_then(path: Path) -> object:
+        if call == "is_dir":
+            answer = looked(path)
+            if path == other.path:
+                shutil.rmtree(path)
+            return answer
+        if path == other.path:
+            shutil.rmtree(path, ignore_errors=True)
+        return looked(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, call, gone_then)
+        write(sources(1), tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    os.close(other.lock)
+
+
 def test_hidden_folders_of_the_users_are_left_alone(tmp_path: Path) -> None:
     """Siblings are cleared up, but only those that a build can have left."""
     mine = tmp_path / ".out.backup.codegen" / "thesis"
@@ -185,7 +211,7 @@ def test_what_fails_behind_the_exchange_is_told_as_it_is(
     def broken(folder: Path) -> list[str]:
         raise OSError(5, "Input/output error", str(folder))
 
-    monkeypatch.setattr(publishing, "names_in", broken)
+    monkeypatch.setattr(settling, "names_in", broken)
     with pytest.raises(CodegenError) as caught:
         write(sources(2), tmp_path / "out")
     [message] = caught.value.messages

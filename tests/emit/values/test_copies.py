@@ -81,6 +81,7 @@ def output(program: Program, folder: Path, *options: str) -> str:
     return run_main(sources, folder, MAIN, "-Os", *options)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("hooks", [(), ("-DCG_STAGE_HOOKS",)], ids=["core", "hooks"])
 @pytest.mark.parametrize("stage", ["use", "auto"])
 def test_results_are_those_without_copies(stage: str, hooks: tuple[str, ...], tmp_path: Path) -> None:

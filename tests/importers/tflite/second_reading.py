@@ -45,6 +45,8 @@ StridedSliceOptions begin_mask:int end_mask:int ellipsis_mask:int new_axis_mask:
 LeakyReluOptions alpha:float
 PackOptions values_count:int axis:int
 CallOnceOptions init_subgraph_index:int
+IfOptions then_subgraph_index:int else_subgraph_index:int
+WhileOptions cond_subgraph_index:int body_subgraph_index:int
 VarHandleOptions container:string shared_name:string
 L2NormOptions fused_activation_function:byte
 ResizeBilinearOptions new_height:int new_width:int align_corners:bool half_pixel_centers:bool
@@ -55,6 +57,7 @@ TransposeConvOptions padding:byte stride_w:int stride_h:int fused_activation_fun
   quantized_bias_type:byte
 UnpackOptions num:int axis:int
 ResizeNearestNeighborOptions align_corners:bool half_pixel_centers:bool
+SVDFOptions rank:int activation:byte asymmetric_quantize_inputs:bool
 UnidirectionalSequenceLSTMOptions activation:byte cell_clip:float proj_clip:float time_major:bool
 MirrorPadOptions mode:byte
 DepthToSpaceOptions block_size:int
@@ -63,6 +66,7 @@ CumsumOptions exclusive:bool reverse:bool
 """
 
 OPTION_TABLES: Mapping[int, str] = {
+    116: "GeluOptions",
     1: "Conv2DOptions",
     2: "DepthwiseConv2DOptions",
     5: "Pool2DOptions",
@@ -78,12 +82,15 @@ OPTION_TABLES: Mapping[int, str] = {
     32: "StridedSliceOptions",
     59: "PackOptions",
     75: "LeakyReluOptions",
+    92: "IfOptions",
+    93: "WhileOptions",
     103: "CallOnceOptions",
     111: "VarHandleOptions",
     12: "L2NormOptions",
     15: "ResizeBilinearOptions",
     19: "SpaceToDepthOptions",
     23: "GatherOptions",
+    6: "SVDFOptions",
     29: "DivOptions",
     49: "TransposeConvOptions",
     64: "UnpackOptions",

@@ -69,7 +69,8 @@ def test_the_state_is_one_parameter_and_one_result() -> None:
         (
             {"sequence": "int16"},
             'error[E301] op 0 {} "y0": has other types or shapes than are supported\n'
-            "help: supported are an int8 sequence, int8 weights with one scale each, int32 biases",
+            "help: supported are an int8 sequence with int32 biases, int16 with int64 biases, both with int8 "
+            "weights of one scale each, and float32",
         ),
         (
             {"result_scale": 0.25},
@@ -86,3 +87,59 @@ def test_what_is_refused(changes: dict[str, Any], text: str) -> None:
     with pytest.raises(CodegenError) as caught:
         import_tflite(network(**changes), "m.tflite")
     assert text.format(LSTM) in str(caught.value)
+
+
+def svdf(*, rank: int = 2, dtype: str = "int8", zero_point: int = 0, memory: int = 3, bias: int = 2) -> bytes:
+    """Four filters over three inputs."""
+    model = ModelBuilder()
+    x = model.tensor("x", (1, 3), dtype, scale=0.5)
+    shapes = ((4, 3), (4, 3))
+    weights = [
+        model.tensor(f"w{at}", shape, scale=0.5, data=np.ones(shape, np.int8))
+        for at, shape in enumerate(shapes)
+    ]
+    sums = model.tensor("b", (bias,), "int32", scale=0.25, data=np.zeros(bias, np.int32))
+    state = model.tensor("state", (1, 4 * memory), variable=True, scale=0.5, zero_point=zero_point)
+    y = model.tensor("y", (1, 2), scale=0.5)
+    model.op("SVDF", [x, *weights, sums, state], [y], rank=rank)
+    model.inputs(x)
+    model.outputs(y)
+    return model.build()
+
+
+def test_a_window_lies_frame_by_frame() -> None:
+    function = import_tflite(svdf(), "m.tflite").main
+    [state] = function.states
+    assert function.params[state.param].type.shape == (1, 3, 1, 4)
+    assert [let.call.op.name for let in function.body if let.call.op.name != "RESHAPE"] == [
+        "CONV_2D",
+        "SHIFT",
+        "CONV_2D",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"rank": 3}, 'error[E303] op 0 SVDF "y": has 4 filters of rank 3 for an input int8[1,3]'),
+        (
+            {"dtype": "int16"},
+            'error[E301] op 0 SVDF "y": has other types than are supported\n'
+            "help: supported are float32, and int8 with a state of int8 or int16",
+        ),
+        (
+            {"zero_point": 3},
+            'error[E301] op 0 SVDF "y": the state has zero point 3, supported is 0\n'
+            "help: versions of tflite-micro give different results: quantise the state symmetrically",
+        ),
+        (
+            {"memory": 4},
+            'error[E303] op 0 SVDF "y": the state is int8[1,16], the weights of time are int8[4,3]',
+        ),
+        ({"bias": 1}, 'error[E303] op 0 SVDF "y": an operand is int32[1], its shape has to be [2]'),
+    ],
+)
+def test_what_is_refused_of_an_svdf(changes: dict[str, int], text: str) -> None:
+    with pytest.raises(CodegenError) as caught:
+        import_tflite(svdf(**changes), "m.tflite")  # type: ignore[arg-type]
+    assert text in str(caught.value)

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from codegen.ir import DType
+from codegen.kernels.base.forms import in_smallest_forms
 from codegen.kernels.base.weighted import CONVOLUTION
 from codegen.kernels.dsp.convolution import DspTiled
 from codegen.kernels.dsp.fully_connected import DspFullyConnected
-from codegen.kernels.dsp.packing import INT4_STREAM, channels_of, stream, stream_s4
+from codegen.kernels.dsp.packing import INT4_STREAM, INT8_STREAM, channels_of, stream, stream_s4
 from codegen.kernels.portable.convolution import CONV_2D_S8
+from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.builders import random_layer
 from tests.kernels.dsp.test_convolution import M4, Stream, able, conv_layer, conv_of, is_int4, refused
 
@@ -57,3 +59,25 @@ def test_int4_weights_have_kernels_of_their_own(op: str) -> None:
             assert None not in reasons
         seen.add(None in reasons)
     assert seen == {True, False}
+
+
+def first_of(kernel: DspTiled) -> PrimFunc:
+    """Bound to the first layer that it takes."""
+    for seed in range(200):
+        layer = random_layer(kernel.op, DType.INT8, seed)
+        if kernel.refusal(layer.let, M4) is None:
+            return kernel.bind(layer.let, layer.constants, "layer")
+    raise AssertionError("no layer")
+
+
+def test_forms_of_int8_are_chosen_beside_int4_weights() -> None:
+    """Four widened pixels are int4's too: the int8 layers of a build beside it were left with the source that
+    calls larger tiles, which nobody linked."""
+    prims = [
+        first_of(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM)),
+        first_of(DspTiled(CONVOLUTION, CONV_2D_S8, 1, INT8_STREAM)),
+    ]
+    [[narrow, wide]] = in_smallest_forms([prims])
+    assert "kernels/dsp/gather4_s8_dsp.S" in narrow.sources
+    assert wide.symbol == "cg_conv2d_1_s8_dsp"
+    assert "kernels/dsp/conv2d_s8_dsp.c" not in wide.sources

@@ -7,21 +7,50 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tests.opgen.dice import Dice
-from tests.opgen.families import functions, pairwise, rearranged, reduced, resized, signal, weights
+from tests.opgen.families import (
+    compressed,
+    control,
+    functions,
+    more,
+    moved,
+    pairwise,
+    rearranged,
+    reduced,
+    resized,
+    signal,
+    unsigned,
+    weights,
+)
 from tests.opgen.sketch import Drawn
 
 EACH = 25
 """Models of an operator and type."""
 
-FAMILIES: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = MappingProxyType(
-    {
-        **rearranged.DRAWN,
-        **pairwise.DRAWN,
-        **functions.DRAWN,
-        **reduced.DRAWN,
-        **resized.DRAWN,
-        **signal.DRAWN,
-        **weights.DRAWN,
+_Draws = Mapping[str, Callable[[Dice], Drawn]]
+
+
+def _joined(*families: Mapping[str, _Draws]) -> Mapping[str, _Draws]:
+    names = dict.fromkeys(name for family in families for name in family)
+    return {
+        name: {label: draw for family in families for label, draw in family.get(name, {}).items()}
+        for name in names
     }
+
+
+FAMILIES: Mapping[str, _Draws] = MappingProxyType(
+    _joined(
+        rearranged.DRAWN,
+        moved.DRAWN,
+        more.DRAWN,
+        pairwise.DRAWN,
+        functions.DRAWN,
+        reduced.DRAWN,
+        resized.DRAWN,
+        signal.DRAWN,
+        weights.DRAWN,
+        control.DRAWN,
+        compressed.DRAWN,
+        unsigned.DRAWN,
+    )
 )
 """By operator under test, by label of the type."""

@@ -8,7 +8,7 @@ import numpy as np
 from tests.opgen.dice import Dice
 from tests.opgen.elementwise import append_unary, draw_shape
 from tests.opgen.families.rearranged import drawn_kind
-from tests.opgen.sketch import Affine, Drawn, Sketch
+from tests.opgen.sketch import Affine, Drawn, Plain, Sketch
 
 POSITIVE = ("LOG", "RSQRT", "SQRT")
 
@@ -39,12 +39,35 @@ def function(dice: Dice, dtype: str, name: str) -> Drawn:
     return sketch.finish(append_unary(sketch, name, sketch.input(shape, kind), result))
 
 
+def cast(dice: Dice, argument: str, result: str) -> Drawn:
+    """CAST of the whole range."""
+    sketch, shape = Sketch(dice), draw_shape(dice)
+    info = np.iinfo(argument)
+    x = sketch.input(shape, Plain(dtype=argument, low=int(info.min), high=int(info.max)))
+    return sketch.finish(sketch.op("CAST", [x], sketch.tensor(shape, Plain(dtype=result, low=0, high=0))))
+
+
+_CASTS = (("int16", "int32"), ("int32", "int8"), ("int32", "uint32"), ("uint32", "int32"))
+
+
+def gelu(dice: Dice, dtype: str) -> Drawn:
+    """GELU by erf and by tanh."""
+    sketch, shape = Sketch(dice), draw_shape(dice)
+    kind = sketch.affine(-7, -3) if dtype == "int8" else None
+    x = sketch.input(shape, kind, sixteenths=None if kind else dice.pick((20, 60)))
+    result = sketch.near(kind) if kind else None
+    approximate = dice.chance(50)
+    return sketch.finish(sketch.op("GELU", [x], sketch.tensor(shape, result), approximate=approximate))
+
+
 def _each(name: str, dtypes: Sequence[str]) -> Mapping[str, Callable[[Dice], Drawn]]:
     return {dtype: partial(function, dtype=dtype, name=name) for dtype in dtypes}
 
 
 _BOTH = ("int8", "float32")
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
+    "CAST": {" ".join(pair): partial(cast, argument=pair[0], result=pair[1]) for pair in _CASTS},
+    "GELU": {dtype: partial(gelu, dtype=dtype) for dtype in _BOTH},
     "ABS": _each("ABS", ("int8", "int16", "float32")),
     **{name: _each(name, _BOTH) for name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RSQRT")},
     **{

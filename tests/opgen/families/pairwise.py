@@ -151,7 +151,11 @@ def add_n(dice: Dice, dtype: str) -> Drawn:
     """ADD_N of two to five tensors."""
     sketch, shape, kind = Sketch(dice), draw_shape(dice), _small(dice, dtype)
     values = [sketch.input(shape, kind) for _ in range(dice.integer(2, 5))]
-    return sketch.finish(sketch.op("ADD_N", values, sketch.tensor(shape, kind)))
+    result = kind
+    if isinstance(kind, Affine):
+        scale = float(np.float32(kind.scale * dice.float32(-1, 3)))
+        result = Affine(scale=scale, zero_point=dice.zero_point())
+    return sketch.finish(sketch.op("ADD_N", values, sketch.tensor(shape, result)))
 
 
 def int32_sum(dice: Dice, dtype: str, name: str) -> Drawn:
@@ -194,6 +198,7 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "PRELU int16": _each(prelu, ("int16",)),
     "SQUARE": _each(square, ("float32",)),
     "ADD_N": _each(add_n, ("int32", "float32")),
+    "ADD_N int8": _each(add_n, ("int8",)),
     **{name: _each(int32_sum, ("int32",), name=name) for name in ("ADD", "SUB", "MUL")},
 }
 """By operator, as the table of engines has it, and by type."""

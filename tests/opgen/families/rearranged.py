@@ -21,7 +21,7 @@ def drawn_kind(dice: Dice, dtype: str) -> Kind:
         zero = dice.zero_point() if dtype == "int8" else 0
         return Affine(scale=dice.float32(-12, -3), zero_point=zero, dtype=dtype)
     reach = 1 << (40 if dtype == "int64" else 30)
-    return Plain(dtype=dtype, low=-reach, high=reach)
+    return Plain(dtype=dtype, low=0 if dtype == "uint32" else -reach, high=reach)
 
 
 def _shape(dice: Dice, ranks: Sequence[int] = (4, 3, 2, 1), most: int = 120) -> tuple[int, ...]:
@@ -127,6 +127,24 @@ def batch_to_space(dice: Dice, dtype: str) -> Drawn:
     return sketch.finish(sketch.op("BATCH_TO_SPACE_ND", [x, *given], y))
 
 
+def tile(dice: Dice, dtype: str) -> Drawn:
+    """TILE of any axes."""
+    sketch, kind, shape = Sketch(dice), drawn_kind(dice, dtype), _shape(dice, most=40)
+    counts = [dice.pick((1, 1, 2, 3)) for _ in shape]
+    x = sketch.input(shape, kind)
+    y = sketch.tensor([extent * count for extent, count in zip(shape, counts, strict=True)], kind)
+    return sketch.finish(sketch.op("TILE", [x, sketch.constant(counts)], y))
+
+
+def update_slice(dice: Dice, dtype: str) -> Drawn:
+    """DYNAMIC_UPDATE_SLICE at starts inside and beyond."""
+    sketch, kind, shape = Sketch(dice), drawn_kind(dice, dtype), _shape(dice)
+    part = [dice.integer(1, extent) for extent in shape]
+    x, y = sketch.input(shape, kind), sketch.input(part, kind)
+    starts = sketch.input((len(shape),), Plain(dtype="int32", low=-2, high=max(shape)))
+    return sketch.finish(sketch.op("DYNAMIC_UPDATE_SLICE", [x, y, starts], sketch.tensor(shape, kind)))
+
+
 def mirror_pad(dice: Dice, dtype: str) -> Drawn:
     """MIRROR_PAD in both modes."""
     sketch, kind, mode = Sketch(dice), drawn_kind(dice, dtype), dice.integer(0, 1)
@@ -209,6 +227,9 @@ _DRAW: Mapping[str, tuple[Callable[[Dice, str], Drawn], Sequence[str]]] = {
     "DEPTH_TO_SPACE": (depth_to_space, ("int8", "int32", "int64", "float32")),
     "SPACE_TO_BATCH_ND": (space_to_batch, ("int8", "int32", "int64", "float32")),
     "BATCH_TO_SPACE_ND": (batch_to_space, ("int8", "int32", "int64", "float32")),
+    "DYNAMIC_UPDATE_SLICE": (update_slice, ("int8", "int32", "int64", "float32", "bool")),
+    "DYNAMIC_UPDATE_SLICE int16": (update_slice, ("int16",)),
+    "TILE": (tile, ("int8", "int32", "int64", "float32", "bool")),
     "MIRROR_PAD": (mirror_pad, ("int8", "int32", "int64", "float32")),
     "BROADCAST_TO": (broadcast_to, ("int8", "int16", "int32", "int64", "float32", "bool")),
     "FILL": (fill, _ALL),

@@ -49,11 +49,44 @@ def batch_matmul(dice: Dice, dtype: str) -> Drawn:
     result = None
     if isinstance(kinds[0], Affine) and isinstance(kinds[1], Affine):
         product = kinds[0].scale * kinds[1].scale
-        scale = float(np.float32(product * 73 * depth**0.5 * dice.float32(0, 2)))
-        result = Affine(scale=scale, zero_point=dice.zero_point())
+        reach = 73 if dtype == "int8" else 18918
+        scale = float(np.float32(product * reach * depth**0.5 * dice.float32(0, 2)))
+        result = Affine(scale=scale, zero_point=dice.zero_point() if dtype == "int8" else 0, dtype=dtype)
     values = [sketch.input(shape, kind) for shape, kind in zip((first, second), kinds, strict=True)]
     y = sketch.tensor(wanted, result)
     return sketch.finish(sketch.op("BATCH_MATMUL", values, y, adj_x=adj_x, adj_y=adj_y))
+
+
+def cumsum(dice: Dice, dtype: str) -> Drawn:
+    """CUMSUM along any axis, with and without the element itself, from either end."""
+    sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2, 1)), drawn_kind(dice, dtype)
+    axis = dice.integer(0, len(shape) - 1)
+    given = axis if dice.chance(70) else axis - len(shape)
+    result = kind
+    if isinstance(kind, Affine):
+        scale = float(np.float32(kind.scale * dice.float32(-1, 4)))
+        result = Affine(scale=scale, zero_point=dice.zero_point())
+    x = sketch.input(shape, kind)
+    options = {"exclusive": dice.chance(40), "reverse": dice.chance(40)}
+    at = sketch.model.constant(sketch.name, np.array(given, np.int32))
+    return sketch.finish(sketch.op("CUMSUM", [x, at], sketch.tensor(shape, result), **options))
+
+
+def l2_normalization(dice: Dice, dtype: str) -> Drawn:
+    """L2_NORMALIZATION of rows."""
+    sketch, shape, kind = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2)), drawn_kind(dice, dtype)
+    result = Affine(scale=1 / 128, zero_point=0) if dtype == "int8" else None
+    x = sketch.input(shape, kind)
+    return sketch.finish(sketch.op("L2_NORMALIZATION", [x], sketch.tensor(shape, result)))
+
+
+def log_softmax(dice: Dice, dtype: str) -> Drawn:
+    """LOG_SOFTMAX of rows, of small and of large differences."""
+    sketch, shape = Sketch(dice), draw_shape(dice, ranks=(4, 3, 2))
+    int8 = dtype == "int8"
+    x = sketch.input(shape, sketch.affine(-8, 0) if int8 else None)
+    result = Affine(scale=1 / 16, zero_point=127) if int8 else None
+    return sketch.finish(sketch.op("LOG_SOFTMAX", [x], sketch.tensor(shape, result)))
 
 
 _BOTH = ("int8", "float32")
@@ -70,6 +103,11 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
         name: {dtype: partial(arg, dtype=dtype, name=name) for dtype in _BOTH}
         for name in ("ARG_MAX", "ARG_MIN")
     },
-    "BATCH_MATMUL": {dtype: partial(batch_matmul, dtype=dtype) for dtype in _BOTH},
+    "BATCH_MATMUL": {dtype: partial(batch_matmul, dtype=dtype) for dtype in (*_BOTH, "int16")},
+    "MEAN": {"int32": partial(reduced, dtype="int32", name="MEAN")},
+    "SUM int32": {"int32": partial(reduced, dtype="int32", name="SUM")},
+    "CUMSUM": {dtype: partial(cumsum, dtype=dtype) for dtype in _BOTH},
+    "LOG_SOFTMAX": {dtype: partial(log_softmax, dtype=dtype) for dtype in _BOTH},
+    "L2_NORMALIZATION": {dtype: partial(l2_normalization, dtype=dtype) for dtype in _BOTH},
 }
 """By operator and type."""

@@ -109,7 +109,10 @@ def _distinct(prims: list[PrimFunc]) -> list[PrimFunc]:
 
 @pytest.mark.parametrize(
     ("key", "far_below", "optimize"),
-    [*((KWS, 20_000, optimize) for optimize in LEVELS), (VWW, 30_000, "balanced")],
+    [
+        *((KWS, 20_000, optimize) for optimize in LEVELS),
+        pytest.param(VWW, 30_000, "balanced", marks=pytest.mark.long),
+    ],
 )
 def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize: str) -> None:
     with pytest.raises(CodegenError) as caught:
@@ -124,6 +127,7 @@ def test_the_smallest_limit_that_is_told_does(key: str, far_below: int, optimize
         planned(smallest - 1, key=key, optimize=optimize)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("flash", [26_800, 27_000, 27_500, 28_000, 30_000, 31_000])
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
@@ -134,7 +138,7 @@ def test_every_limit_above_it_does(flash: int, optimize: str) -> None:
     ("key", "board", "optimize"),
     [
         (KWS, "mps2-an385", "balanced"),
-        (RESNET, "mps2-an386", "speed"),
+        pytest.param(RESNET, "mps2-an386", "speed", marks=pytest.mark.long),
         (SPEECH, "mps2-an386", "balanced"),
         (SPEECH, "mps2-an385", "balanced"),
         (SPEECH, "mps2-an521", "speed"),

@@ -162,6 +162,7 @@ def test_what_does_not_fit_is_told_to_the_byte() -> None:
     )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("optimize", ["speed", "balanced", "size"])
 @pytest.mark.parametrize("key", [RESNET, KWS, "mlperf_tiny/ad01_int8"])
 def test_the_smallest_budget_is_accepted_and_none_below(key: str, optimize: str) -> None:
@@ -199,6 +200,7 @@ def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
         assert program.memory.peak_bytes(pool.name) <= pool.limit_bytes
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("board", ["lm3s6965evb", "microbit", "mps2-an500"])
 @pytest.mark.parametrize("key", [KWS, "tflm/micro_speech_quantized"])
 def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str, board: str) -> None:
@@ -279,7 +281,7 @@ def _quiet_smallest(stage: str, done: int = 0, total: int | None = None) -> None
     assert stage and (total is None or 0 <= done <= total)
 
 
-@pytest.mark.parametrize("keep_inputs", [False, True])
+@pytest.mark.parametrize("keep_inputs", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_smallest_budget_is_the_end_of_the_curve_whatever_was_asked_for(keep_inputs: bool) -> None:
     """`--optimize size` named 13,824 bytes, balanced 13,371; with `--keep-inputs` E401 named 14,912 where the
     curve reached 12,608: each looked at other blocks, and counted what other kernels need."""

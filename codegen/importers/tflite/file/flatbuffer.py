@@ -89,6 +89,7 @@ OPTIONS: Mapping[int, Table] = {
     1: _numbers("Conv2DOptions", *_WINDOW, _ACTIVATION, *_DILATION, _BIAS_TYPE),
     2: _numbers("DepthwiseConv2DOptions", *_WINDOW, ("depth_multiplier", _INT), _ACTIVATION, *_DILATION),
     5: _numbers("Pool2DOptions", *_WINDOW, ("filter_width", _INT), ("filter_height", _INT), _ACTIVATION),
+    6: _numbers("SVDFOptions", ("rank", _INT), _ACTIVATION, ("asymmetric_quantize_inputs", _BYTE)),
     8: _numbers(
         "FullyConnectedOptions",
         _ACTIVATION,
@@ -132,6 +133,8 @@ OPTIONS: Mapping[int, Table] = {
     74: _numbers("ResizeNearestNeighborOptions", *_CENTRES),
     75: _numbers("LeakyReluOptions", ("alpha", _INT)),
     77: _numbers("MirrorPadOptions", ("mode", _BYTE)),
+    92: _numbers("IfOptions", ("then_subgraph_index", _INT), ("else_subgraph_index", _INT)),
+    93: _numbers("WhileOptions", ("cond_subgraph_index", _INT), ("body_subgraph_index", _INT)),
     94: _numbers("DepthToSpaceOptions", ("block_size", _INT)),
     101: _numbers(
         "BatchMatMulOptions", ("adj_x", _BYTE), ("adj_y", _BYTE), ("asymmetric_quantize_inputs", _BYTE)
@@ -139,6 +142,7 @@ OPTIONS: Mapping[int, Table] = {
     102: _numbers("CumsumOptions", ("exclusive", _BYTE), ("reverse", _BYTE)),
     103: _numbers("CallOnceOptions", ("init_subgraph_index", _INT)),
     111: _numbers("VarHandleOptions", ("container", Text()), ("shared_name", Text())),
+    116: _numbers("GeluOptions", ("approximate", _BYTE)),
 }
 """Option tables by their number in the union BuiltinOptions."""
 

@@ -46,8 +46,8 @@ class FileTensor:
 
 
 def kind_of(name: str, custom_name: str) -> str:
-    """Name in the tables of operators: TFLite's, or a custom operator's of the signal library."""
-    return custom_name if name == _CUSTOM and custom_name.startswith(_SIGNAL) else name
+    """Name in the tables of operators: TFLite's, or a custom operator's of tflite-micro."""
+    return custom_name if name == _CUSTOM and custom_name.startswith(_TFLM) else name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class FileOperator:
 
     @property
     def kind(self) -> str:
-        """Name in the tables of operators: TFLite's, or a custom operator's of the signal library."""
+        """Name in the tables of operators: TFLite's, or a custom operator's of tflite-micro."""
         return kind_of(self.name, self.custom_name)
 
 
@@ -87,8 +87,8 @@ class FileModel:
 
 _SCHEMA_VERSION = 3
 _CUSTOM = "CUSTOM"
-_SIGNAL = "Signal"
-"""What the names of TFLM's signal operators begin with."""
+_TFLM = ("Signal", "CIRCULAR_BUFFER")
+"""What the names of tflite-micro's operators begin with."""
 _BUILTIN_CODE_SLOT = 4 + 2 * 3
 """Where a field list keeps `OperatorCode.builtin_code`, field 3."""
 

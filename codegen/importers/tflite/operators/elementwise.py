@@ -6,6 +6,8 @@ from typing import Any
 
 from tflite.AddOptions import AddOptions
 from tflite.DivOptions import DivOptions
+from tflite.GeluOptions import GeluOptions
+from tflite.L2NormOptions import L2NormOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.MulOptions import MulOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
@@ -14,7 +16,16 @@ from tflite.SubOptions import SubOptions
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.site import Site, Translated
 from codegen.ir import DType, TensorType
-from codegen.ir.ops import Activation, Attrs, BinaryAttrs, LeakyReluAttrs, SoftmaxAttrs
+from codegen.ir.ops import (
+    Activation,
+    Attrs,
+    BinaryAttrs,
+    GeluAttrs,
+    LeakyReluAttrs,
+    ReshapeAttrs,
+    SoftmaxAttrs,
+)
+from codegen.ir.ops.layout import SAME_BITS
 
 
 def binary(kind: type[AddOptions | SubOptions | MulOptions | DivOptions]) -> Callable[[Site], Translated]:
@@ -70,17 +81,19 @@ def square(site: Site) -> Translated:
 
 
 def add_n(site: Site) -> Translated:
-    """ADD_N of numbers without scales: ADDs from the first operand to the last."""
-    count = len(site.operator.inputs)
-    if count < 2:
-        raise Refused("E303", f"adds {count} tensors, needs two or more")
-    total, *others = site.args(count)
-    if total.type.quantization is not None:
-        raise Refused("E301", f"adds {count} quantised tensors, supported are float32 and int32")
-    for other in others[:-1]:
-        step = Translated(op="ADD", args=(total, other), attrs=BinaryAttrs())
-        total = step.giving(site.result)
-    return Translated(op="ADD", args=(total, others[-1]), attrs=BinaryAttrs())
+    """ADD_N."""
+    return Translated(op="ADD_N", args=site.args(len(site.operator.inputs)), attrs=Attrs())
+
+
+def l2_normalization(site: Site) -> Translated:
+    """L2_NORMALIZATION over the last axis."""
+    site.need_inputs(1, 1)
+    options: Any = site.options(L2NormOptions, required=False)
+    if options is not None:
+        fused = site.activation(int(options.FusedActivationFunction()))
+        if fused is not Activation.NONE:
+            site.unsupported("an activation fused into L2_NORMALIZATION is not supported")
+    return Translated(op="L2_NORMALIZATION", args=(site.arg(0),), attrs=Attrs())
 
 
 def select(site: Site) -> Translated:
@@ -99,12 +112,29 @@ def unary(site: Site) -> Translated:
     return Translated(op=site.operator.name, args=(site.arg(0),), attrs=Attrs())
 
 
+def cast(site: Site) -> Translated:
+    """CAST; numbers of one width that are the same bits are looked at, not copied."""
+    site.need_inputs(1, 1)
+    value = site.arg(0)
+    if frozenset({value.type.dtype, site.result.dtype}) in SAME_BITS:
+        return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=value.type.shape))
+    return Translated(op="CAST", args=(value,), attrs=Attrs())
+
+
 def softmax(site: Site) -> Translated:
     """SOFTMAX over the last axis."""
     site.need_inputs(1, 1)
     options: Any = site.options(SoftmaxOptions)
     attrs = SoftmaxAttrs(beta=_finite("beta", float(options.Beta())))
     return Translated(op="SOFTMAX", args=(site.arg(0),), attrs=attrs)
+
+
+def gelu(site: Site) -> Translated:
+    """GELU."""
+    site.need_inputs(1, 1)
+    options: Any = site.options(GeluOptions, required=False)
+    attrs = GeluAttrs(approximate=options is not None and bool(options.Approximate()))
+    return Translated(op="GELU", args=(site.arg(0),), attrs=attrs)
 
 
 def leaky_relu(site: Site) -> Translated:

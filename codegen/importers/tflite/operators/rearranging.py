@@ -215,7 +215,10 @@ def mirror_pad(site: Site) -> Translated:
     """MIRROR_PAD, axis by axis: what lies in front and behind is a slice from back to front."""
     site.need_inputs(2, 2)
     options: Any = site.options(MirrorPadOptions)
-    apart = 0 if int(options.Mode()) == MirrorPadMode.SYMMETRIC else 1
+    mode = int(options.Mode())
+    if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
+        raise Refused("E303", f"mode number {mode} does not exist")
+    apart = 0 if mode == MirrorPadMode.SYMMETRIC else 1
     value: _Value = site.arg(0)
     shape = value.type.shape
     amounts = site.numbers(1, "the list of paddings", 2 * MAX_RANK)
@@ -261,6 +264,22 @@ def broadcast_to(site: Site) -> Translated:
     site.need_inputs(2, 2)
     shape = site.numbers(1, "the new shape")
     return Translated(op="BROADCAST_TO", args=(site.arg(0),), attrs=BroadcastToAttrs(shape=shape))
+
+
+def tile(site: Site) -> Translated:
+    """TILE, axis by axis: a new axis in front of it, broadcast."""
+    site.need_inputs(2, 2)
+    value: _Value = site.arg(0)
+    shape, counts = value.type.shape, site.numbers(1, "the list of multiples")
+    if len(counts) != len(shape) or min(counts, default=1) < 1:
+        raise Refused("E303", f"multiples {list(counts)} do not fit shape {list(shape)}")
+    for axis, count in enumerate(counts):
+        if count > 1:
+            rows, block = math.prod(shape[:axis]), math.prod(shape[axis:])
+            repeated = BroadcastToAttrs(shape=(rows, count, block))
+            value = _shaped("BROADCAST_TO", reshaped(value, (rows, 1, block)), repeated, repeated.shape)
+            shape = (*shape[:axis], shape[axis] * count, *shape[axis + 1 :])
+    return reshaped(value, shape)
 
 
 def fill(site: Site) -> Translated:

@@ -1,6 +1,7 @@
 """UNIDIRECTIONAL_SEQUENCE_LSTM: one step for the whole sequence, whose result begins with the new state."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from codegen.importers.tflite.operators.rearranging import reshaped, sliced
 from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import ConstRef, DType, TensorType, Var
 from codegen.ir.ops import LstmAttrs
+from codegen.ir.ops.recurrent import LSTM_TYPES, state_elements
 
 LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 HIDDEN, CELL = 18, 19
@@ -24,23 +26,33 @@ _VARIANTS = {
     "layer normalisation": range(20, 24),
 }
 _ADVICE = "tflite-micro does not run it either: train the layer without"
-_TYPES = "supported are an int8 sequence, int8 weights with one scale each, int32 biases"
+_TYPES = (
+    "supported are an int8 sequence with int32 biases, int16 with int64 biases, both with int8 weights of "
+    "one scale each, and float32"
+)
+_CELLS = {DType.INT8: DType.INT16, DType.INT16: DType.INT16, DType.FLOAT32: DType.FLOAT32}
+"""Types of cell states by those of hidden states."""
 
 
 def state_type(hidden: TensorType, cell: TensorType) -> TensorType:
-    """Cell states (int16), then hidden states (int8), as bytes; raises Refused for other types."""
-    if (hidden.dtype, cell.dtype) != (DType.INT8, DType.INT16) or hidden.elements != cell.elements:
+    """Cell states, then hidden states, in elements of the latter; raises Refused for other types."""
+    if _CELLS.get(hidden.dtype) is not cell.dtype or hidden.elements != cell.elements:
         text = f"the hidden state is {hidden}, the cell state {cell}"
-        raise Refused("E301", text, "supported are int8 and int16, of the same number of elements")
-    if None in (hidden.quantization, cell.quantization):
+        wanted = "int8 and int16, int16 and int16, or float32, of the same number of elements"
+        raise Refused("E301", text, f"supported are {wanted}")
+    if hidden.dtype is not DType.FLOAT32 and None in (hidden.quantization, cell.quantization):
         raise Refused("E304", "a state has no quantisation")
-    return TensorType(shape=(3 * hidden.elements,), dtype=DType.INT8, quantization=hidden.quantization)
+    count = state_elements(hidden.dtype, hidden.elements)
+    return TensorType(shape=(count,), dtype=hidden.dtype, quantization=hidden.quantization)
 
 
 def first_state(hidden: TensorType) -> bytes:
     """Real zeros: what the state is before the first inference."""
-    rest = np.full(hidden.elements, hidden.zero_point, np.int8)
-    return bytes(2 * hidden.elements) + rest.tobytes()
+    count = state_elements(hidden.dtype, hidden.elements) - hidden.elements
+    zero = hidden.zero_point if hidden.dtype is DType.INT8 else 0
+    return (
+        bytes(count * hidden.dtype.size_bytes) + np.full(hidden.elements, zero, hidden.dtype.numpy).tobytes()
+    )
 
 
 def lstm(site: Site, cell: TensorType) -> Translated:
@@ -59,10 +71,13 @@ def lstm(site: Site, cell: TensorType) -> Translated:
     weights = [_constant(site, position) for position in _INPUT_WEIGHTS]
     recurrent = [_constant(site, position) for position in _RECURRENT_WEIGHTS]
     biases = [_constant(site, position) for position in _BIASES]
-    wanted = [(sequence.type, DType.INT8)]
-    wanted += [(each.type, DType.INT8) for each in (*weights, *recurrent)]
-    wanted += [(each.type, DType.INT32) for each in biases]
-    if any(type_.dtype is not dtype for type_, dtype in wanted) or not _alike(weights, recurrent, biases):
+    types = LSTM_TYPES.get(state.type.dtype, (None, None))
+    wanted = [(sequence.type, state.type.dtype), (site.result, state.type.dtype)]
+    wanted += [(each.type, types[0]) for each in (*weights, *recurrent)]
+    wanted += [(each.type, types[1]) for each in biases]
+    is_float = state.type.dtype is DType.FLOAT32
+    fits = _alike(weights, recurrent, biases) and (is_float or _symmetric(*weights, *recurrent))
+    if any(type_.dtype is not dtype for type_, dtype in wanted) or not fits:
         raise Refused("E301", "has other types or shapes than are supported", _TYPES)
     if site.complained:
         raise AlreadyReported
@@ -70,9 +85,9 @@ def lstm(site: Site, cell: TensorType) -> Translated:
         text = "the result has another scale or zero point than the hidden state"
         raise Refused("E301", text, "convert the model so that both have one quantisation")
     attrs = LstmAttrs(
-        input_scales=tuple(each.type.scale for each in weights),
-        recurrent_scales=tuple(each.type.scale for each in recurrent),
-        cell_scale=cell.scale,
+        input_scales=() if is_float else tuple(each.type.scale for each in weights),
+        recurrent_scales=() if is_float else tuple(each.type.scale for each in recurrent),
+        cell_scale=1.0 if is_float else cell.scale,
         cell_clip=float(options.CellClip()),
         time_major=bool(options.TimeMajor()),
     )
@@ -87,7 +102,7 @@ def lstm(site: Site, cell: TensorType) -> Translated:
             state,
         ),
         attrs=attrs,
-        type=TensorType(shape=(held + count,), dtype=DType.INT8, quantization=state.type.quantization),
+        type=replace(state.type, shape=(held + count,)),
     )
     return reshaped(sliced(both, (held,), (count,), (count,)), site.result.shape)
 
@@ -107,11 +122,14 @@ def _constant(site: Site, position: int) -> ConstRef:
 
 
 def _alike(*groups: Sequence[ConstRef]) -> bool:
-    """Whether each group has one shape, and weights one scale each."""
-    scales = [each.type.quantization for group in groups[:2] for each in group]
-    return all(len({each.type.shape for each in group}) == 1 for group in groups) and all(
-        each is not None and len(each.scales) == 1 and each.zero_points == (0,) for each in scales
-    )
+    """Whether each group has one shape."""
+    return all(len({each.type.shape for each in group}) == 1 for group in groups)
+
+
+def _symmetric(*weights: ConstRef) -> bool:
+    """Whether all have one scale each."""
+    scales = [each.type.quantization for each in weights]
+    return all(each is not None and len(each.scales) == 1 and each.zero_points == (0,) for each in scales)
 
 
 def _stacked(site: Site, positions: range) -> ConstRef:

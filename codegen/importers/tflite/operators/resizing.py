@@ -15,6 +15,7 @@ from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
+from codegen.importers.limits import MAX_SIDE
 from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators.rearranging import reshaped, sliced, transposed
 from codegen.importers.tflite.operators.site import Site, Step, Translated
@@ -31,6 +32,7 @@ from codegen.ir.ops import (
     StridedSliceAttrs,
 )
 from codegen.ir.ops.base.taps import WindowAxis
+from codegen.ir.ops.convolution import weight_zero_point
 
 _Value = Arg | Step
 _Kind = type[ResizeBilinearOptions | ResizeNearestNeighborOptions]
@@ -43,6 +45,8 @@ def _resize(site: Site, kind: _Kind) -> tuple[Arg, ResizeAttrs]:
     if len(size) != 2:
         raise Refused("E303", f"the new size has {len(size)} numbers, needs rows and columns")
     positive((size[0], size[1]), "size")
+    if max(size) > MAX_SIDE:
+        raise Refused("E305", f"resizes to {size[0]:,} x {size[1]:,}, up to {MAX_SIDE:,} are imported")
     options: Any = site.options(kind, required=False)
     corners = options is not None and bool(options.AlignCorners())
     centers = options is not None and bool(options.HalfPixelCenters())
@@ -304,9 +308,8 @@ def _turned(weights: Arg, axes: tuple[_Axis, _Axis], phases: tuple[_Phase, _Phas
 
 def _padded(value: Step, paddings: tuple[tuple[int, int], ...]) -> Step:
     shape = tuple(extent + sum(pair) for extent, pair in zip(value.type.shape, paddings, strict=True))
-    return Step(
-        op="PAD", args=(value,), attrs=PadAttrs(paddings=paddings), type=replace(value.type, shape=shape)
-    )
+    attrs = PadAttrs(paddings=paddings, value=float(weight_zero_point(value.type)))
+    return Step(op="PAD", args=(value,), attrs=attrs, type=replace(value.type, shape=shape))
 
 
 def _nothing(weights: Arg, taps: tuple[int, int]) -> Step:

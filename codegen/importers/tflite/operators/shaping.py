@@ -5,11 +5,13 @@ STRIDED_SLICE, SPLIT and SPLIT_V are all resolved to first index, step and count
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from tflite.BatchMatMulOptions import BatchMatMulOptions
 from tflite.ConcatenationOptions import ConcatenationOptions
+from tflite.CumsumOptions import CumsumOptions
 from tflite.ReducerOptions import ReducerOptions
 from tflite.ReshapeOptions import ReshapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
@@ -17,19 +19,22 @@ from tflite.StridedSliceOptions import StridedSliceOptions
 
 from codegen.importers.limits import MAX_PARTS, MAX_RANK
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.site import Site, Translated
+from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import Arg, ConstRef, TensorType
 from codegen.ir.ops import (
     Activation,
     ArgAttrs,
+    Attrs,
     BatchMatMulAttrs,
     ConcatAttrs,
+    CumsumAttrs,
     MeanAttrs,
     PadAttrs,
     ReshapeAttrs,
     StridedSliceAttrs,
     TransposeAttrs,
 )
+from codegen.ir.ops.base.fixed_point import round_half_away_array
 
 
 def concatenation(site: Site) -> Translated:
@@ -41,7 +46,32 @@ def concatenation(site: Site) -> Translated:
     if not args:
         raise Refused("E303", "has no inputs")
     axis = axis_of(int(options.Axis()), len(args[0].type.shape))
-    return Translated(op="CONCATENATION", args=args, attrs=ConcatAttrs(axis=axis))
+    parts = tuple(
+        _rescaled(site, arg) if site.is_unsigned(position) else arg for position, arg in enumerate(args)
+    )
+    return Translated(op="CONCATENATION", args=parts, attrs=ConcatAttrs(axis=axis))
+
+
+def _rescaled(site: Site, value: Arg) -> Arg | Step:
+    """What a CONCATENATION of uint8 makes of an argument of another quantisation: 256 results in float32.
+
+    Source: reference_ops::ConcatenationWithScaling. Zero points are those of the file, 128 more.
+    """
+    was, wanted = value.type.quantization, site.result.quantization
+    if was == wanted or was is None or wanted is None:
+        return value
+    scale = np.float32(was.scale) * (np.float32(1) / np.float32(wanted.scale))
+    bias = np.float32(-(was.zero_point + 128)) * scale
+    with np.errstate(all="ignore"):
+        reals = np.arange(256).astype(np.float32) * scale + bias
+    held = np.clip(round_half_away_array(reals).astype(np.float64) + wanted.zero_point, -128, 127)
+    table = held.astype(np.int8)[np.arange(256) ^ 0x80]
+    return Step(
+        op="LOOKUP",
+        args=(value, site.made(table)),
+        attrs=Attrs(),
+        type=replace(value.type, quantization=wanted),
+    )
 
 
 def mean(site: Site) -> Translated:
@@ -64,6 +94,20 @@ def arg(site: Site) -> Translated:
         raise Refused("E303", f"has {len(listed)} axes, needs one")
     axis = axis_of(listed[0], len(value.type.shape))
     return Translated(op=site.operator.name, args=(value,), attrs=ArgAttrs(axis=axis))
+
+
+def cumsum(site: Site) -> Translated:
+    """CUMSUM along a constant axis."""
+    site.need_inputs(2, 2)
+    value, listed = site.arg(0), site.numbers(1, "the axis")
+    options: Any = site.options(CumsumOptions, required=False)
+    if len(listed) != 1:
+        raise Refused("E303", f"has {len(listed)} axes, needs one")
+    axis = axis_of(listed[0], len(value.type.shape))
+    attrs = CumsumAttrs(axis=axis)
+    if options is not None:
+        attrs = CumsumAttrs(axis=axis, exclusive=bool(options.Exclusive()), reverse=bool(options.Reverse()))
+    return Translated(op="CUMSUM", args=(value,), attrs=attrs)
 
 
 def batch_matmul(site: Site) -> Translated:

@@ -9,7 +9,7 @@ constant.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from codegen.importers.limits import MAX_RANK
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.importers.tflite.file.reader import FileOperator
 from codegen.importers.tflite.tensors import Tensors
-from codegen.ir import Arg, ConstRef, DType, Source, TensorType, Var
+from codegen.ir import Arg, ConstRef, DType, Quantization, Source, TensorType, Var
 from codegen.ir.ops import Activation, Attrs
 from codegen.ir.ops.base.operands import broadcast
 
@@ -211,18 +211,41 @@ class Site:
         found = [arg for arg in self._read(places if has_bias else places[:2]) if arg is not None]
         image, weights, bias = (*found, None) if not has_bias else found
         assert image is not None and weights is not None
-        self._need_full_quantization(image.type, weights.type)
+        is_unsigned = self.is_unsigned(places[1])
+        self._need_hybrid_int8(image.type, weights.type, is_unsigned=is_unsigned)
+        weights = self._centred(weights, is_unsigned=is_unsigned)
         for position, what in ((places[1], "weights"), (places[2], "bias")):
             if self.has(position) and self._values.depends_on_inputs(self.operator.inputs[position]):
                 self.unsupported(f"the {what} are computed from the model's inputs, supported are constants")
         return image, weights, bias
 
-    def _need_full_quantization(self, image: TensorType, weights: TensorType) -> None:
-        if image.dtype is DType.FLOAT32 and weights.dtype is not DType.FLOAT32:
-            self.unsupported(
-                f"hybrid operator: the image is float32, the weights are {weights.dtype.value}",
-                "convert with a representative_dataset for full int8, or without quantisation",
-            )
+    def is_unsigned(self, position: int) -> bool:
+        """Whether the file has uint8 at input `position`, which is held as int8."""
+        return self._values.tensors.is_unsigned(self.operator.inputs[position])
+
+    def _centred(self, weights: Arg, *, is_unsigned: bool) -> Arg:
+        """Weights that are held of uint8: less their zero point, where int8 has room for all of them."""
+        meaning = weights.type.quantization
+        if not isinstance(weights, ConstRef) or meaning is None or not any(meaning.zero_points):
+            return weights
+        if not is_unsigned:
+            raise Refused("E306", f"{weights.type.dtype.value} weights have a zero point other than 0")
+        tensors = self._values.tensors
+        data = tensors.used_constants[weights.id].data.astype(np.int16) - meaning.zero_point
+        if data.min() < -128 or data.max() > 127:
+            return weights
+        centred = replace(meaning, zero_points=(0,))
+        made = tensors.make(data.astype(np.int8), centred)
+        return ConstRef(id=made.id, type=made.type)
+
+    def _need_hybrid_int8(self, image: TensorType, weights: TensorType, *, is_unsigned: bool) -> None:
+        """Beside a float32 image weights are float32 or int8; TFLite takes uint8 ones for int8."""
+        if image.dtype is not DType.FLOAT32 or weights.dtype is DType.FLOAT32:
+            return
+        if is_unsigned or weights.dtype is not DType.INT8:
+            name = "uint8" if is_unsigned else weights.dtype.value
+            text = f"hybrid operator: the image is float32, the weights are {name}, supported is int8"
+            self.unsupported(text, "convert it again with weights of int8, or without quantisation")
             raise AlreadyReported
 
     def numbers(self, position: int, what: str, limit: int = MAX_RANK) -> tuple[int, ...]:
@@ -249,9 +272,9 @@ class Site:
         """Data of the constant input `position`."""
         return self._values.tensors.constant(self.operator.inputs[position]).data
 
-    def made(self, data: np.ndarray) -> ConstRef:
+    def made(self, data: np.ndarray, quantization: Quantization | None = None) -> ConstRef:
         """A constant that the file does not hold."""
-        constant = self._values.tensors.make(data)
+        constant = self._values.tensors.make(data, quantization)
         return ConstRef(id=constant.id, type=constant.type)
 
     def options(self, kind: type[_Options], *, required: bool = True) -> _Options | None:

@@ -1,10 +1,10 @@
 """What an operator of the file became, as steps of the IR: one, or several of which the last is its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from codegen.importers.tflite.operators.site import Step, Translated
+from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import Arg, Call, Constant, ConstRef, Let, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
 from codegen.ir.ops import find_op
@@ -13,14 +13,16 @@ Chain = tuple[Let, ...]
 """The steps of one output of an operator, the last one its own."""
 
 
-def chain(found: Translated, result: TensorType, origin: Source, ending: str) -> Chain:
+def chain(
+    found: Translated, result: TensorType, origin: Source, ending: str, done: dict[Step, Var] | None = None
+) -> Chain:
     """The steps that `found` needs for a result of type `result`.
 
     Names are the operator's in the IR and its number in the file, then `ending`; of values between steps also
-    which argument they are. A value that several of them take is computed once.
+    which argument they are. A value that several of them take is computed once; `done`: of other chains too.
     """
     lets: list[Let] = []
-    done: dict[Step, Var] = {}
+    done = {} if done is None else done
 
     def value(arg: Step, ending: str) -> Var:
         if arg not in done:
@@ -65,3 +67,14 @@ def evaluated(constants: Mapping[str, Constant], steps: Chain) -> np.ndarray:
     for let in steps:
         found[let.var.name] = evaluate_let(let, [known(arg) for arg in let.call.args])
     return found[steps[-1].var.name]
+
+
+def check_types(site: Site, chains: Sequence[Chain]) -> None:
+    """Complain of each chain's first step whose operator does not take these types (E306)."""
+    for made in chains:
+        for let in made:
+            try:
+                let.call.op.check(let.call.attrs, let.call.types, let.var.type)
+            except ValueError as error:
+                site.complain("E306", str(error))
+                break

@@ -16,6 +16,8 @@ from codegen.importers.reporting import Refused
 from codegen.importers.tflite.operators import elementwise, rearranging, resizing, shaping, signal, windows
 from codegen.importers.tflite.operators.recurrent import LSTM
 from codegen.importers.tflite.operators.site import FOLDED, Site, Translated
+from codegen.importers.tflite.operators.streaming import STREAMING
+from codegen.importers.tflite.operators.svdf import SVDF
 from codegen.ir.ops import POINTWISE, USER, Attrs, UserAttrs, UserKernel
 
 
@@ -54,20 +56,26 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "AVERAGE_POOL_2D": windows.pool_2d,
         "BATCH_TO_SPACE_ND": rearranging.batch_to_space,
         "BROADCAST_TO": rearranging.broadcast_to,
+        "CAST": elementwise.cast,
+        "CUMSUM": shaping.cumsum,
         "CONCATENATION": shaping.concatenation,
         "CONV_2D": windows.conv_2d,
         "DEPTHWISE_CONV_2D": windows.depthwise_conv_2d,
         "DEPTH_TO_SPACE": rearranging.depth_to_space,
         "DIV": elementwise.binary(DivOptions),
+        "DYNAMIC_UPDATE_SLICE": elementwise.plain("DYNAMIC_UPDATE_SLICE", 3),
         "EMBEDDING_LOOKUP": rearranging.embedding_lookup,
         "EXPAND_DIMS": shaping.expand_dims,
         "FILL": rearranging.fill,
         "FULLY_CONNECTED": windows.fully_connected,
         "GATHER": rearranging.gather,
         "GATHER_ND": rearranging.gather_nd,
+        "GELU": elementwise.gelu,
         "GREATER": elementwise.plain("LESS", swapped=True),
         "GREATER_EQUAL": elementwise.plain("LESS_EQUAL", swapped=True),
+        "L2_NORMALIZATION": elementwise.l2_normalization,
         "L2_POOL_2D": windows.l2_pool_2d,
+        "LOG_SOFTMAX": elementwise.unary,
         "LEAKY_RELU": elementwise.leaky_relu,
         "LOGICAL_AND": elementwise.plain("MINIMUM"),
         "LOGICAL_NOT": elementwise.plain("LOGICAL_NOT", 1),
@@ -91,12 +99,20 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
         "SELECT_V2": elementwise.plain("SELECT_V2", 3),
         "SLICE": rearranging.slice_,
         "SOFTMAX": elementwise.softmax,
+        "SignalEnergy": signal.energy,
+        "SignalFilterBank": signal.filter_bank,
+        "SignalFilterBankLog": signal.logarithm,
+        "SignalFilterBankSquareRoot": signal.square_root,
+        "SignalIrfft": signal.transform("SIGNAL_IRFFT"),
+        "SignalPCAN": signal.pcan,
+        "SignalRfft": signal.transform("SIGNAL_RFFT"),
         "SignalWindow": signal.window,
         "SPACE_TO_BATCH_ND": rearranging.space_to_batch,
         "SPACE_TO_DEPTH": rearranging.space_to_depth,
         "SQUARE": elementwise.square,
         "SQUEEZE": shaping.squeeze,
         "STRIDED_SLICE": shaping.strided_slice,
+        "TILE": rearranging.tile,
         "SUB": elementwise.binary(SubOptions),
         "TRANSPOSE": shaping.transpose,
         "TRANSPOSE_CONV": resizing.transpose_conv,
@@ -105,14 +121,19 @@ TRANSLATORS: Mapping[str, Callable[[Site], Translated]] = MappingProxyType(
 """Those with one output."""
 
 SPLITTERS: Mapping[str, Callable[[Site], tuple[Translated, ...]]] = MappingProxyType(
-    {"SPLIT": shaping.split, "SPLIT_V": shaping.split_v, "UNPACK": rearranging.unpack}
+    {
+        "SPLIT": shaping.split,
+        "SPLIT_V": shaping.split_v,
+        "SignalFftAutoScale": signal.scaled,
+        "UNPACK": rearranging.unpack,
+    }
 )
 """Those with several outputs: one step each."""
 
 _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
     {
-        "ADD_N": "ADD",
         "BATCH_TO_SPACE_ND": "TRANSPOSE",
+        "CIRCULAR_BUFFER": "CONCATENATION",
         "DEPTH_TO_SPACE": "TRANSPOSE",
         "EMBEDDING_LOOKUP": "GATHER",
         "EXPAND_DIMS": "RESHAPE",
@@ -131,6 +152,19 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "REVERSE_V2": "STRIDED_SLICE",
         "SELECT": "SELECT_V2",
         "SLICE": "STRIDED_SLICE",
+        "SignalDelay": "CONCATENATION",
+        "SignalEnergy": "SIGNAL_ENERGY",
+        "SignalFftAutoScale": "SIGNAL_SCALE",
+        "SignalFilterBank": "SIGNAL_FILTER_BANK",
+        "SignalFilterBankLog": "SIGNAL_LOG",
+        "SignalFilterBankSpectralSubtraction": "SIGNAL_SUBTRACT",
+        "SignalFilterBankSquareRoot": "SIGNAL_SQUARE_ROOT",
+        "SignalFramer": "CONCATENATION",
+        "SignalIrfft": "SIGNAL_IRFFT",
+        "SignalOverlapAdd": "SIGNAL_OVERLAP_ADD",
+        "SignalPCAN": "SIGNAL_PCAN",
+        "SignalRfft": "SIGNAL_RFFT",
+        "SignalStacker": "CONCATENATION",
         "SignalWindow": "SIGNAL_WINDOW",
         "SPACE_TO_BATCH_ND": "TRANSPOSE",
         "SPACE_TO_DEPTH": "TRANSPOSE",
@@ -138,6 +172,8 @@ _IMPORTED_AS: Mapping[str, str] = MappingProxyType(
         "SPLIT_V": "STRIDED_SLICE",
         "SQUARE": "MUL",
         "SQUEEZE": "RESHAPE",
+        "SVDF": "DEPTHWISE_CONV_2D",
+        "TILE": "BROADCAST_TO",
         "TRANSPOSE_CONV": "CONV_2D",
         "UNPACK": "STRIDED_SLICE",
     }
@@ -149,10 +185,20 @@ their names."""
 STATE_OPS = HANDLE, READ, ASSIGN, ONCE = ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE")
 """Operators on variables: no steps, but say which values are state (`codegen.importers.tflite.variables`)."""
 
+HOLDERS = (LSTM, SVDF, *STREAMING)
+"""Operators that hold state themselves (`codegen.importers.tflite.held_state`)."""
+
+
+DECODE = "TFLM_DECODE"
+"""A custom operator on constants alone (`codegen.importers.tflite.decoded`)."""
+
+CONTROL_OPS = ("IF", "WHILE")
+"""Operators that run other subgraphs, which take their place (`codegen.importers.tflite.control`)."""
+
 
 def is_imported(name: str) -> bool:
     """Whether files may have operator `name` without a kernel of the user's."""
-    return name in TRANSLATORS or name in SPLITTERS or name in (*STATE_OPS, LSTM) or name in FOLDED
+    return name in TRANSLATORS or name in SPLITTERS or name in (*STATE_OPS, *HOLDERS) or name in FOLDED
 
 
 def imported_ops() -> Mapping[str, str | None]:
@@ -160,6 +206,6 @@ def imported_ops() -> Mapping[str, str | None]:
 
     None: it becomes none, for its result is known when the file is read, or it is about state.
     """
-    translated = {*TRANSLATORS, *SPLITTERS, LSTM}
-    names = sorted({*translated, *FOLDED, *STATE_OPS})
+    translated = {*TRANSLATORS, *SPLITTERS, *HOLDERS}
+    names = sorted({*translated, *FOLDED, *STATE_OPS, *CONTROL_OPS, DECODE})
     return {name: _IMPORTED_AS.get(name, name) if name in translated else None for name in names}

@@ -1,5 +1,6 @@
 """Operators that slide a window or multiply by weights: convolutions, pools, FULLY_CONNECTED."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from codegen.ir.ops import (
     ConvAttrs,
     DepthwiseConvAttrs,
     FullyConnectedAttrs,
+    HybridRowsAttrs,
     Padding2D,
     PoolAttrs,
 )
@@ -43,7 +45,7 @@ def conv_2d(site: Site) -> Translated:
         padding=padding_of(rows, columns),
         activation=activation,
     )
-    return Translated(op="CONV_2D", args=(image, weights, bias), attrs=attrs)
+    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
 
 
 def depthwise_conv_2d(site: Site) -> Translated:
@@ -67,7 +69,12 @@ def depthwise_conv_2d(site: Site) -> Translated:
         padding=padding_of(rows, columns),
         activation=activation,
     )
-    return Translated(op="DEPTHWISE_CONV_2D", args=(image, weights, bias), attrs=attrs)
+    if _is_hybrid(image, weights):
+        scales = weights.type.quantization
+        if scales is None or len(scales.scales) != outputs:
+            text = "hybrid operator: its weights have one scale for all channels"
+            raise Refused("E301", text, "convert it again with weights quantised by channel")
+    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
 
 
 def fully_connected(site: Site) -> Translated:
@@ -82,11 +89,23 @@ def fully_connected(site: Site) -> Translated:
     image, weights, bias = site.weighted()
     _check_bias_type(site, options, bias)
     need_few_rows(image.type.elements // weights.type.shape[-1] if weights.type.shape else 1)
-    attrs = FullyConnectedAttrs(
-        activation=activation,
-        keep_num_dims=bool(options.KeepNumDims()),
-    )
-    return Translated(op="FULLY_CONNECTED", args=(image, weights, bias), attrs=attrs)
+    keep = bool(options.KeepNumDims())
+    if _is_hybrid(image, weights):
+        asymmetric = bool(options.AsymmetricQuantizeInputs())
+        attrs = HybridRowsAttrs(activation=activation, keep_num_dims=keep, asymmetric=asymmetric)
+    else:
+        attrs = FullyConnectedAttrs(activation=activation, keep_num_dims=keep)
+    return Translated(op=_named(site, image, weights), args=(image, weights, bias), attrs=attrs)
+
+
+def _is_hybrid(image: Arg, weights: Arg) -> bool:
+    """Whether the image is quantised while the model runs."""
+    return image.type.dtype is DType.FLOAT32 and weights.type.dtype is DType.INT8
+
+
+def _named(site: Site, image: Arg, weights: Arg) -> str:
+    name = site.operator.name
+    return f"HYBRID_{name}" if _is_hybrid(image, weights) else name
 
 
 def _check_bias_type(site: Site, options: Any, bias: Arg | None) -> None:
@@ -131,6 +150,9 @@ def pool_2d(site: Site) -> Translated:
         padding=padding_of(rows, columns),
         activation=activation,
     )
+    if site.operator.name == "AVERAGE_POOL_2D" and site.is_unsigned(0):
+        # An odd number of elements has no halves.
+        attrs = replace(attrs, halves_up=attrs.padding != Padding2D() or math.prod(attrs.window) % 2 == 0)
     return Translated(op=site.operator.name, args=(image,), attrs=attrs)
 
 

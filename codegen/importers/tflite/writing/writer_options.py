@@ -170,6 +170,12 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
         "RESIZE_NEAREST_NEIGHBOR": _table(
             "ResizeNearestNeighborOptions", align_corners=Kind.BOOL, half_pixel_centers=Kind.BOOL
         ),
+        "SVDF": _table(
+            "SVDFOptions",
+            rank=Kind.INT,
+            activation=Kind.ACTIVATION,
+            asymmetric_quantize_inputs=Kind.BOOL,
+        ),
         "UNIDIRECTIONAL_SEQUENCE_LSTM": _table(
             "UnidirectionalSequenceLSTMOptions",
             activation=Kind.ACTIVATION,
@@ -185,9 +191,12 @@ OPTIONS: Mapping[str, OptionsTable] = MappingProxyType(
             activation=Kind.ACTIVATION,
         ),
         "SOFTMAX": _table("SoftmaxOptions", beta=Kind.FLOAT),
+        "GELU": _table("GeluOptions", approximate=Kind.BOOL),
         "LEAKY_RELU": _table("LeakyReluOptions", alpha=Kind.FLOAT),
         "QUANTIZE": _table("QuantizeOptions"),
         "DEQUANTIZE": _table("DequantizeOptions"),
+        "IF": _table("IfOptions", then_subgraph_index=Kind.INT, else_subgraph_index=Kind.INT),
+        "WHILE": _table("WhileOptions", cond_subgraph_index=Kind.INT, body_subgraph_index=Kind.INT),
         "CALL_ONCE": _table("CallOnceOptions", init_subgraph_index=Kind.INT),
         "VAR_HANDLE": _table("VarHandleOptions", container=Kind.TEXT, shared_name=Kind.TEXT),
     }

@@ -42,6 +42,8 @@ class PoolAttrs(Attrs):
     stride: tuple[int, int] = (1, 1)
     padding: Padding2D = NO_PADDING
     activation: Activation = Activation.NONE
+    halves_up: bool = False
+    """Averages of int8 round halves up, as those of uint8 do, not away from zero."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +68,18 @@ class ArgAttrs(Attrs):
     """ARG_MAX and ARG_MIN along `axis` (not negative)."""
 
     axis: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CumsumAttrs(Attrs):
+    """CUMSUM along `axis` (not negative); `exclusive`: without the element itself.
+
+    `reverse`: from the end.
+    """
+
+    axis: int
+    exclusive: bool = False
+    reverse: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,7 +184,65 @@ class LeakyReluAttrs(Attrs):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WindowAttrs(Attrs):
-    """SIGNAL_WINDOW: products are shifted right by so many bits."""
+class GeluAttrs(Attrs):
+    """GELU; `approximate`: by tanh instead of erf."""
+
+    approximate: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShiftAttrs(Attrs):
+    """SIGNAL_WINDOW and SIGNAL_PCAN: products are shifted right by so many bits."""
 
     shift: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FftAttrs(Attrs):
+    """SIGNAL_RFFT and SIGNAL_IRFFT of `length` real numbers."""
+
+    length: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EnergyAttrs(Attrs):
+    """SIGNAL_ENERGY of the complex numbers `first` up to `stop`."""
+
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilterBankAttrs(Attrs):
+    """SIGNAL_FILTER_BANK with so many channels."""
+
+    channels: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoiseAttrs(Attrs):
+    """SIGNAL_NOISE and SIGNAL_SUBTRACT; pairs are of even and of odd channels, factors of 2^`bits`."""
+
+    smoothing: tuple[int, int]
+    remaining: tuple[int, int]
+    least: int
+    """Share of a channel that is left at least."""
+    smoothing_bits: int
+    bits: int
+    clamps: bool
+    """Whether noise is no more than the channel."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogAttrs(Attrs):
+    """SIGNAL_LOG: channels are shifted left by `shift` first; 2^16 becomes `scale`."""
+
+    scale: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OverlapAttrs(Attrs):
+    """SIGNAL_OVERLAP_ADD: each frame begins `step` elements behind the one before."""
+
+    step: int

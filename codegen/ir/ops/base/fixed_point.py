@@ -136,6 +136,29 @@ def multiply_wide_by_quantized_multiplier(
         return wrap_int32((product + (np.int64(1) << (right - 1))) >> right)
 
 
+def inverse_root(size: int) -> tuple[int, int]:
+    """1 / sqrt(size) as (multiplier, shift), size below 2^31, 0 as 1.
+
+    Five steps of Newton's method, three integer bits. Source: GetInvSqrtQuantizedMultiplierExp.
+    """
+    if size <= 1:
+        return INT32_MAX, 0
+    down = 0
+    while size >> 2 * down >= 1 << 29:
+        down += 1
+    number = size >> 2 * down
+    pairs = (31 - number.bit_length()) // 2 - 1
+    value = np.int64(number << (2 * pairs)) >> 1
+    half = rounding_divide_by_power(value, 1)
+    x = np.int64(1 << 28)
+    for _ in range(5):
+        cube = saturating_shift_left(doubling_high_mul(doubling_high_mul(x, x), x), 6)
+        step = doubling_high_mul((1 << 28) + (1 << 27), x) - doubling_high_mul(half, cube)
+        x = saturating_shift_left(step, 3)
+    shift = pairs - 11 - down
+    return int(doubling_high_mul(x, 1518500250)) << max(shift, 0), min(shift, 0)
+
+
 def saturating_shift_left(values: Integers, exponent: int) -> Integers:
     """values * 2^exponent, saturated to int32. Source: gemmlowp SaturatingRoundingMultiplyByPOT."""
     return saturate_int32(values << exponent)
@@ -179,6 +202,24 @@ def one_over_one_plus_x(values: Integers) -> Integers:
         error = (1 << 29) - doubling_high_mul(half_denominator, x)
         x = x + saturating_shift_left(doubling_high_mul(x, error), 2)
     return saturating_shift_left(x, 1)
+
+
+def log_from_one(values: Integers) -> Integers:
+    """log(x) of x from 1 on in Q12.19, as Q5.26. Source: log_x_for_x_greater_than_or_equal_to_1_impl."""
+    root, fourth_root, quarter = 1518500250, 1805811301, 1 << 23  # of 1/2; 1/4 in Q6.25
+    zeros = count_leading_zeros(values)
+    first = saturating_shift_left(doubling_high_mul(values << (zeros - 1), root), 1)
+    beside = count_leading_zeros(doubling_high_mul(values, root)) - 1
+    second = saturate_int32(values << beside)
+    power = np.maximum(((12 - zeros) << 25) + quarter, ((12 - beside) << 25) - quarter)
+    r = np.minimum(first, second)
+    half_sum, q = (r + fourth_root + 1) >> 1, 2 * (r - fourth_root)
+    square = doubling_high_mul(q, q)
+    top = doubling_high_mul(q, r) + doubling_high_mul(doubling_high_mul(q, square), 117049297)
+    inner = 1057819769 + q + doubling_high_mul(127690142, square)
+    below = doubling_high_mul(half_sum, inner) + doubling_high_mul(638450708, q)
+    fraction = doubling_high_mul(rounding_divide_by_power(top, 6), one_over_one_plus_x(below))
+    return saturating_shift_left(doubling_high_mul(power, 1488522236) + fraction, 1)
 
 
 def count_leading_zeros(values: Integers) -> Integers:

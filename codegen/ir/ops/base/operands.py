@@ -122,7 +122,7 @@ def need_fixed_quantization(value: TensorType, scale: float, zero_point: int) ->
     if value.scale != scale or value.zero_point != zero_point:
         raise ValueError(
             f"the result has scale {value.scale:g} zero point {value.zero_point}, "
-            f"an int8 result has scale 1/{round(1 / scale)} zero point {zero_point}"
+            f"an {value.dtype.value} result has scale 1/{round(1 / scale)} zero point {zero_point}"
         )
 
 

@@ -261,6 +261,14 @@ def mean_multiplier(argument: TensorType, result: TensorType, count: int) -> tup
     return (multiplier << extra) // count, shift - extra
 
 
+def running_sum_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) of CUMSUM and ADD_N on int8, whose sums are in units of 2^-19.
+
+    Source: kernels/cumsum.cc, add_n.cc.
+    """
+    return quantize_multiplier_below_one(2.0 * argument.scale / ((1 << 20) * result.scale))
+
+
 def rescale_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
     """(multiplier, shift) of QUANTIZE between integers, in double. Source: kernels/quantize.cc."""
     return quantize_multiplier(argument.scale / result.scale)
@@ -329,6 +337,15 @@ def softmax_params(beta: float, argument: TensorType) -> SoftmaxParams:
     left_shift += 31
     radius = ((1 << integer_bits) - 1) * (1 << (31 - integer_bits)) / (1 << left_shift)
     return SoftmaxParams(multiplier=multiplier, left_shift=left_shift, least_difference=-math.floor(radius))
+
+
+def log_softmax_params(argument: TensorType) -> tuple[SoftmaxParams, tuple[int, int]]:
+    """Parameters of LOG_SOFTMAX on int8: those of SOFTMAX, and (multiplier, shift) back from Q5.26.
+
+    Source: PreprocessLogSoftmaxScalingExp.
+    """
+    found = softmax_params(1.0, argument)
+    return found, quantize_multiplier_below_one((1 << (31 - found.left_shift)) / found.multiplier)
 
 
 def lookup_table(

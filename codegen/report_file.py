@@ -51,8 +51,36 @@ class Pool:
     workspace_bytes: int | None = None
     lower_bound_bytes: int
     access_cost: int | None = None
+    limit_bytes: int | None = None
     separate_bytes: int | None = None
     base_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shared:
+    """Bytes of another buffer that one is written over."""
+
+    id: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Buffer:
+    """A buffer: where it lies, in which steps, what it lies over and what it rests on."""
+
+    id: str
+    values: tuple[str, ...]
+    kind: str
+    pool: str
+    offset: int
+    size_bytes: int
+    alignment_bytes: int
+    start: int
+    stop: int
+    first_step: int | None
+    last_step: int | None
+    over: tuple[Shared, ...]
+    rests_on: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +98,17 @@ class Plan:
     core1_steps: tuple[int, ...] | None = None
     certificate: Mapping[str, Any]
     pools: tuple[Pool, ...]
+    buffers: tuple[Buffer, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConstantMember:
+    """A piece of data in a pool of constants, and the steps that read it."""
+
+    name: str
+    offset: int
+    bytes: int
+    users: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +121,7 @@ class ConstantPool:
     size_bytes: int
     unique_bytes: int | None = None
     access_cost: int | None = None
+    members: tuple[ConstantMember, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +137,15 @@ class Constants:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CodeFunction:
+    """A C function of the product: its machine code, the static bound of its call tree."""
+
+    name: str
+    bytes: int
+    stack_bound_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Elf:
     """The linked firmware."""
 
@@ -107,6 +156,7 @@ class Elf:
     model_code_bytes: int
     stack_bound_bytes: int | None
     core1_stack_bound_bytes: int | None
+    functions: tuple[CodeFunction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +171,11 @@ class Step:
     macs: int
     workspace_bytes: int
     constant_bytes: int
+    origin: str | None = None
+    start: int | None = None
+    stop: int | None = None
+    code_bytes: int | None = None
+    stack_bound_bytes: int | None = None
     instructions_predicted: int | None = None
     instructions: int | None = None
     cycles: int | None = None
@@ -170,6 +225,20 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CurvePoint:
+    """A plan of the curve RAM against work."""
+
+    peak_bytes: int
+    macs_executed: int
+    extra_macs: int
+    extra_percent: float
+    kernels: str
+    proved_optimal: bool
+    blocks: tuple[Mapping[str, Any], ...]
+    again: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BuildWarning:
     """Why a build lacks something."""
 
@@ -178,6 +247,42 @@ class BuildWarning:
     text: str
     help: str | None
     places: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductTensor:
+    """An input or output as an application sees it."""
+
+    field: str
+    macro: str
+    c_type: str
+    dtype: str
+    shape: tuple[int, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductModel:
+    """What an application calls of a model."""
+
+    name: str
+    inputs: tuple[ProductTensor, ...]
+    outputs: tuple[ProductTensor, ...]
+    has_state: bool
+    is_plain: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Product:
+    """What an application compiles, how, and what it calls."""
+
+    generator: str
+    prefix: str
+    sources: tuple[str, ...]
+    data: tuple[str, ...]
+    compiler_flags: tuple[str, ...]
+    level: tuple[str, ...]
+    models: tuple[ProductModel, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,9 +297,12 @@ class Report:
     device_copies: Mapping[str, Any] | None = None
     constants: Constants | None = None
     reduction: Mapping[str, Any] | None = None
+    rounding: Mapping[str, Any] | None = None
     elf: Elf | None = None
     steps: tuple[Step, ...] | None = None
     run: Run | None = None
+    pareto: tuple[CurvePoint, ...] | None = None
+    product: Product | None = None
     warnings: tuple[BuildWarning, ...] | None = None
     models: tuple["Report", ...] | None = None
 

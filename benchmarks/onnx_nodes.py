@@ -1,0 +1,119 @@
+"""The official node tests of the installed `onnx` package: which pass as C on the host, why others do not.
+
+python benchmarks/onnx_nodes.py
+
+Writes `benchmarks/results/onnx_nodes.csv`, a row a test, and `docs/onnx_nodes.md`, counts by operator and by
+reason. A minute or two of processor time.
+"""
+
+import csv
+import re
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
+
+from tests.importers.onnx.official import NodeTest, Outcome, collected, on_board, onnx, outcome
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "onnx_nodes.csv"
+PAGE = ROOT / "docs" / "onnx_nodes.md"
+FIELDS: tuple[str, ...] = ("test", "operator", "static", "result", "constants", "reason")
+
+_HEAD = """# ONNX: the official node tests
+
+`python benchmarks/onnx_nodes.py` takes the node tests of the installed `onnx` package ({version}), imports
+each, and runs what it imports as C on the host; expected outputs are the tests' own. Integers have to be
+equal in every bit, float32 within 1e-5 of the largest expected number and within what the test permits. The
+whole table, a row a test, is `benchmarks/results/onnx_nodes.csv`.
+
+In these tests whatever an operator reads is a graph input, a shape, a list of axes or weights too. Where
+those have to be known they are made constants of the file, as exporters write them; the table names them. A
+test counts as static if its inputs and outputs are tensors of fixed shapes, with elements, of float32, bool
+or integers of 8 to 64 bits.
+
+Of {total:,} tests {static:,} are static. **{passes:,} of these pass** ({bound:,} with inputs as constants),
+{wrong} are wrong, {refused:,} are refused by name. Tests whose name ends in `expanded` are operators as
+ONNX's own functions; those of several nodes count as `function`.
+
+## By operator
+
+| operator | pass | of |
+|---|---|---|
+"""
+
+
+def main() -> None:
+    """Run all; write both files."""
+    outcomes = measured(collected())
+    rows = sorted((_row(each) for each in outcomes), key=lambda row: row["test"])
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    PAGE.write_text(page(rows))
+    wrong = [row["test"] for row in rows if row["result"] == "wrong"]
+    counts = Counter((row["static"], row["result"]) for row in rows)
+    sys.stdout.write(f"{dict(counts)}\nwrong: {wrong}\n")
+
+
+def measured(tests: Iterable[NodeTest]) -> list[Outcome]:
+    """What becomes of each test, as C where it is imported."""
+    first = [outcome(test) for test in tests]
+    imported = [each for each in first if each.module is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        return [*(each for each in first if each.module is None), *on_board(imported, Path(folder))]
+
+
+def _row(found: Outcome) -> dict[str, str]:
+    result = "refused" if found.reason else "passes" if found.is_right else "wrong"
+    return {
+        "test": found.test.name,
+        "operator": found.test.operator,
+        "static": "yes" if found.test.is_static else "no",
+        "result": result,
+        "constants": " ".join(found.test.bound),
+        "reason": found.reason,
+    }
+
+
+def page(rows: Sequence[dict[str, str]]) -> str:
+    """The page of a table."""
+    static = [row for row in rows if row["static"] == "yes"]
+    results = Counter(row["result"] for row in static)
+    by_operator: dict[str, Counter[str]] = defaultdict(Counter)
+    reasons: Counter[str] = Counter()
+    for row in static:
+        by_operator[row["operator"]][row["result"]] += 1
+        if row["result"] == "refused":
+            reasons[_kind(row["reason"])] += 1
+    head = _HEAD.format(
+        version=onnx.__version__,
+        total=len(rows),
+        static=len(static),
+        passes=results["passes"],
+        bound=sum(bool(row["constants"]) for row in static if row["result"] == "passes"),
+        wrong=results["wrong"],
+        refused=results["refused"],
+    )
+    lines = [f"| {name} | {own['passes']} | {own.total()} |" for name, own in sorted(by_operator.items())]
+    why = [
+        f"| {count} | {reason} |" for reason, count in sorted(reasons.items(), key=lambda x: (-x[1], x[0]))
+    ]
+    return head + "\n".join(
+        [*lines, "", "## Why others are refused", "", "| tests | reason |", "|---|---|", *why, ""]
+    )
+
+
+def _kind(reason: str) -> str:
+    """A reason without what differs from test to test, within a line of the page."""
+    short = re.sub(r"\[[\d, -]*\]", "[...]", re.sub(r'"[^"]*"', "a value", reason.split("; ")[0]))
+    short = re.sub(r" \(opset \d+\)| \(\d+ times\)", "", short).replace("|", "/")
+    return short if len(short) <= 100 else short[:99] + "…"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Which tool a board is flashed with, and the exact commands."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.board.flash.tools import NAME, PROBE, TOOLS, Tool, Words
+from codegen.errors import CodegenError, Message, Messages, listed
+from codegen.ir import Board, FlashNames
+
+_NOTHING = FlashNames()
+_USB = re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}\Z")
+_WORDS = re.compile(r"[\w.:-]+\Z")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commands:
+    """Commands of one tool, in order."""
+
+    tool: str
+    words: tuple[Words, ...]
+    folder: Path
+    """Where they run."""
+    script: tuple[Path, str] | None = None
+    """A file that they read, written first."""
+    probes: str | None = None
+    """The command that lists the probes the tool sees."""
+    install: str | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """As one types them in a shell."""
+        first = [] if self.folder == Path() else [shlex.join(("cd", str(self.folder)))]
+        if self.script is not None:
+            path, text = self.script
+            first.append(f"printf '%s\\n' {shlex.join(text.splitlines())} > {shlex.quote(str(path))}")
+        return [*first, *(shlex.join(words) for words in self.words)]
+
+
+def name_of(board: Board, tool: Tool) -> str | None:
+    """What `tool` calls the part of this board: "" where it finds that out, None where it is not for it."""
+    value: str | bool | None = getattr(board.flash or _NOTHING, tool.key)
+    return value if isinstance(value, str) else "" if value else None
+
+
+def tools_for(board: Board) -> tuple[Tool, ...]:
+    """The tools that the board's file has names for, in the order of the table."""
+    return tuple(tool for tool in TOOLS.values() if name_of(board, tool) is not None)
+
+
+def check_names(board: Board, where: str, code: str, messages: Messages) -> None:
+    """Add messages for names in the board's file that no tool could mean."""
+    names = board.flash or _NOTHING
+    for key in sorted({tool.key for tool in TOOLS.values()}):
+        value = getattr(names, key)
+        if isinstance(value, str) and not value.strip():
+            messages.add(code, "is empty", where=f"{where}: flash.{key}", help="leave it out")
+    if names.dfu is not None and not _USB.match(names.dfu):
+        help_ = "four hexadecimal digits each, as lsusb prints them: 0483:df11"
+        messages.add(code, f"{names.dfu!r} is no VID:PID", where=f"{where}: flash.dfu", help=help_)
+    tool = TOOLS.get(board.flash_tool or "")
+    if tool is not None and name_of(board, tool) is None:
+        text = f"{tool.name} needs flash.{tool.key}: what it calls this part"
+        messages.add(code, text, where=f"{where}: flash_tool")
+    if tool is None and board.flash_tool is not None:
+        _check_own(board.flash_tool, f"{where}: flash_tool", code, messages)
+
+
+def _check_own(command: str, where: str, code: str, messages: Messages) -> None:
+    known = f"a tool ({', '.join(TOOLS)}), or a command of your own"
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        messages.add(code, f"is no command: {error}", where=where, help=known)
+        return
+    if not words or words[0] == "&&":
+        messages.add(code, "is empty", where=where, help=known)
+
+
+def is_here(tool: Tool) -> bool:
+    """Whether its program is in PATH."""
+    return shutil.which(tool.program) is not None
+
+
+def load_commands(board: Board, elf: Path, *, tool: str | None = None, probe: str | None = None) -> Commands:
+    """What puts `elf` on the board and starts it: by `tool`, else by the board's flash_tool, else by the
+    first tool that the board names and that is installed.
+
+    Raises CodegenError E630: no tool is named or installed, or `tool` is none for this board.
+    """
+    if tool is None and board.flash_tool is not None and board.flash_tool not in TOOLS:
+        return _own_command(board.flash_tool, elf)
+    chosen = choose(board, tool)
+    return rendered(chosen, board, chosen.load, chosen.load_script, elf, probe)
+
+
+def reset_commands(board: Board, *, tool: str | None = None, probe: str | None = None) -> Commands:
+    """What resets the board. Raises CodegenError E630 as `load_commands`, and where the tool cannot reset."""
+    chosen = choose(board, tool, resetting=True)
+    if not chosen.reset:
+        able = [each.name for each in tools_for(board) if each.reset]
+        raise CodegenError(
+            Message(
+                code="E630",
+                where=board.name,
+                text=f"{chosen.name} cannot reset a board",
+                help=f"press its reset button, or --tool with one of {', '.join(able)}"
+                if able
+                else "press its reset button",
+            )
+        )
+    return rendered(chosen, board, chosen.reset, chosen.reset_script, Path("firmware.elf"), probe)
+
+
+def choose(board: Board, name: str | None, *, resetting: bool = False) -> Tool:
+    """The tool to take. Raises CodegenError E630."""
+    wanted = name or (board.flash_tool if board.flash_tool in TOOLS else None)
+    if wanted is not None:
+        if name_of(board, TOOLS[wanted]) is None:
+            raise CodegenError(_not_named(board, TOOLS[wanted]))
+        return TOOLS[wanted]
+    able = [tool for tool in tools_for(board) if tool.reset or not resetting]
+    here = next((tool for tool in able if is_here(tool)), None)
+    if here is None:
+        raise CodegenError(_none_here(board, able))
+    return here
+
+
+def rendered(
+    tool: Tool, board: Board, commands: Iterable[Words], script: Sequence[str], elf: Path, probe: str | None
+) -> Commands:
+    """The table's words with this board's names and files. Raises CodegenError E630 for a probe that no tool
+    could mean."""
+    if probe is not None and not _WORDS.match(probe):
+        text = f"--probe {probe!r} is no serial number: letters, digits and . : - _ only"
+        raise CodegenError(Message(code="E630", text=text, help=f"`{tool.probes}` lists the probes"))
+    code = board.region(board.code_region)
+    scripted = elf.with_suffix(".jlink")
+    values = {
+        "elf": str(elf),
+        "hex": str(elf.with_suffix(".hex")),
+        "bin": str(elf.with_suffix(".bin")),
+        "script": str(scripted),
+        "address": f"0x{code.address:08x}",
+        "probe": probe or "",
+    }
+
+    def filled(word: str) -> list[str]:
+        if word == NAME:
+            names = (name_of(board, tool) or "").split()
+            return [each.format(name=name) for name in names for each in tool.name_words]
+        if word == PROBE:
+            return [each.format(**values) for each in tool.probe_words] if probe is not None else []
+        return [word.format(**values)]
+
+    return Commands(
+        tool=tool.name,
+        words=tuple(tuple(part for word in words for part in filled(word)) for words in commands),
+        folder=Path(),
+        script=(scripted, "".join(f"{line.format(**values)}\n" for line in script)) if script else None,
+        probes=tool.probes,
+        install=tool.install,
+    )
+
+
+def _own_command(command: str, elf: Path) -> Commands:
+    """The board file's own command: words as of a shell, several commands with && between them."""
+    if elf.name != "firmware.elf":
+        raise ValueError("a command of the board file's own speaks of firmware.elf")
+    words: list[list[str]] = [[]]
+    for word in shlex.split(command):
+        if word == "&&":
+            words.append([])
+        else:
+            words[-1].append(word)
+    return Commands(
+        tool=words[-1][0] if words[-1] else "flash_tool",
+        words=tuple(tuple(each) for each in words if each),
+        folder=elf.parent,
+    )
+
+
+def _not_named(board: Board, tool: Tool) -> Message:
+    known = listed([each.name for each in tools_for(board)]) or "none"
+    return Message(
+        code="E630",
+        where=board.name,
+        text=f"the board's file does not say what {tool.name} calls it",
+        help=f"it has names for: {known}; flash.{tool.key} in a board file of your own (docs/boards.md)",
+    )
+
+
+def _none_here(board: Board, able: Sequence[Tool]) -> Message:
+    if not able:
+        return Message(
+            code="E630",
+            where=board.name,
+            text="the board's file names no flash tool",
+            help="add [flash] or flash_tool to a board file of your own (docs/boards.md)",
+        )
+    ways = "; ".join(f"{tool.name}: {tool.install}" for tool in able)
+    return Message(
+        code="E630",
+        where=board.name,
+        text=f"none of its flash tools is installed ({', '.join(tool.name for tool in able)})",
+        help=f"one is enough, and `--tool NAME --dry-run` shows its command. {ways}",
+    )

@@ -1,0 +1,168 @@
+"""The table of flash tools: how each is asked to load a file and to reset a board, and how to get it.
+
+Words of a command: `{elf}`, `{hex}`, `{bin}` and `{script}` are files, `{address}` is where the code begins.
+`<name>` stands for the words that name the part or the board, `<probe>` for those that choose the probe, none
+without `--probe`. Sources: each tool's own help and manual.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codegen.targets.arm import ARM_PREFIX
+
+Words = tuple[str, ...]
+NAME, PROBE = "<name>", "<probe>"
+
+OBJCOPY = f"{ARM_PREFIX}objcopy"
+_HEX: Words = (OBJCOPY, "-O", "ihex", "{elf}", "{hex}")
+_BIN: Words = (OBJCOPY, "-O", "binary", "{elf}", "{bin}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    """One program. Commands run one after the other, until one fails."""
+
+    name: str
+    """As `flash_tool` and `--tool` say it."""
+    program: str
+    key: str
+    """Key of the board file's [flash] that names the part, or is true where the tool finds it itself."""
+    name_words: Words = ()
+    """How a name is said, for each word of it: `{name}`."""
+    probe_words: Words = ()
+    """How a probe is said: `{probe}`; none where the tool takes none."""
+    load: tuple[Words, ...]
+    """Commands that write firmware.elf and start it."""
+    reset: tuple[Words, ...]
+    """Commands that reset; none where the tool cannot."""
+    load_script: Words = ()
+    """Lines of the file `{script}` in `load`."""
+    reset_script: Words = ()
+    probes: str
+    """The command that lists the probes it sees."""
+    install: str
+    """How to get it."""
+
+
+_STM32_CUBE = ("STM32_Programmer_CLI", "-c", "port=SWD", PROBE)
+_JLINK: Words = (
+    "JLinkExe", "-NoGui", "1", "-ExitOnError", "1", PROBE, NAME, "-if", "SWD", "-speed", "4000",
+    "-autoconnect", "1", "-CommandFile", "{script}",
+)  # fmt: skip
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="pyocd",
+            program="pyocd",
+            key="pyocd",
+            name_words=("--target", "{name}"),
+            probe_words=("--uid", "{probe}"),
+            load=(("pyocd", "load", "--no-wait", "-O", "keep_unwritten=true", NAME, PROBE, "{elf}"),),
+            reset=(("pyocd", "reset", "--no-wait", NAME, PROBE),),
+            probes="pyocd list",
+            install="python3 -m pip install pyocd; for parts it lacks: pyocd pack install PART",
+        ),
+        Tool(
+            name="openocd",
+            program="openocd",
+            key="openocd",
+            name_words=("-f", "{name}"),
+            probe_words=("-c", "adapter serial {probe}"),
+            load=(("openocd", NAME, PROBE, "-c", "program {{{elf}}} verify reset exit"),),
+            reset=(("openocd", NAME, PROBE, "-c", "init", "-c", "reset run", "-c", "shutdown"),),
+            probes="lsusb -v",
+            install="sudo apt-get install openocd",
+        ),
+        Tool(
+            name="probe-rs",
+            program="probe-rs",
+            key="probe_rs",
+            name_words=("--chip", "{name}"),
+            probe_words=("--probe", "{probe}"),
+            load=(
+                (
+                    "probe-rs",
+                    "download",
+                    "--non-interactive",
+                    "--restore-unwritten",
+                    "--verify",
+                    NAME,
+                    PROBE,
+                    "{elf}",
+                ),
+                ("probe-rs", "reset", "--non-interactive", NAME, PROBE),
+            ),
+            reset=(("probe-rs", "reset", "--non-interactive", NAME, PROBE),),
+            probes="probe-rs list",
+            install="see https://probe.rs, installation",
+        ),
+        Tool(
+            name="st-flash",
+            program="st-flash",
+            key="stm32",
+            probe_words=("--serial", "{probe}"),
+            load=(_HEX, ("st-flash", PROBE, "--reset", "--format", "ihex", "write", "{hex}")),
+            reset=(("st-flash", PROBE, "reset"),),
+            probes="st-info --probe",
+            install="sudo apt-get install stlink-tools",
+        ),
+        Tool(
+            name="STM32_Programmer_CLI",
+            program="STM32_Programmer_CLI",
+            key="stm32",
+            probe_words=("sn={probe}",),
+            load=((*_STM32_CUBE, "-w", "{elf}", "-v", "-rst"),),
+            reset=((*_STM32_CUBE, "-rst"),),
+            probes="STM32_Programmer_CLI -l",
+            install="STM32CubeProgrammer from www.st.com",
+        ),
+        Tool(
+            name="JLinkExe",
+            program="JLinkExe",
+            key="jlink",
+            name_words=("-device", "{name}"),
+            probe_words=("-USB", "{probe}"),
+            load=(_JLINK,),
+            reset=(_JLINK,),
+            load_script=("r", 'loadfile "{elf}"', "r", "g", "exit"),
+            reset_script=("r", "g", "exit"),
+            probes="JLinkExe, then ShowEmuList",
+            install="the J-Link software from www.segger.com",
+        ),
+        Tool(
+            name="dfu-util",
+            program="dfu-util",
+            key="dfu",
+            name_words=("-d", "{name}"),
+            probe_words=("-S", "{probe}"),
+            load=(_BIN, ("dfu-util", NAME, PROBE, "-a", "0", "-s", "{address}:leave", "-D", "{bin}")),
+            reset=(),
+            probes="dfu-util -l",
+            install="sudo apt-get install dfu-util",
+        ),
+        Tool(
+            name="picotool",
+            program="picotool",
+            key="picotool",
+            probe_words=("--ser", "{probe}"),
+            load=(("picotool", "load", "-v", "-x", "{elf}", PROBE),),
+            reset=(("picotool", "reboot", PROBE),),
+            probes="picotool info -l",
+            install="https://github.com/raspberrypi/picotool/releases; hold BOOTSEL at power-up",
+        ),
+        Tool(
+            name="west",
+            program="west",
+            key="west",
+            name_words=("--build-dir", "{name}"),
+            probe_words=("--dev-id", "{probe}"),
+            load=(("west", "flash", "--skip-rebuild", NAME, PROBE, "--elf-file", "{elf}"),),
+            reset=(),
+            probes="lsusb -v",
+            install="python3 -m pip install west; it needs a build folder of Zephyr for this board",
+        ),
+    )
+}
+"""By name. Without `flash_tool` and `--tool` the first one is taken that the board names and that is here."""

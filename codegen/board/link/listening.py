@@ -1,0 +1,53 @@
+"""What a board says on its port, as lines for people: text as it comes, frames of the test link by kind."""
+
+import re
+
+from codegen.board.link.exchange import MAX_ENCODED_BYTES, decode
+from codegen.board.link.protocol import Kind
+
+_GREETING = "a reset: the test firmware has started (or a request arrived damaged)"
+_NEWLINE = re.compile(rb"\r\n|\r|\n")
+
+
+class Listener:
+    """Takes bytes, hands out whole lines; what is no line yet is handed out by `rest`."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        """Lines that `data` completes: a zero byte ends a frame, an end of line ends a line of text."""
+        *pieces, last = (self._held + data).split(b"\0")
+        lines = [line for piece in pieces for line in _told(piece)]
+        *complete, self._held = _NEWLINE.split(last) if _is_text(last) else [last]
+        if len(self._held) > MAX_ENCODED_BYTES:
+            complete.append(self._held)
+            self._held = b""
+        return [*lines, *(_shown(line) for line in complete if line)]
+
+    def rest(self) -> list[str]:
+        """What has come since the last line: nothing more came for a while."""
+        held, self._held = self._held, b""
+        return _told(held)
+
+
+def _told(piece: bytes) -> list[str]:
+    if not piece:
+        return []
+    frame = decode(piece)
+    if frame is None:
+        return [_shown(line) for line in _NEWLINE.split(piece) if line]
+    if frame.kind == Kind.GARBLED:
+        return [f"[test link] {_GREETING}"]
+    names = {kind.value: kind.name for kind in Kind}
+    kind = names.get(frame.kind, f"kind {frame.kind}")
+    return [f"[test link] reply {kind}, status {frame.status}, {len(frame.payload):,} bytes"]
+
+
+def _is_text(data: bytes) -> bool:
+    return all(32 <= byte < 127 or byte in b"\t\r\n\x1b" for byte in data)
+
+
+def _shown(data: bytes) -> str:
+    """Nothing of it reaches a terminal but printable ASCII and tabs."""
+    return "".join(chr(byte) if 32 <= byte < 127 or byte == 9 else f"\\x{byte:02x}" for byte in data)

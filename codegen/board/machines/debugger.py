@@ -1,0 +1,147 @@
+"""A debugger's stub (QEMU's, OpenOCD's, pyOCD's, J-Link's GDB server): memory read and written while a target
+is stopped for it.
+
+Source: the GDB manual, appendix "Remote Serial Protocol" (packets, `c`, `m`, `M`, `D`, stop replies).
+"""
+
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+
+from codegen.errors import CodegenError, Message
+
+_PACKET_BYTES = 1536
+"""Of memory in one packet: in hexadecimal, with its head, it stays below the 4,096 that QEMU takes."""
+_ANSWER_SECONDS = 30.0
+_INTERRUPT = b"\x03"
+_STOPPED = (b"T", b"S")
+"""How an answer begins that says why the machine stands."""
+
+
+def _nothing() -> None:
+    """For a machine that never sleeps."""
+
+
+class Debugger:
+    """A connection to the stub. The machine runs, except within `write` and `stopped`."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        name: str,
+        wake: Callable[[], None] = _nothing,
+        help: str = "see `codegen doctor`",
+    ) -> None:
+        """Connect to a stub and wait until it knows: it stops the machine when it does, if that runs. `wake`:
+        in front of each use, as the emulator may sleep. Raises CodegenError E601, with `help`."""
+        self._name, self._received, self._wake, self._help = name, b"", wake, help
+        try:
+            self._socket = socket.create_connection((host, port), timeout=_ANSWER_SECONDS)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._send(b"?")
+            self._expect(*_STOPPED)
+        except OSError as error:
+            raise self._gone(str(error)) from error
+
+    def write(self, address: int, data: bytes) -> None:
+        """Stop the machine, write `data` from `address` on, let it run again. Raises CodegenError E601."""
+        with self.stopped():
+            self.poke(address, data)
+
+    @contextmanager
+    def stopped(self) -> Generator[None]:
+        """The machine stands still within, and runs behind. Raises CodegenError E601."""
+        self._wake()
+        try:
+            self._socket.sendall(_INTERRUPT)
+            self._expect(*_STOPPED)
+            yield
+        except OSError as error:
+            raise self._gone(str(error)) from error
+        finally:
+            with suppress(OSError):
+                self._send(b"c")
+
+    def go(self) -> None:
+        """Let a machine run that the connection stopped. Raises CodegenError E601."""
+        try:
+            self._send(b"c")
+        except OSError as error:
+            raise self._gone(str(error)) from error
+
+    def poke(self, address: int, data: bytes) -> None:
+        """Write memory of a machine that is stopped."""
+        for offset in range(0, len(data), _PACKET_BYTES):
+            part = data[offset : offset + _PACKET_BYTES]
+            self._send(f"M{address + offset:x},{len(part):x}:{part.hex()}".encode())
+            self._expect(b"OK")
+
+    def peek(self, address: int, count: int) -> bytes:
+        """Read memory of a machine that is stopped. Raises CodegenError E601."""
+        data = b""
+        while len(data) < count:
+            wanted = min(count - len(data), _PACKET_BYTES)
+            self._send(f"m{address + len(data):x},{wanted:x}".encode())
+            answer = self._next()
+            try:
+                part = bytes.fromhex(answer.decode("ascii"))
+            except ValueError:
+                part = b""
+            if not 0 < len(part) <= wanted:
+                where = f"0x{address + len(data):08x}"
+                raise self._gone(f"it cannot read {wanted:,} bytes at {where}: {answer[:40]!r}")
+            data += part
+        return data
+
+    def _send(self, body: bytes) -> None:
+        self._socket.sendall(b"$%s#%02x" % (body, sum(body) & 0xFF))
+
+    def _expect(self, *starts: bytes) -> None:
+        """The next packet, which begins so."""
+        body = self._next()
+        if not body.startswith(starts):
+            raise self._gone(f"it answered {body[:40]!r} where {starts[0]!r} was due")
+
+    def _next(self) -> bytes:
+        """The next packet, acknowledged; what the stub prints for people is passed over."""
+        while True:
+            body = self._packet()
+            self._socket.sendall(b"+")
+            if not body.startswith(b"O") or body == b"OK":
+                return body
+
+    def _packet(self) -> bytes:
+        while True:
+            begin = self._received.find(b"$")
+            end = self._received.find(b"#", begin + 1)
+            if begin >= 0 and 0 <= end <= len(self._received) - 3:
+                body = self._received[begin + 1 : end]
+                self._received = self._received[end + 3 :]
+                return body
+            more = self._socket.recv(4096)
+            if not more:
+                raise self._gone("it closed the connection")
+            self._received += more
+
+    def detach(self) -> None:
+        """Say that nobody debugs any more, then leave."""
+        with suppress(OSError, CodegenError), self.stopped():
+            self._send(b"D")
+            self._expect(b"OK")
+        self.close()
+
+    def close(self) -> None:
+        """Leave; the machine keeps running."""
+        self._socket.close()
+
+    def _gone(self, what: str) -> CodegenError:
+        return CodegenError(
+            Message(
+                code="E601",
+                where=self._name,
+                text=f"its debugger stub failed: {what}",
+                help=self._help,
+            )
+        )

@@ -1,0 +1,1 @@
+"""Verbs for real boards: flash, reset, monitor, and what `doctor --board` says."""

@@ -1,0 +1,102 @@
+"""What `doctor --board` looks at: the flash tools of one board, its port, and who answers there."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from codegen.board.attached import answering, check_free
+from codegen.board.flash.commands import is_here, load_commands, tools_for
+from codegen.board.flash.tools import OBJCOPY, TOOLS, Tool
+from codegen.cli.boards.tool_flags import baud_of
+from codegen.errors import CodegenError, Message, listed
+from codegen.ir import Board, Runner
+from codegen.toolchain import Finding
+from codegen.toolchain.gcc import INSTALL_ARM_GCC
+
+_WAIT_SECONDS = 1.0
+
+
+def board_findings(board: Board, port: str | None, baud: int | None) -> list[Finding]:
+    """One finding a tool, and with `port` what is behind it."""
+    return [*_tools(board), *([] if port is None else _port(board, port, baud))]
+
+
+def _tools(board: Board) -> Iterable[Finding]:
+    wanted = f"flashing {board.name}"
+    if board.runner is Runner.HOST:
+        return
+    own = board.flash_tool if board.flash_tool not in TOOLS else None
+    if own is not None:
+        words = load_commands(board, Path("firmware.elf")).words
+        missing = [each[0] for each in words if shutil.which(each[0]) is None]
+        lacks = "" if not missing else f": not in PATH: {listed(missing)}"
+        yield Finding(
+            name="flash_tool",
+            ok=not missing,
+            required_for=wanted,
+            detail=f"`{own}`{lacks}",
+            install=" ".join(missing),
+        )
+        return
+    able = tools_for(board)
+    chosen = TOOLS[board.flash_tool] if board.flash_tool else next(filter(is_here, able), None)
+    optional = board.runner is Runner.QEMU or (chosen is not None and is_here(chosen))
+    if not able:
+        yield Finding(
+            name="flash tool",
+            ok=False,
+            required_for=wanted,
+            detail="the board's file names none",
+            install="[flash] in a board file of your own (docs/boards.md)",
+            optional=True,
+        )
+    for tool in able:
+        yield _tool(tool, wanted, optional or tool is not (chosen or able[0]), tool is chosen)
+
+
+def _tool(tool: Tool, wanted: str, optional: bool, chosen: bool) -> Finding:
+    path = shutil.which(tool.program)
+    detail = "not in PATH" if path is None else f"{path}{', the one that is taken' if chosen else ''}"
+    install = tool.install
+    uses_objcopy = any(words[0] == OBJCOPY for words in tool.load)
+    ok = path is not None
+    if ok and uses_objcopy and shutil.which(OBJCOPY) is None:
+        ok, detail, install = False, f"{path}, but it needs {OBJCOPY}", INSTALL_ARM_GCC
+    return Finding(
+        name=f"flash tool {tool.name}",
+        ok=ok,
+        required_for=wanted,
+        detail=detail,
+        install=install,
+        optional=optional,
+    )
+
+
+def _port(board: Board, port: str, baud: int | None) -> Iterable[Finding]:
+    """Whether it can be opened, and what the firmware behind it says of itself."""
+    rate = baud_of(board, baud)
+    try:
+        check_free(port, rate)
+        found = answering(board, port, rate, seconds=_WAIT_SECONDS)
+    except CodegenError as error:
+        yield _failed(board, port, error.messages[0])
+        return
+    ok = found.board == board.name
+    detail = f"board {found.board}, build {found.build_sha256[:12]} answers"
+    yield Finding(
+        name=f"port {port}",
+        ok=ok,
+        required_for=f"running on {board.name}",
+        detail=detail if ok else f"{detail}: another board",
+        install=f"--board {found.board}, or the port of the other board",
+    )
+
+
+def _failed(board: Board, port: str, message: Message) -> Finding:
+    return Finding(
+        name=f"port {port}",
+        ok=False,
+        required_for=f"running on {board.name}",
+        detail=message.text,
+        install=message.help or "",
+    )

@@ -1,0 +1,76 @@
+"""The verb `export`: a built folder as a package of another build system."""
+
+from pathlib import Path
+
+import click
+
+from codegen.cli.console import progress, show_warnings
+from codegen.cli.reports.pages import DATA, read_report
+from codegen.cli.verb_table import VERBS
+from codegen.driver.inputs.files import changed_meanwhile
+from codegen.emit import staged
+from codegen.errors import CodegenError, ExitCode, Message
+from codegen.packages import FORMS, read_package
+from codegen.report_file import typed
+
+
+@click.command(name="export", help=VERBS["export"].help)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(list(FORMS)),
+    required=True,
+    help="Layout of the package: " + "; ".join(f"{name}: {each.title}" for name, each in FORMS.items()) + ".",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Folder to write; without it out/NAME-FORM. A later export replaces what codegen wrote there.",
+)
+@click.option("--name", metavar="NAME", help="Name of the package.  [default: the model's]")
+@click.option("--version", default="1.0.0", show_default=True, metavar="X.Y.Z", help="Its version.")
+@click.option("--vendor", default="codegen", show_default=True, metavar="NAME", help="Who publishes it.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+def export(
+    folder: Path,
+    form: str,
+    output: Path | None,
+    name: str | None,
+    version: str,
+    vendor: str,
+    quiet: bool,
+) -> int:
+    """`codegen export`."""
+    if not folder.is_dir():
+        help_ = "give a folder of `codegen build`"
+        raise CodegenError(Message(code="E204", text=f"no folder {folder}", help=help_))
+    with progress(quiet) as stage:
+        stage("read the build")
+        package = read_package(folder, typed(read_report(folder)), name=name, version=version, vendor=vendor)
+        target = output or Path("out") / f"{package.name}-{form}"
+        _check_target(target, folder)
+        chosen = FORMS[form]
+        changed: list[Message] = []
+        with staged(chosen.lay_out(package), target, changed_meanwhile(target, changed)):
+            stage("write the package")
+    show_warnings(tuple(changed))
+    if not quiet:
+        click.echo(f"package   {package.name} {package.version}: {package.sentence}")
+        click.echo(f"written   {target}/  ({chosen.title})")
+        words = {"folder": target, "name": package.name, "version": version, "vendor": vendor}
+        click.echo(f"next      {chosen.hint.format(**words)}")
+    return ExitCode.OK
+
+
+def _check_target(target: Path, folder: Path) -> None:
+    """Raise CodegenError E218 for the folder that is read, E295 for one of another build."""
+    help_ = "name another folder with -o"
+    if target.resolve() == folder.resolve():
+        text = "is DIR, which would be lost"
+        raise CodegenError(Message(code="E218", text=text, where=f"-o {target}", help=help_))
+    if (target / DATA).exists():
+        text = "is a folder of `codegen build`, which a package would replace"
+        raise CodegenError(Message(code="E295", text=text, where=f"-o {target}", help=help_))

@@ -1,0 +1,32 @@
+"""Machine code and stack of each step: what its kernels call, read off the linked product."""
+
+from collections.abc import Sequence
+
+from codegen.kernels.primfunc import PrimFunc
+from codegen.program.image import ElfSizes, FunctionCode
+
+
+class CodeSizes:
+    """Of the steps `called`, as C calls them; nothing is known without `sizes`."""
+
+    def __init__(self, sizes: ElfSizes | None, called: Sequence[PrimFunc]) -> None:
+        self._functions = sizes.functions if sizes else ()
+        self._called = called
+
+    def code_bytes(self, step: int) -> int | None:
+        """Of the step's kernels and all they call, each function once; None where there are none."""
+        called = {address for each in self._of(step) for address in each.reached}
+        return sum(each.size_bytes for each in self._functions if each.address in called) if called else None
+
+    def stack_bound_bytes(self, step: int) -> int | None:
+        """The largest static bound of its kernels' call trees; None where one has none."""
+        bounds = [each.stack_bound_bytes for each in self._of(step)]
+        known = [bound for bound in bounds if bound is not None]
+        return max(known) if known and len(known) == len(bounds) else None
+
+    def _of(self, step: int) -> list[FunctionCode]:
+        """What a step calls; gcc renames what it specialises (`f.constprop.0`), and inlines others."""
+        if not self._functions or not self._called:
+            return []
+        symbols = set(self._called[step].symbols)
+        return [each for each in self._functions if each.name.split(".")[0] in symbols]

@@ -1,0 +1,78 @@
+"""The certificate of a quantised ONNX network: how each channel is rounded, and what stayed in float."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from codegen.errors import counted
+from codegen.ir.ops import QLINEAR
+from codegen.program.program import Program
+
+_OPS = frozenset(op.name for op in QLINEAR)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RoundedLayer:
+    """A layer of sums that are scaled by a float32 number a channel."""
+
+    step: int
+    name: str
+    op: str
+    channels: int
+    proved: int
+    """Channels whose fixed point was proved equal to float32 for every sum that the weights can give."""
+    exact: int
+    """Channels of which no fixed point is equal: the kernel multiplies by float32 itself."""
+
+
+def rounded_layers(program: Program) -> tuple[RoundedLayer, ...]:
+    """Every such layer, in order."""
+    return tuple(_layers(program))
+
+
+def _layers(program: Program) -> Iterator[RoundedLayer]:
+    for step, prim in enumerate(program.steps.prim_funcs):
+        for constant in prim.constants:
+            op = constant.op or prim.let.call.op.name
+            if op in _OPS and constant.role.endswith("shift"):
+                proved = int(np.count_nonzero(constant.data))
+                yield RoundedLayer(
+                    step=step,
+                    name=constant.steps[0] if constant.steps else prim.name,
+                    op=op,
+                    channels=constant.data.size,
+                    proved=proved,
+                    exact=constant.data.size - proved,
+                )
+
+
+def _left_in_float(program: Program) -> list[str]:
+    return program.metadata.get("left_in_float", "").splitlines()
+
+
+def rounding_report(program: Program) -> dict[str, object] | None:
+    """The `rounding` object of report.json; None where nothing is rounded as ONNX does."""
+    layers, left = rounded_layers(program), _left_in_float(program)
+    if not layers and not left:
+        return None
+    return {
+        "channels": sum(layer.channels for layer in layers),
+        "proved": sum(layer.proved for layer in layers),
+        "exact": sum(layer.exact for layer in layers),
+        "layers": [asdict(layer) for layer in layers],
+        "left_in_float": left,
+    }
+
+
+def rounding_lines(program: Program) -> Iterator[str]:
+    """What people read of it."""
+    layers = rounded_layers(program)
+    if layers:
+        channels, proved = (sum(getattr(layer, what) for layer in layers) for what in ("channels", "proved"))
+        yield (
+            f"rounding  as onnxruntime: {proved:,} of {counted(channels, 'channel')} by a fixed point "
+            f"that is proved equal, {channels - proved:,} by float32"
+        )
+    for reason in _left_in_float(program):
+        yield f"in float  {reason}"

@@ -1,0 +1,25 @@
+"""Node types that become several steps: `COMPOSED`, by ONNX's name.
+
+In: a node's site. Out: its value. Start with `curves`, functions of one element.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from codegen.importers.onnx.composed import choosing, curves, integers, placing, resizing, summing, windows
+from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx.node_site import Site
+
+COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
+    {
+        **curves.NODES,
+        **integers.NODES,
+        **choosing.NODES,
+        **placing.NODES,
+        **resizing.NODES,
+        **summing.NODES,
+        **windows.NODES,
+    }
+)
+
+__all__ = ["COMPOSED"]

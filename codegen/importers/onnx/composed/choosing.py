@@ -1,0 +1,274 @@
+"""Nodes that choose elements: by indices, by a condition, by what is largest."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from codegen.importers.onnx.arithmetic import convert, pair, reduced
+from codegen.importers.onnx.composed.curves import choice
+from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.node_site import Site, value_type
+from codegen.importers.reporting import Refused
+from codegen.ir import DType
+from codegen.ir.ops import ArgAttrs, ConcatAttrs, GatherAttrs, StridedSliceAttrs
+
+
+def taken(site: Site, value: Value, indices: np.ndarray, axis: int) -> Value:
+    """Elements along an axis by known indices, none negative."""
+    if isinstance(value, Known):
+        site.steps.count_known((*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :]))
+        return Known(data=np.take(value.data, indices, axis))
+    steps = site.steps
+    if indices.size and indices.ndim == 1 and np.array_equal(indices, np.arange(value.shape[axis])):
+        return value
+    return steps.step(
+        "GATHER", [steps.dense(value), steps.constant(indices.astype(np.int32))], GatherAttrs(axis=axis)
+    )
+
+
+def flat_taken(site: Site, value: Value, places: np.ndarray) -> Value:
+    """Elements by their places in the value's own order; the result has the shape of `places`."""
+    flat = site.steps.reshape(value, (math.prod(value.shape),))
+    return site.steps.reshape(taken(site, flat, places.reshape(-1), 0), places.shape)
+
+
+def flattened(indices: Iterable[Any], shape: Sequence[int]) -> np.ndarray:
+    """Places in a row of all elements, of one index an axis."""
+    return np.asarray(np.ravel_multi_index(tuple(indices), tuple(shape)))
+
+
+def indices_of(site: Site, position: int, extent: int) -> Value:
+    """Input `position` as int32 indices of an axis, those from its end counted from its begin."""
+    value = site.value(position)
+    if isinstance(value, Known):
+        data = value.data.astype(np.int64)
+        if np.any((data < -extent) | (data >= extent)):
+            raise Refused("E303", f"an index is outside an axis of {extent}")
+        return Known(data=np.where(data < 0, data + extent, data).astype(np.int32))
+    return _from_begin(site, convert(site, value, "int32"), extent)
+
+
+def _from_begin(site: Site, indices: Value, extent: int) -> Value:
+    def number(n: int) -> Value:
+        return Known(data=np.full((1,) * len(indices.shape), n, np.int32))
+
+    if value_type(site.value(1)).startswith("u"):
+        return indices
+    below = pair(site, "LESS", [indices, number(0)], DType.BOOL)
+    return choice(site, below, pair(site, "ADD", [indices, number(extent)]), indices)
+
+
+def gather(site: Site) -> Value:
+    """Gather; computed indices beyond the axis are clamped."""
+    value = site.value(0)
+    axis = site.axis(site.integer("axis", 0), len(value.shape))
+    indices = indices_of(site, 1, value.shape[axis])
+    if isinstance(indices, Known):
+        return taken(site, value, indices.data, axis)
+    steps = site.steps
+    return steps.step("GATHER", [steps.dense(value), steps.dense(indices)], GatherAttrs(axis=axis))
+
+
+def _gather_elements(site: Site) -> Value:
+    """Places in a row of all elements: those of an index's own position, with the index along the axis."""
+    value = site.value(0)
+    rank = len(value.shape)
+    axis = site.axis(site.integer("axis", 0), rank)
+    indices = indices_of(site, 1, value.shape[axis])
+    if len(indices.shape) != rank or not rank:
+        raise Refused("E303", f"indices {list(indices.shape)} do not fit {list(value.shape)}")
+    steps = [math.prod(value.shape[each + 1 :]) for each in range(rank)]
+    grid = np.indices(indices.shape, np.int32)
+    base = np.zeros(indices.shape, np.int32)
+    for each in range(rank):
+        base += grid[each] * steps[each] if each != axis else 0
+    if isinstance(indices, Known):
+        return flat_taken(site, value, base + indices.data * steps[axis])
+    flat = site.steps.reshape(value, (math.prod(value.shape),))
+    scaled = pair(site, "MUL", [indices, Known(data=np.full((1,) * rank, steps[axis], np.int32))])
+    places = pair(site, "ADD", [scaled, Known(data=base.astype(np.int32))])
+    args = [site.steps.dense(flat), site.steps.dense(places)]
+    return site.steps.step("GATHER", args, GatherAttrs(axis=0))
+
+
+def _gather_nd(site: Site) -> Value:
+    value, indices = site.value(0), site.known(1, "the list of indices").astype(np.int64)
+    shared = site.integer("batch_dims", 0)
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not 0 <= shared <= len(value.shape) - depth or not depth or indices.ndim <= shared:
+        raise Refused("E303", f"indices {list(indices.shape)} do not fit {list(value.shape)}")
+    chosen = value.shape[shared : shared + depth]
+    if np.any((indices < -np.array(chosen)) | (indices >= np.array(chosen))):
+        raise Refused("E303", f"an index is outside {list(chosen)}")
+    indices = np.where(indices < 0, indices + np.array(chosen), indices)
+    rows = list(np.indices(indices.shape[:-1])[:shared]) if shared else list[np.ndarray]()
+    row = flattened([*rows, *np.moveaxis(indices, -1, 0)], value.shape[: shared + depth])
+    rest = math.prod(value.shape[shared + depth :])
+    places = row[..., None] * rest + np.arange(rest)
+    return flat_taken(site, value, places.reshape(*row.shape, *value.shape[shared + depth :]))
+
+
+def _best(op: str) -> Callable[[Site], Value]:
+    """ArgMax and ArgMin, int64; the last of equal ones by looking from the end."""
+
+    def translate(site: Site) -> Value:
+        value = site.value(0)
+        rank = len(value.shape)
+        axis = site.axis(site.integer("axis", 0), rank)
+        keep, last = site.integer("keepdims", 1), site.integer("select_last_index", 0)
+        found = best(site, op, flipped(site, value, axis) if last else value, axis)
+        if last:
+            end = Known(data=np.full((1,) * (rank - 1), value.shape[axis] - 1, np.int32))
+            found = pair(site, "SUB", [end, found])
+        if keep:
+            found = site.steps.reshape(found, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
+        return convert(site, found, "int64")
+
+    return translate
+
+
+def best(site: Site, op: str, value: Value, axis: int) -> Value:
+    """Places of the largest or smallest elements along an axis, int32, without that axis."""
+    if value_type(value) not in ("float32",):
+        raise Refused("E301", f"works on {value_type(value)}, supported is float32")
+    steps = site.steps
+    return steps.step(op, [steps.dense(value)], ArgAttrs(axis=axis), dtype=DType.INT32)
+
+
+def flipped(site: Site, value: Value, axis: int) -> Value:
+    """The value with an axis from its end."""
+    if isinstance(value, Known):
+        return Known(data=np.flip(value.data, axis))
+    shape = value.shape
+    attrs = StridedSliceAttrs(
+        begins=tuple(extent - 1 if each == axis else 0 for each, extent in enumerate(shape)),
+        strides=tuple(-1 if each == axis else 1 for each in range(len(shape))),
+        counts=shape,
+        shape=shape,
+    )
+    return site.steps.step("STRIDED_SLICE", [site.steps.dense(value)], attrs)
+
+
+def _line(extent: int, axis: int, rank: int) -> Known:
+    """0 to `extent` along an axis."""
+    shape = [1] * rank
+    shape[axis] = extent
+    return Known(data=np.arange(extent, dtype=np.int32).reshape(shape))
+
+
+def _hardmax(site: Site) -> Value:
+    value = site.value(0)
+    site.need_float(value)
+    shape, rank = value.shape, len(value.shape)
+    axis = site.axis(site.integer("axis", -1 if site.opset >= 13 else 1), rank)
+    if site.opset < 13:
+        value = site.steps.reshape(value, (math.prod(shape[:axis]), math.prod(shape[axis:])))
+        axis, rank = 1, 2
+    first = best(site, "ARG_MAX", value, axis)
+    kept = site.steps.reshape(first, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
+    is_first = pair(site, "EQUAL", [kept, _line(value.shape[axis], axis, rank)], DType.BOOL)
+    return site.steps.reshape(convert(site, is_first, "float32"), shape)
+
+
+def _one_hot(site: Site) -> Value:
+    depth = int(site.known(1, "the depth").reshape(-1)[0])
+    if depth < 1:
+        raise Refused("E303", f"a depth of {depth}")
+    indices, values = convert(site, site.value(0), "int32"), site.value(2)
+    rank = len(indices.shape) + 1
+    axis = site.axis(site.integer("axis", -1), rank)
+    below = pair(site, "LESS", [indices, Known(data=np.zeros((1,) * (rank - 1), np.int32))], DType.BOOL)
+    wide = Known(data=np.full((1,) * (rank - 1), depth, np.int32))
+    indices = choice(site, below, pair(site, "ADD", [indices, wide]), indices)
+    kept = site.steps.reshape(indices, (*indices.shape[:axis], 1, *indices.shape[axis:]))
+    hot = pair(site, "EQUAL", [kept, _line(depth, axis, rank)], DType.BOOL)
+    off, on = (taken(site, values, np.array([place]), 0) for place in (0, 1))
+    return choice(site, hot, site.steps.reshape(on, (1,) * rank), site.steps.reshape(off, (1,) * rank))
+
+
+def _triangle(site: Site) -> Value:
+    value = site.value(0)
+    diagonal = int(site.known(1, "the diagonal").reshape(-1)[0]) if site.has(1) else 0
+    rows = np.ones(value.shape[-2:], np.bool_)
+    mask = np.triu(rows, diagonal) if site.integer("upper", 1) else np.tril(rows, diagonal)
+    mask = mask.reshape((1,) * (len(value.shape) - 2) + mask.shape)
+    zero = Known(data=np.zeros((1,) * len(value.shape), value_type(value)))
+    return choice(site, Known(data=mask), value, zero)
+
+
+def _compress(site: Site) -> Value:
+    value, condition = site.value(0), site.known(1, "the condition")
+    places = np.flatnonzero(condition)
+    if site.has_attribute("axis"):
+        return taken(site, value, places, site.axis(site.integer("axis"), len(value.shape)))
+    return flat_taken(site, value, places)
+
+
+def _reverse_sequence(site: Site) -> Value:
+    value, lengths = site.value(0), site.known(1, "the lengths").reshape(-1)
+    batch, time = site.integer("batch_axis", 1), site.integer("time_axis", 0)
+    grid = np.indices(value.shape)
+    length = lengths[grid[batch]]
+    grid[time] = np.where(grid[time] < length, length - 1 - grid[time], grid[time])
+    return flat_taken(site, value, flattened(list(grid), value.shape))
+
+
+def _tile(site: Site) -> Value:
+    value, repeats = site.value(0), site.numbers(1, "the repeats")
+    if len(repeats) != len(value.shape) or min(repeats, default=1) < 1:
+        raise Refused("E303", f"repeats {list(repeats)} do not fit {list(value.shape)}")
+    for axis, count in enumerate(repeats):
+        value = taken(site, value, np.tile(np.arange(value.shape[axis]), count), axis)
+    return value
+
+
+def top(site: Site) -> tuple[Value, Value]:
+    """TopK: one by one, each the best of what is left. A few of them."""
+    value, count = site.value(0), int(site.known(1, "the number of elements").reshape(-1)[0])
+    site.need_float(value)
+    site.integer("sorted", 1)
+    axis, largest = site.axis(site.integer("axis", -1), len(value.shape)), site.integer("largest", 1)
+    extent, rank = value.shape[axis], len(value.shape)
+    if not 0 < count <= min(extent, 16):
+        raise Refused("E301", f"{count} of {extent} elements: supported are up to 16")
+    worst = Known(data=np.full((1,) * rank, -np.inf if largest else np.inf, np.float32))
+    reduce_ = "REDUCE_MAX" if largest else "REDUCE_MIN"
+    places: list[Value] = []
+    bests: list[Value] = []
+    for _ in range(count):
+        place = best(site, "ARG_MAX" if largest else "ARG_MIN", value, axis)
+        kept = site.steps.reshape(place, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
+        bests.append(reduced(site, reduce_, value, (axis,), keep=True))
+        places.append(kept)
+        is_it = pair(site, "EQUAL", [kept, _line(extent, axis, rank)], DType.BOOL)
+        value = choice(site, is_it, worst, value)
+    return stacked(site, bests, axis), convert(site, stacked(site, places, axis), "int64")
+
+
+def stacked(site: Site, values: list[Value], axis: int) -> Value:
+    """Values one behind the other along an axis."""
+    steps = site.steps
+    if len(values) == 1:
+        return values[0]
+    return steps.step("CONCATENATION", [steps.dense(each) for each in values], ConcatAttrs(axis=axis))
+
+
+NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
+    {
+        "ArgMax": _best("ARG_MAX"),
+        "ArgMin": _best("ARG_MIN"),
+        "Compress": _compress,
+        "Gather": gather,
+        "GatherElements": _gather_elements,
+        "GatherND": _gather_nd,
+        "Hardmax": _hardmax,
+        "OneHot": _one_hot,
+        "ReverseSequence": _reverse_sequence,
+        "Tile": _tile,
+        "TopK": top,
+        "Trilu": _triangle,
+    }
+)

@@ -1,0 +1,161 @@
+"""Nodes that reduce or normalise: means, products, running sums, norms."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.importers.onnx.arithmetic import calculated, number_like, pair, reduced
+from codegen.importers.onnx.composed.choosing import flipped, stacked, taken
+from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.node_site import Site, value_type
+from codegen.importers.reporting import Refused
+from codegen.ir.ops import CumsumAttrs
+
+MAX_TERMS = 64
+"""Steps of a running sum that no kernel has."""
+
+
+def _mean(site: Site) -> Value:
+    values = site.all_values()
+    site.need_float(*values)
+    found = values[0]
+    for value in values[1:]:
+        found = pair(site, "ADD", [found, value])
+    return found if len(values) == 1 else pair(site, "DIV", [found, number_like(float(len(values)), found)])
+
+
+def _product(site: Site) -> Value:
+    """ReduceProd: halves times halves."""
+    value, rank = site.value(0), len(site.value(0).shape)
+    keep = site.integer("keepdims", 1)
+    if site.opset >= 18:
+        keeps_all = site.integer("noop_with_empty_axes", 0)
+        axes = site.numbers(1, "the list of axes") if site.has(1) else ()
+        if not axes and keeps_all:
+            return value
+    else:
+        axes = site.integers("axes", ())
+    places = site.axes(axes or tuple(range(rank)), rank)
+    for axis in places:
+        while (extent := value.shape[axis]) > 1:
+            half = extent // 2
+            first = taken(site, value, np.arange(half), axis)
+            second = taken(site, value, np.arange(half, 2 * half), axis)
+            both = calculated(site, "MUL", [first, second])
+            rest = [taken(site, value, np.array([extent - 1]), axis)] if extent % 2 else []
+            value = stacked(site, [both, *rest], axis)
+    if keep:
+        return value
+    return site.steps.reshape(value, tuple(e for axis, e in enumerate(value.shape) if axis not in places))
+
+
+def _running(op: str, first: int) -> Callable[[Site], Value]:
+    """CumSum and CumProd: float32 sums by their kernel, others one by one."""
+
+    def translate(site: Site) -> Value:
+        value = site.value(0)
+        axis = site.axis(int(site.known(1, "the axis").reshape(-1)[0]), len(value.shape))
+        exclusive, reverse = bool(site.integer("exclusive", 0)), bool(site.integer("reverse", 0))
+        if op == "ADD" and value_type(value) == "float32":
+            attrs = CumsumAttrs(axis=axis, exclusive=exclusive, reverse=reverse)
+            return site.steps.step("CUMSUM", [site.steps.dense(value)], attrs)
+        if value.shape[axis] > MAX_TERMS:
+            raise Refused("E301", f"more than {MAX_TERMS} terms of {value_type(value)} are not supported")
+        value = flipped(site, value, axis) if reverse else value
+        parts = [taken(site, value, np.array([place]), axis) for place in range(value.shape[axis])]
+        if exclusive:
+            parts = [Known(data=np.full(parts[0].shape, first, value_type(value))), *parts[:-1]]
+        sums = [parts[0]]
+        for part in parts[1:]:
+            sums.append(calculated(site, op, [sums[-1], part]))
+        found = stacked(site, sums, axis)
+        return flipped(site, found, axis) if reverse else found
+
+    return translate
+
+
+def _normalised(site: Site, value: Value, axes: tuple[int, ...], epsilon: float) -> Real:
+    """(value - mean) / sqrt(variance + epsilon)."""
+    x = Real(site, value)
+    centred = x - Real(site, reduced(site, "MEAN", value, axes, keep=True))
+    square = (centred * centred).value
+    variance = Real(site, reduced(site, "MEAN", square, axes, keep=True))
+    return centred / (variance + epsilon).of("SQRT")
+
+
+def _channels(site: Site, position: int, value: Value) -> Real:
+    data = site.value(position)
+    return Real(site, site.steps.reshape(data, (1, value.shape[1], *[1] * (len(value.shape) - 2))))
+
+
+def _instance(site: Site) -> Value:
+    value = site.value(0)
+    site.need_float(value)
+    axes = tuple(range(2, len(value.shape)))
+    x = _normalised(site, value, axes, site.real("epsilon", 1e-5))
+    return (x * _channels(site, 1, value) + _channels(site, 2, value)).value
+
+
+def _lp(site: Site) -> Value:
+    """LpNormalization; a norm of 0 gives 0."""
+    value, power = site.value(0), site.integer("p", 2)
+    site.need_float(value)
+    axis = site.axis(site.integer("axis", -1), len(value.shape))
+    x = Real(site, value)
+    if power not in (1, 2):
+        raise Refused("E303", f"attribute p is {power}, it has to be 1 or 2")
+    size = (x.of("ABS") if power == 1 else x * x).value
+    norm = Real(site, reduced(site, "SUM", size, (axis,), keep=True))
+    norm = norm if power == 1 else norm.of("SQRT")
+    return (x / norm.at_least(float(np.finfo(np.float32).tiny))).value
+
+
+def _lrn(site: Site) -> Value:
+    """LRN: by the squares of neighbouring channels."""
+    value, size = site.value(0), site.integer("size")
+    site.need_float(value)
+    alpha, beta, bias = site.real("alpha", 1e-4), site.real("beta", 0.75), site.real("bias", 1.0)
+    channels = value.shape[1]
+    if not 0 < size <= MAX_TERMS:
+        raise Refused("E301", f"{size} channels together are not supported, up to {MAX_TERMS} are")
+    x = Real(site, value)
+    squares = (x * x).value
+    before = (size - 1) // 2
+    zeros = Known(data=np.zeros((value.shape[0], 1, *value.shape[2:]), np.float32))
+    wide = stacked(site, [*[zeros] * before, squares, *[zeros] * (size - 1 - before)], 1)
+    total: Value | None = None
+    for start in range(size):
+        part = taken(site, wide, np.arange(start, start + channels), 1)
+        total = part if total is None else pair(site, "ADD", [total, part])
+    assert total is not None, "the size is positive"
+    power = ((Real(site, total) * (alpha / size) + bias).of("LOG") * -beta).of("EXP")
+    return (x * power).value
+
+
+def _global_lp(site: Site) -> Value:
+    """GlobalLpPool."""
+    value, power = site.value(0), site.integer("p", 2)
+    site.need_float(value)
+    axes = tuple(range(2, len(value.shape)))
+    x = Real(site, value).of("ABS")
+    if power == 1:
+        return reduced(site, "SUM", x.value, axes, keep=True)
+    if power == 2:
+        return Real(site, reduced(site, "SUM", (x * x).value, axes, keep=True)).of("SQRT").value
+    raise Refused("E301", f"p = {power} is not supported, 1 and 2 are")
+
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
+    {
+        "CumProd": _running("MUL", 1),
+        "CumSum": _running("ADD", 0),
+        "GlobalLpPool": _global_lp,
+        "InstanceNormalization": _instance,
+        "LRN": _lrn,
+        "LpNormalization": _lp,
+        "Mean": _mean,
+        "ReduceProd": _product,
+    }
+)

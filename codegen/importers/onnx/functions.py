@@ -1,0 +1,174 @@
+"""Functions and branches become the nodes they consist of, each value under a name of its own.
+
+A function is one of the file, or that by which ONNX itself defines a node type (the `onnx` package has it).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from codegen.importers.limits import MAX_OPERATORS
+from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx.model_file import (
+    Attribute,
+    FileBody,
+    FileNode,
+    Reader,
+    Reference,
+    Unreadable,
+    package,
+)
+from codegen.importers.onnx.node_site import value_type
+from codegen.importers.reporting import Refused
+
+MAX_DEPTH = 16
+"""Functions that call functions."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inlined:
+    """Nodes in place of one node."""
+
+    nodes: tuple[FileNode, ...]
+    opset: int
+    constants: Mapping[str, np.ndarray]
+    outputs: tuple[str, ...]
+    """Names of what they compute, in the order of the node's outputs."""
+
+
+class Inliner:
+    """Puts nodes in place of others; counts them, for a function may call itself."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def inlined(self, node: FileNode, body: FileBody, given: Mapping[str, str], what: str) -> Inlined:
+        """The nodes of `body` with names of their own.
+
+        `given`: the caller's names of values that it reads; `what` it is, for messages. Raises Refused where
+        there are too many of them.
+        """
+        self._count += len(body.nodes) + 1
+        if self._count > MAX_OPERATORS:
+            raise Refused("E305", f"functions and branches have more than {MAX_OPERATORS} nodes together")
+        names, seen = dict(given), Counter(name for each in body.nodes for name in each.outputs)
+        for inner, outer in zip(body.outputs, node.outputs, strict=False):
+            if seen[inner] == 1 and outer and inner not in names:
+                names[inner] = outer
+        prefix = next((name for name in node.outputs if name), node.op)
+        own = {name for each in body.nodes for name in each.outputs if name} | set(body.constants)
+        names.update({name: f"{prefix}/{name}.{self._count}" for name in own if name not in names})
+        scope = _Scope(names=names, attributes={**body.defaults, **node.attributes}, node=node, what=what)
+        return Inlined(
+            nodes=tuple(scope.node_of(each) for each in body.nodes),
+            opset=body.opset,
+            constants={names[name]: data for name, data in body.constants.items()},
+            outputs=tuple(names.get(name, name) for name in body.outputs),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Scope:
+    names: Mapping[str, str]
+    attributes: Mapping[str, Attribute]
+    node: FileNode
+    what: str
+
+    def node_of(self, inner: FileNode) -> FileNode:
+        """A node of the body, as one of the graph."""
+        return replace(
+            inner,
+            index=self.node.index,
+            inputs=tuple(self.names.get(name, name) for name in inner.inputs),
+            outputs=tuple(self.names.get(name, name) for name in inner.outputs),
+            attributes=self._attributes(inner),
+            within=self.what,
+        )
+
+    def _attributes(self, inner: FileNode) -> dict[str, Attribute]:
+        found: dict[str, Attribute] = {}
+        for name, value in inner.attributes.items():
+            if isinstance(value, Reference):
+                if self.attributes.get(value.name) is not None:
+                    found[name] = self.attributes[value.name]
+            else:
+                found[name] = self._body(value) if isinstance(value, FileBody) else value
+        return found
+
+    def _body(self, body: FileBody) -> FileBody:
+        """A branch inside: what it computes itself keeps its name, what it reads from outside does not."""
+        own = {name for each in body.nodes for name in each.outputs} | {*body.constants, *body.inputs}
+        outer = {name: new for name, new in self.names.items() if name not in own}
+        scope = replace(self, names=outer)
+        return replace(
+            body,
+            nodes=tuple(replace(scope.node_of(each), index=each.index) for each in body.nodes),
+            outputs=tuple(outer.get(name, name) for name in body.outputs),
+        )
+
+
+def given(node: FileNode, body: FileBody) -> dict[str, str]:
+    """The caller's names of what a function reads; what is left out has no name."""
+    inputs = (*node.inputs, *[""] * len(body.inputs))
+    return dict(zip(body.inputs, inputs, strict=False))
+
+
+def defined(node: FileNode, opset: int, values: Callable[[], Sequence[Value | None]]) -> FileBody | None:
+    """The function by which ONNX defines a node type, for inputs of their types; None if it has none."""
+    onnx = package("")
+    try:
+        schema = onnx.defs.get_schema(node.op, opset, node.domain)
+    except onnx.defs.SchemaError:
+        return None
+    fixed = [version for version in schema.function_opset_versions if version <= opset]
+    open_ = [version for version in schema.context_dependent_function_opset_versions if version <= opset]
+    if not (schema.function_opset_versions or schema.context_dependent_function_opset_versions):
+        return None
+    given_values = values()
+    try:
+        if schema.function_opset_versions:
+            version = max(fixed, default=min(schema.function_opset_versions))
+            data = schema.get_function_with_opset_version(version)
+        else:
+            version = max(open_, default=min(schema.context_dependent_function_opset_versions))
+            data = schema.get_context_dependent_function_with_opset_version(
+                version, _message(onnx, node, schema).SerializeToString(), _types(onnx, given_values)
+            )
+        function = onnx.FunctionProto.FromString(data)
+        found = Reader(onnx, opset).function(function)
+    except (RuntimeError, ValueError, TypeError, Unreadable):
+        return None  # ONNX has no definition for these attributes or types
+    declared = Reader(onnx)
+    defaults = {
+        name: declared.attribute(each.default_value) if each.default_value.name else None
+        for name, each in schema.attributes.items()
+    }
+    return replace(found, defaults={**found.defaults, **defaults})
+
+
+def _message(onnx: Any, node: FileNode, schema: Any) -> Any:
+    """The node as a message again, its defaults with it."""
+    found = onnx.helper.make_node(node.op, node.inputs, node.outputs, domain=node.domain)
+    for name, value in node.attributes.items():
+        data = onnx.numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value
+        found.attribute.append(onnx.helper.make_attribute(name, data))
+    found.attribute.extend(
+        each.default_value
+        for name, each in schema.attributes.items()
+        if each.default_value.name and name not in node.attributes
+    )
+    return found
+
+
+def _types(onnx: Any, values: Sequence[Value | None]) -> list[bytes]:
+    found: list[bytes] = []
+    for value in values:
+        if value is None:
+            found.append(onnx.TypeProto().SerializeToString())
+            continue
+        kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value_type(value)))
+        found.append(onnx.helper.make_tensor_type_proto(kind, value.shape).SerializeToString())
+    return found

@@ -1,0 +1,17 @@
+"""Quantised networks: DequantizeLinear, operator, QuantizeLinear as one integer step; QLinear nodes alike."""
+
+from codegen.importers.onnx.integer.groups import Group, groups_of
+from codegen.importers.onnx.integer.layers import fused
+from codegen.importers.onnx.integer.nodes import NODES, other_sign, target_of, with_quantization
+from codegen.importers.onnx.integer.scales import LeftInFloat
+
+__all__ = [
+    "NODES",
+    "Group",
+    "LeftInFloat",
+    "fused",
+    "groups_of",
+    "other_sign",
+    "target_of",
+    "with_quantization",
+]

@@ -1,0 +1,92 @@
+"""Finds what becomes one integer step: an operator between DequantizeLinear and QuantizeLinear."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.importers.onnx.model_file import FileGraph, FileNode
+
+WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
+"""Operators with weights; their bias may be left out."""
+
+PAIRS = frozenset({"Add", "Sub", "Mul"})
+
+MOVES = frozenset(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice"}
+    | {"SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze"}
+)
+"""Operators that give elements of their arguments as they are, or the largest of them."""
+
+TABLES = frozenset(
+    {"Abs", "Ceil", "Clip", "Elu", "Exp", "Floor", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Neg"}
+    | {"Reciprocal", "Relu", "Round", "Sigmoid", "Sin", "Cos", "Sqrt", "Tanh"}
+)
+"""Functions of one element."""
+
+MEANS = frozenset({"AveragePool", "GlobalAveragePool"})
+
+ACTIVATIONS = frozenset({"Clip", "Relu"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """Nodes of one step; the last is the QuantizeLinear."""
+
+    node: FileNode
+    activation: FileNode | None
+    """A Relu or Clip behind the operator."""
+    last: FileNode
+
+    @property
+    def inner(self) -> tuple[FileNode, ...]:
+        """All but the last, in order."""
+        return (self.node,) if self.activation is None else (self.node, self.activation)
+
+
+def is_op(node: FileNode | None, name: str) -> bool:
+    """Whether `node` is of ONNX's type `name`, or of onnxruntime's alike."""
+    return node is not None and node.op == name and node.domain in ("", "com.microsoft")
+
+
+def groups_of(graph: FileGraph, uses: Mapping[str, int]) -> Sequence[Group]:
+    """All groups of a graph; nodes in one are read by nobody else. `uses`: readers of each value."""
+    makers = {name: node for node in graph.nodes for name in node.outputs if name}
+    found: list[Group] = []
+    for last in graph.nodes:
+        if not is_op(last, "QuantizeLinear") or not last.inputs:
+            continue
+        node = _only(makers, uses, last.inputs[0])
+        if node is None:
+            continue
+        activation = None
+        if node.op in ACTIVATIONS and not _is_stored(makers, node):
+            activation, node = node, _only(makers, uses, node.inputs[0] if node.inputs else "")
+        if node is not None and _is_stored(makers, node, with_activation=activation is not None):
+            found.append(Group(node=node, activation=activation, last=last))
+    return found
+
+
+def _only(makers: Mapping[str, FileNode], uses: Mapping[str, int], name: str) -> FileNode | None:
+    """The node that computes `name`, if it computes nothing else and one node reads that."""
+    node = makers.get(name)
+    if node is None or uses.get(name) != 1 or any(uses.get(each) for each in node.outputs[1:]):
+        return None
+    return node
+
+
+def _is_stored(makers: Mapping[str, FileNode], node: FileNode, *, with_activation: bool = False) -> bool:
+    """Whether `node` is an operator that works on integers, and its arguments come from DequantizeLinear."""
+    if node.domain or not node.inputs:
+        return False
+    alone = node.op in MOVES | TABLES | {"DequantizeLinear"}
+    if with_activation and alone:
+        return False
+    count = 2 if node.op in WEIGHTED | PAIRS else 1
+    if node.op == "Concat":
+        count = len(node.inputs)
+    if node.op == "DequantizeLinear":
+        return True
+    if node.op not in WEIGHTED | PAIRS | MOVES | TABLES | MEANS:
+        return False
+    return len(node.inputs) >= count and all(
+        is_op(makers.get(name), "DequantizeLinear") for name in node.inputs[:count]
+    )

@@ -1,0 +1,309 @@
+"""Integer steps of layers, of QDQ groups and of QLinear nodes alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+
+import numpy as np
+
+from codegen.importers.onnx.integer.groups import MEANS, MOVES, PAIRS, TABLES, Group
+from codegen.importers.onnx.integer.scales import (
+    LeftInFloat,
+    Target,
+    computed,
+    every_real,
+    looked_up,
+    rounded,
+)
+from codegen.importers.onnx.layouts import CHANNELS_LAST, Computed, Known, Stored, Value
+from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.spatial import conv_layer, mean_window
+from codegen.importers.reporting import Refused
+from codegen.ir import Arg, Quantization, Var
+from codegen.ir.ops import (
+    Activation,
+    BinaryAttrs,
+    DepthwiseConvAttrs,
+    QLinearConvAttrs,
+    QLinearDepthwiseAttrs,
+    QLinearRowsAttrs,
+)
+
+Translators = Mapping[str, Callable[[Site], Value | tuple[Value, ...]]]
+
+_MOST_ONES = 4096
+"""Bytes of weights of 1 that an average may take."""
+
+
+def fused(group: Group, site: Site, activation: Site | None, target: Target, others: Translators) -> Value:
+    """The integer step of a group. Raises LeftInFloat with the reason where there is none; `others`: the
+    translators of the operators on real numbers."""
+    op = group.node.op
+    what = _activation(activation, target)
+    if op == "Conv":
+        weights, bias = _weights(site, 1), _bias(site, 2)
+        return conv(site, _given(site, 0), weights, bias, target, what)
+    if op in ("Gemm", "MatMul"):
+        return gemm(site, _given(site, 0), _weights(site, 1), _bias(site, 2), target, what)
+    if op in PAIRS:
+        return pair(site, f"QLINEAR_{op.upper()}", (_given(site, 0), _given(site, 1)), target, what)
+    if op in MEANS:
+        return mean(site, _given(site, 0), target, what)
+    if op in TABLES or op == "DequantizeLinear":
+        return table(site, _given(site, 0), target, others.get(op))
+    if op in MOVES:
+        return move(site, target, others[op])
+    raise LeftInFloat(f"{op} has no integer form")
+
+
+def _given(site: Site, position: int) -> Stored:
+    found = site.given(position)
+    if not isinstance(found, Stored):
+        raise LeftInFloat("an argument is not quantised")
+    return found
+
+
+def _weights(site: Site, position: int) -> Stored:
+    found = _given(site, position)
+    if isinstance(found.value, Computed):
+        raise LeftInFloat("both factors are computed while the model runs")
+    return found
+
+
+def _bias(site: Site, position: int) -> Stored | None:
+    return _given(site, position) if site.has(position) else None
+
+
+def _activation(site: Site | None, target: Target) -> Activation:
+    """The activation behind the operator, which then limits the integers."""
+    if site is None:
+        return Activation.NONE
+    if site.node.op == "Relu":
+        return Activation.RELU
+    low, high = clip_bounds(site)
+    if low != 0.0 or high not in (None, 6.0):
+        raise LeftInFloat(f"a Clip between {low} and {high} is no limit of an integer step, 0 and 6 are")
+    if high is None:
+        return Activation.RELU
+    steps = np.float32(6.0) / np.float32(target.scale)
+    if float(steps) % 1.0 == 0.5:
+        raise LeftInFloat("the limit 6 lies between two integers, where halves round differently")
+    return Activation.RELU6
+
+
+def clip_bounds(site: Site) -> tuple[float | None, float | None]:
+    """The bounds of a Clip."""
+    bounds: list[float | None] = [None, None]
+    for place, name in enumerate(("min", "max")):
+        if site.opset < 11:
+            bounds[place] = site.real(name, 0.0) if site.has_attribute(name) else None
+        elif site.has(place + 1):
+            given = site.known(place + 1, f"the bound {name}")
+            bounds[place] = float(given.reshape(-1)[0]) if given.size == 1 else None
+    return bounds[0], bounds[1]
+
+
+def _factors(image: Stored, weights: Stored, target: Target, channels: int) -> tuple[float, ...]:
+    """onnxruntime's scale of a sum: (image * weights) / result, in float32 and in that order."""
+    with np.errstate(all="ignore"):
+        scales = np.float32(image.scale) * weights.scale.astype(np.float32) / np.float32(target.scale)
+    spread = np.broadcast_to(scales.astype(np.float32), (channels,))
+    if not np.all(np.isfinite(spread) & (spread > 0)):
+        raise LeftInFloat("the quotient of its scales leaves float32")
+    return tuple(float(scale) for scale in spread)
+
+
+def _int8_weights(weights: Stored, axis: int) -> np.ndarray:
+    """Weights less their zero point, which int8 has to hold; scales may be along `axis` alone."""
+    assert isinstance(weights.value, Known), "asked for constants"
+    if (weights.scale.ndim or weights.zero.ndim) and weights.axis != axis:
+        raise LeftInFloat(f"the weights are quantised along axis {weights.axis}, supported is {axis}")
+    shape = [1] * weights.value.data.ndim
+    if weights.zero.ndim:
+        shape[axis] = weights.zero.size
+    centred = weights.value.data - weights.zero.reshape(shape)
+    if centred.min(initial=0) < -128 or centred.max(initial=0) > 127:
+        raise LeftInFloat("the weights less their zero point need more than 8 bits (asymmetric weights)")
+    return centred.astype(np.int8)
+
+
+def _int32_bias(bias: Stored | None, image: Stored, weights: Stored, channels: int) -> np.ndarray | None:
+    """The bias, which is added to the sums as it is."""
+    if bias is None:
+        return None
+    if not isinstance(bias.value, Known) or bias.value.data.size not in (1, channels):
+        raise LeftInFloat("the bias is not one number a channel")
+    product = np.float32(image.scale) * weights.scale.astype(np.float32)
+    if not np.allclose(bias.scale, product, rtol=1e-6, atol=0) or np.any(bias.zero):
+        raise LeftInFloat("the bias is not quantised as the products are")
+    data = bias.value.data
+    if data.size and (data.min() < -(2**31) or data.max() >= 2**31):
+        raise LeftInFloat("the bias needs more than 32 bits")
+    return np.broadcast_to(data.reshape(-1), (channels,)).astype(np.int32)
+
+
+def _need_32_bits(image: Stored, rows: np.ndarray, bias: np.ndarray | None) -> None:
+    """Raise LeftInFloat where a sum of `rows` [O, K] could leave 32 bits."""
+    most = np.abs(rows.astype(np.int64)).sum(axis=1) * (128 + abs(int(image.zero)))
+    if bias is not None:
+        most = most + np.abs(bias.astype(np.int64))
+    if most.max(initial=0) >= 2**31:
+        raise LeftInFloat("its sums can need more than 32 bits")
+
+
+def conv(
+    site: Site,
+    image: Stored,
+    weights: Stored,
+    bias: Stored | None,
+    target: Target,
+    activation: Activation = Activation.NONE,
+) -> Value:
+    """Conv of integers."""
+    value, steps = computed(image), site.steps
+    data = _int8_weights(weights, 0)
+    layer = conv_layer(site, value, data)
+    biases = _int32_bias(bias, image, weights, data.shape[0])
+    _need_32_bits(image, data.reshape(data.shape[0], -1), biases)
+    scales = _factors(image, weights, target, data.shape[0])
+    args: list[Arg | None] = [
+        steps.stored(value, CHANNELS_LAST),
+        steps.constant(layer.weights),
+        None if biases is None else steps.constant(biases),
+    ]
+    own = {field.name: getattr(layer.attrs, field.name) for field in fields(layer.attrs)}
+    own["activation"] = activation
+    if isinstance(layer.attrs, DepthwiseConvAttrs):
+        name, attrs = "QLINEAR_DEPTHWISE_CONV_2D", QLinearDepthwiseAttrs(**own, scales=scales)
+    else:
+        name, attrs = "QLINEAR_CONV_2D", QLinearConvAttrs(**own, scales=scales)
+    return steps.step(name, args, attrs, axes=CHANNELS_LAST, quantization=target.quantization)
+
+
+def gemm(
+    site: Site,
+    image: Stored,
+    weights: Stored,
+    bias: Stored | None,
+    target: Target,
+    activation: Activation = Activation.NONE,
+) -> Value:
+    """Gemm, or MatMul by constant weights, of integers."""
+    value, steps = computed(image), site.steps
+    if len(weights.value.shape) != 2 or not value.shape:
+        raise LeftInFloat(f"the weights have shape {list(weights.value.shape)}, supported are matrices")
+    turned = False
+    if site.node.op in ("Gemm", "QGemm"):
+        turned = bool(site.integer("transB", 0))
+        if site.integer("transA", 0) or site.real("alpha", 1.0) != 1.0 or site.real("beta", 1.0) != 1.0:
+            raise LeftInFloat("transA, alpha and beta other than 0, 1 and 1 are not supported")
+    data = _int8_weights(weights, 0 if turned else 1)
+    rows = data if turned else data.T
+    if value.shape[-1] != rows.shape[1]:
+        raise Refused("E303", f"multiplies {list(value.shape)} by {list(data.shape)}")
+    biases = _int32_bias(bias, image, weights, rows.shape[0])
+    _need_32_bits(image, rows, biases)
+    attrs = QLinearRowsAttrs(
+        keep_num_dims=True, activation=activation, scales=_factors(image, weights, target, rows.shape[0])
+    )
+    args = [steps.dense(value), steps.constant(rows), None if biases is None else steps.constant(biases)]
+    return steps.step("QLINEAR_FULLY_CONNECTED", args, attrs, quantization=target.quantization)
+
+
+def pair(
+    site: Site,
+    op: str,
+    operands: tuple[Stored, Stored],
+    target: Target,
+    activation: Activation = Activation.NONE,
+) -> Value:
+    """Add, Sub or Mul of integers; one of them may be a constant."""
+    both = [_eight_bits(operand) for operand in operands]
+    args, axes = site.together([value for value, _ in both])
+    typed = [site.steps.meaning(arg, quantization) for arg, (_, quantization) in zip(args, both, strict=True)]
+    return site.steps.step(
+        op, typed, BinaryAttrs(activation=activation), axes=axes, quantization=target.quantization
+    )
+
+
+def _eight_bits(operand: Stored) -> tuple[Value, Quantization]:
+    """The value as int8, and what it means."""
+    zero, value = int(operand.zero) if not operand.zero.ndim else 0, operand.value
+    if operand.scale.ndim or operand.zero.ndim:
+        raise LeftInFloat("a constant is quantised per channel")
+    if isinstance(value, Known):
+        less = 128 if zero > 127 or value.data.max(initial=0) > 127 else 0
+        zero, data = zero - less, value.data - less
+        if min(data.min(initial=0), zero) < -128 or max(data.max(initial=0), zero) > 127:
+            raise LeftInFloat("a constant needs more than 8 bits")
+        value = Known(data=data.astype(np.int8))
+    return value, Quantization(scales=(float(operand.scale),), zero_points=(zero,))
+
+
+def mean(site: Site, image: Stored, target: Target, activation: Activation = Activation.NONE) -> Value:
+    """An average of integers: a sum of products by 1, whose scale has the count in it."""
+    value, steps = computed(image), site.steps
+    if len(value.shape) != 4:
+        raise LeftInFloat(f"it works on {list(value.shape)}, supported are images of 4 dimensions")
+    batch, channels, rows, columns = value.shape
+    arg = steps.stored(value, CHANNELS_LAST)
+    whole = site.node.op.endswith("GlobalAveragePool")
+    if whole and batch == 1:
+        # One channel of height H * W and as wide as there are channels: H * W weights, not one a channel.
+        assert isinstance(arg, Var), "it is computed"
+        column = steps.reshape(Computed(var=arg, axes=(0, 1, 2, 3)), (1, rows * columns, channels, 1))
+        attrs, ones, count = DepthwiseConvAttrs(), np.ones((1, rows * columns, 1, 1), np.int8), rows * columns
+        arg = steps.dense(column)
+    else:
+        window, attrs = ((rows, columns), DepthwiseConvAttrs()) if whole else mean_window(site, value)
+        ones, count = np.ones((1, *window, channels), np.int8), window[0] * window[1]
+        if ones.size > _MOST_ONES:
+            raise LeftInFloat(f"its average takes {ones.size} weights of 1, at most {_MOST_ONES} are made")
+    with np.errstate(all="ignore"):
+        scale = float(np.float32(image.scale) / (np.float32(count) * np.float32(target.scale)))
+    _need_32_bits(image, np.ones((1, count), np.int8), None)
+    own = {field.name: getattr(attrs, field.name) for field in fields(attrs)}
+    own["activation"] = activation
+    made = QLinearDepthwiseAttrs(**own, scales=(scale,) * ones.shape[3])
+    found = steps.step(
+        "QLINEAR_DEPTHWISE_CONV_2D",
+        [arg, steps.constant(ones), None],
+        made,
+        axes=(0, 1, 2, 3),
+        quantization=target.quantization,
+    )
+    if whole and batch == 1:
+        return steps.reshape(found, (1, channels, 1, 1))
+    assert isinstance(found, Computed), "its argument is computed"
+    return Computed(var=found.var, axes=CHANNELS_LAST)
+
+
+def table(
+    site: Site, value: Stored, target: Target, function: Callable[[Site], Value | tuple[Value, ...]] | None
+) -> Value:
+    """A function of one element: its results for all 256."""
+    where = computed(value)
+    real = every_real(value)
+    if function is not None:
+        found = function(site.reading({0: Known(data=real)}))
+        if not isinstance(found, Known):
+            raise LeftInFloat("it is no function of one element")
+        real = found.data
+    return looked_up(site.steps, where, rounded(real, target), target.quantization)
+
+
+def move(site: Site, target: Target, function: Callable[[Site], Value | tuple[Value, ...]]) -> Value:
+    """A move of integers; parts that are quantised otherwise than the result are brought to it first."""
+    integers: dict[int, Value] = {}
+    for position in range(len(site.node.inputs)):
+        found = site.given(position) if site.has(position) else None
+        if isinstance(found, Stored):
+            integers[position] = _same(site, computed(found), found, target)
+    made = function(site.reading(integers, integers=True))
+    assert not isinstance(made, tuple), "moves have one result"
+    return made
+
+
+def _same(site: Site, value: Computed, found: Stored, target: Target) -> Value:
+    if value.var.type.quantization == target.quantization:
+        return value
+    return looked_up(site.steps, value, rounded(every_real(found), target), target.quantization)

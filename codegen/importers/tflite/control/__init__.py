@@ -1,0 +1,9 @@
+"""IF and WHILE: other subgraphs of a file become operators of the first one, before anything is translated.
+
+In: records of a file. Out: records of one subgraph without IF and WHILE, and why those that are left are
+refused. Start with `inlining`; `known` computes what decides branches and trip counts.
+"""
+
+from codegen.importers.tflite.control.inlining import Inlined, inlined
+
+__all__ = ["Inlined", "inlined"]

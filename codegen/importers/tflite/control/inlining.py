@@ -1,0 +1,263 @@
+"""Puts operators of called subgraphs in the place of IF and WHILE (docs/decisions/066-control-flow.md)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from tflite.IfOptions import IfOptions
+from tflite.WhileOptions import WhileOptions
+
+from codegen.errors import CodegenError
+from codegen.importers.limits import MAX_OPERATORS, MAX_TENSORS
+from codegen.importers.reporting import Problem, Refused
+from codegen.importers.tflite.control import known
+from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
+from codegen.importers.tflite.operators.site import options_of
+from codegen.importers.tflite.operators.translators import CONTROL_OPS, HOLDERS, STATE_OPS
+
+_MAX_DEPTH = 8
+_MAX_BYTES = 8 * known.MAX_KNOWN
+_MAX_VISITS = 4096
+"""Operators of all iterations and branches together, those with them that are known."""
+_MAX_TRIPS = 1024
+"""Of one loop."""
+_FIXED = "give the loop a fixed number of iterations (Keras: a fixed number of time steps, or unroll=True)"
+_SMALLER = "make fewer iterations, or keep state between inferences and call the model once for each"
+_NO_STATE = "assign variables outside of the branches"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inlined:
+    """A subgraph without calls of others, and what is wrong with those that are left, by operator."""
+
+    model: FileModel
+    refusals: Mapping[int, Problem]
+
+
+def inlined(model: FileModel, subgraph: Callable[[int], FileModel]) -> Inlined:
+    """`model` with IF and WHILE replaced by what they run; `subgraph`: any of the file by its number."""
+    if not any(operator.name in CONTROL_OPS for operator in model.operators):
+        return Inlined(model=model, refusals={})
+    return _Inliner(model, subgraph).run()
+
+
+class _Inliner:
+    """Records of the result so far. Tensors of the first subgraph keep their numbers."""
+
+    def __init__(self, model: FileModel, subgraph: Callable[[int], FileModel]) -> None:
+        self._model, self._subgraph = model, subgraph
+        self._tensors = list(model.tensors)
+        self._buffers = list(model.buffers)
+        self._operators: list[FileOperator] = []
+        self._next_operator = 1 + max((operator.index for operator in model.operators), default=0)
+        self._known: dict[int, np.ndarray] = {}
+        self._graphs: dict[int, FileModel] = {}
+        self._constants: dict[tuple[int, int], int] = {}
+        """Tensors of subgraphs that nothing there computes, by subgraph and number."""
+        self._refusals: dict[int, Problem] = {}
+        self._visits = 0
+
+    def run(self) -> Inlined:
+        """See `inlined`."""
+        mapping = {index: index for index in range(len(self._model.tensors))}
+        for operator in self._model.operators:
+            mark = len(self._operators)
+            try:
+                self._step(operator, mapping, None, 0)
+            except Refused as refused:
+                self._refuse(operator, refused.problem, mark)
+            except CodegenError as error:
+                first = error.messages[0]
+                self._refuse(operator, Problem(code=first.code, text=first.text, advice=first.help), mark)
+        outputs = tuple(mapping.get(index, index) for index in self._model.outputs)
+        for index, found in zip(self._model.outputs, outputs, strict=True):
+            if found != index:
+                self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
+        return Inlined(model=replace(self._now(), outputs=outputs), refusals=self._refusals)
+
+    def _refuse(self, operator: FileOperator, problem: Problem, mark: int) -> None:
+        del self._operators[mark:]
+        self._operators.append(operator)
+        self._refusals[operator.index] = problem
+
+    def _now(self) -> FileModel:
+        return replace(
+            self._model,
+            tensors=tuple(self._tensors),
+            operators=tuple(self._operators),
+            buffers=tuple(self._buffers),
+        )
+
+    def _step(
+        self, operator: FileOperator, mapping: dict[int, int], graph: FileModel | None, depth: int
+    ) -> None:
+        """One operator of `graph` (None: the first subgraph), whose tensors are found by `mapping`, which
+        learns where its results are."""
+        self._visits += 1
+        if self._visits > _MAX_VISITS:
+            raise Refused("E305", f"runs more than {_MAX_VISITS} operators", _SMALLER)
+        inputs = tuple(mapping.get(index, index) for index in operator.inputs)
+        if operator.name in CONTROL_OPS:
+            found = self._if(operator, inputs, depth) if operator.name == "IF" else None
+            found = self._while(operator, inputs, depth) if found is None else found
+            if len(found) != len(operator.outputs):
+                raise Refused("E303", f"gives {len(operator.outputs)} values, its subgraphs {len(found)}")
+            mapping.update(zip(operator.outputs, found, strict=True))
+            return
+        own = replace(operator, inputs=inputs)
+        if graph is not None:
+            outputs = tuple(self._copied(self._tensor(graph, index)) for index in operator.outputs)
+            mapping.update(zip(operator.outputs, outputs, strict=True))
+            own = replace(own, outputs=outputs, index=self._next_operator)
+            self._next_operator += 1
+        is_known = all(index == -1 or self._look_up(index) for index in inputs)
+        numbers = known.results(self._now(), own, self._known) if is_known else None
+        if numbers is not None:
+            self._known.update(zip(own.outputs, numbers, strict=True))
+        if numbers is None or graph is None:
+            self._append(own)
+        else:
+            self._hold(own.outputs, numbers)
+
+    def _append(self, operator: FileOperator) -> None:
+        if len(self._operators) >= MAX_OPERATORS:
+            text = f"becomes more than {MAX_OPERATORS} operators"
+            raise Refused("E305", text, _SMALLER)
+        self._operators.append(operator)
+
+    def _look_up(self, index: int) -> bool:
+        """Whether a tensor's few numbers are known, as those of constants are."""
+        if index in self._known:
+            return True
+        buffer = self._tensors[index].buffer if 0 <= index < len(self._tensors) else 0
+        if not buffer < len(self._buffers) or not 0 < len(self._buffers[buffer]) <= _MAX_BYTES:
+            return False
+        data = known.stored(self._now(), index)
+        if data is not None:
+            self._known[index] = data
+        return data is not None
+
+    def _hold(self, outputs: Sequence[int], numbers: Sequence[np.ndarray]) -> None:
+        """Let computed numbers be constants of the file."""
+        for index, data in zip(outputs, numbers, strict=True):
+            little_endian = np.ascontiguousarray(data).astype(data.dtype.newbyteorder("<"), copy=False)
+            self._tensors[index] = replace(
+                self._tensors[index], buffer=len(self._buffers), shape=data.shape, signature=()
+            )
+            self._buffers.append(np.frombuffer(little_endian.tobytes(), np.uint8))
+
+    def _copied(self, tensor: FileTensor) -> int:
+        """A tensor of another subgraph as one more of this; its number."""
+        if len(self._tensors) >= MAX_TENSORS:
+            raise Refused("E305", f"becomes more than {MAX_TENSORS} tensors", _SMALLER)
+        self._tensors.append(replace(tensor, index=len(self._tensors)))
+        return len(self._tensors) - 1
+
+    def _tensor(self, graph: FileModel, index: int) -> FileTensor:
+        if not 0 <= index < len(graph.tensors):
+            raise Refused("E303", f"a subgraph has no tensor {index}")
+        return graph.tensors[index]
+
+    def _call(self, number: int, arguments: Sequence[int], depth: int) -> tuple[int, ...]:
+        """Run subgraph `number` on tensors; the tensors of its results."""
+        if depth >= _MAX_DEPTH:
+            raise Refused("E305", f"calls subgraphs {_MAX_DEPTH} deep")
+        if any(not 0 <= given < len(self._tensors) for given in arguments):
+            raise Refused("E303", "passes a tensor that the file does not have")
+        if number not in self._graphs:
+            self._graphs[number] = self._subgraph(number)
+        graph = self._graphs[number]
+        if len(graph.inputs) != len(arguments):
+            text = f"passes {len(arguments)} values to subgraph {number}, which takes {len(graph.inputs)}"
+            raise Refused("E303", text)
+        for inner, given in zip(graph.inputs, arguments, strict=True):
+            _need_alike(self._tensor(graph, inner), self._tensors[given])
+        mapping = dict(zip(graph.inputs, arguments, strict=True))
+        computed = {index for operator in graph.operators for index in operator.outputs}
+        for index in _read(graph):
+            if index not in mapping and index not in computed:
+                mapping[index] = self._constant(number, graph, index)
+        for operator in graph.operators:
+            self._step(operator, mapping, graph, depth + 1)
+        if any(index not in mapping for index in graph.outputs):
+            raise Refused("E303", f"subgraph {number} gives a value that nothing there computes")
+        return tuple(mapping[index] for index in graph.outputs)
+
+    def _constant(self, number: int, graph: FileModel, index: int) -> int:
+        if (number, index) not in self._constants:
+            self._constants[number, index] = self._copied(self._tensor(graph, index))
+        return self._constants[number, index]
+
+    def _value(self, index: int) -> bool | None:
+        """What a condition is, None where that shows only while the model runs."""
+        self._look_up(index)
+        data = self._known.get(index)
+        return None if data is None or data.size != 1 else bool(data.reshape(-1)[0])
+
+    def _if(self, operator: FileOperator, inputs: Sequence[int], depth: int) -> tuple[int, ...]:
+        options: Any = options_of(operator, IfOptions)
+        branches = int(options.ThenSubgraphIndex()), int(options.ElseSubgraphIndex())
+        if not inputs:
+            raise Refused("E303", "has no condition")
+        chosen = self._value(inputs[0])
+        if chosen is not None:
+            return self._call(branches[0] if chosen else branches[1], inputs[1:], depth)
+        mark = len(self._operators)
+        found = [self._call(branch, inputs[1:], depth) for branch in branches]
+        for each in self._operators[mark:]:
+            if each.name in (*STATE_OPS, *HOLDERS):
+                text = f"a branch runs {each.name}, and both branches run here"
+                raise Refused("E301", text, _NO_STATE)
+        if len(found[0]) != len(found[1]):
+            raise Refused("E303", f"one branch gives {len(found[0])} values, the other {len(found[1])}")
+        pairs = zip(*found, strict=True)
+        return tuple(one if one == other else self._selected(inputs[0], one, other) for one, other in pairs)
+
+    def _selected(self, condition: int, one: int, other: int) -> int:
+        _need_alike(self._tensors[one], self._tensors[other])
+        result = self._copied(replace(self._tensors[one], buffer=0))
+        self._append(
+            FileOperator(
+                index=self._next_operator,
+                name="SELECT_V2",
+                custom_name="",
+                inputs=(condition, one, other),
+                outputs=(result,),
+                options_kind=0,
+                options=None,
+            )
+        )
+        self._next_operator += 1
+        return result
+
+    def _while(self, operator: FileOperator, inputs: Sequence[int], depth: int) -> tuple[int, ...]:
+        options: Any = options_of(operator, WhileOptions)
+        carried = tuple(inputs)
+        for _ in range(_MAX_TRIPS):
+            mark = len(self._operators)
+            conditions = self._call(int(options.CondSubgraphIndex()), carried, depth)
+            del self._operators[mark:]
+            goes_on = self._value(conditions[0]) if len(conditions) == 1 else None
+            if goes_on is None:
+                raise Refused("E301", "the number of its iterations is decided while the model runs", _FIXED)
+            if not goes_on:
+                return carried
+            carried = self._call(int(options.BodySubgraphIndex()), carried, depth)
+        raise Refused("E305", f"makes more than {_MAX_TRIPS} iterations", _SMALLER)
+
+
+def _read(graph: FileModel) -> Iterator[int]:
+    """Every tensor that operators or callers read."""
+    for operator in graph.operators:
+        yield from (index for index in operator.inputs if index != -1)
+    yield from graph.outputs
+
+
+def _need_alike(one: FileTensor, other: FileTensor) -> None:
+    """Bytes go from one to the other as they are."""
+    same_scales = np.array_equal(one.scales, other.scales)
+    same_zeros = np.array_equal(one.zero_points, other.zero_points)
+    if one.type_code != other.type_code or not (same_scales and same_zeros):
+        text = f"{one} of a subgraph and {other} have different types or quantisation"
+        raise Refused("E301", text, "convert the model so that both have one type and one quantisation")

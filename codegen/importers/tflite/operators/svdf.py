@@ -1,0 +1,155 @@
+"""SVDF: a frame of features is shifted into a window, and a convolution over time sums it.
+
+The window lies frame by frame, so that SHIFT moves it where it is and its readers are kernels that exist; an
+int16 window has readers of its own (`codegen.ir.ops.recurrent`).
+Source: tflite-micro, kernels/svdf_common.cc.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from tflite.SVDFOptions import SVDFOptions
+
+from codegen.importers.reporting import AlreadyReported, Refused
+from codegen.importers.tflite.operators.rearranging import reshaped
+from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType
+from codegen.ir.ops import Activation, Attrs, ConvAttrs, DepthwiseConvAttrs
+
+SVDF = "SVDF"
+WINDOW = 4
+"""Input that is the state."""
+_INPUTS = 5
+_TYPES = {
+    DType.FLOAT32: (DType.FLOAT32,) * 5,
+    DType.INT8: (DType.INT8, DType.INT8, DType.INT8, DType.INT32, DType.INT8),
+    DType.INT16: (DType.INT8, DType.INT8, DType.INT16, DType.INT32, DType.INT8),
+}
+"""By the state's: of input, weights of features, weights of time, bias and result."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Layer:
+    """Operands that fit each other."""
+
+    value: Arg
+    features: ConstRef
+    """[filters, inputs]."""
+    time: ConstRef
+    """[filters, memory]."""
+    bias: ConstRef
+    window: Arg
+    rank: int
+    activation: Activation
+
+    @property
+    def units(self) -> int:
+        """Of the result."""
+        return self.features.type.shape[0] // self.rank
+
+
+def window_type(state: TensorType, time: TensorType) -> TensorType:
+    """The state as frames one behind the other; `state`: as the file has it, filter by filter, `time`: the
+    weights of time."""
+    memory = time.shape[1] if len(time.shape) == 2 else 0
+    if len(state.shape) != 2 or not memory or state.shape[1] % memory:
+        raise Refused("E303", f"the state is {state}, the weights of time are {time}")
+    return replace(state, shape=(1, memory, state.shape[0], state.shape[1] // memory))
+
+
+def svdf(site: Site) -> Translated:
+    """The result, of the window that its frame is shifted into."""
+    layer = _layer(site)
+    window = layer.window.type
+    filters, inputs = layer.features.type.shape
+    batches = layer.value.type.shape[0]
+    frame_type = replace(window, shape=(1, 1, batches, filters))
+    image = reshaped(layer.value, (1, 1, batches, inputs))
+    is_wide = window.dtype is DType.INT16
+    shape = (filters, inputs) if is_wide else (filters, 1, 1, inputs)
+    quantization = _scaled(layer.features.type, image.type, frame_type)
+    weights = site.made(site.constant_data(1).reshape(shape), quantization)
+    frame = Step(
+        op="SVDF_FEATURES" if is_wide else "CONV_2D",
+        args=(image, weights) if is_wide else (image, weights, None),
+        attrs=Attrs() if is_wide else ConvAttrs(),
+        type=frame_type,
+    )
+    shifted = Step(op="SHIFT", args=(layer.window, frame), attrs=Attrs(), type=window)
+    result = replace(site.result, shape=(1, 1, batches, layer.units))
+    return reshaped(_summed(site, layer, shifted, result), site.result.shape)
+
+
+def _summed(site: Site, layer: _Layer, window: Step, result: TensorType) -> Step:
+    """The convolution over time: of each unit, or of the `rank` filters of each."""
+    memory, units = layer.time.type.shape[1], layer.units
+    data = site.constant_data(2).reshape(units, layer.rank, memory)
+    op, attrs = "CONV_2D", ConvAttrs(activation=layer.activation)
+    ordered = data.swapaxes(1, 2)[:, :, None]
+    if window.type.dtype is DType.INT16:
+        op, attrs, ordered = "SVDF_TIME", Attrs(), data.transpose(2, 0, 1)
+    elif layer.rank == 1:
+        op, attrs = "DEPTHWISE_CONV_2D", DepthwiseConvAttrs(activation=layer.activation)
+        ordered = data[:, 0].T.reshape(1, memory, 1, units)
+    weights = site.made(np.ascontiguousarray(ordered), _scaled(layer.time.type, window.type, result))
+    return Step(op=op, args=(window, weights, layer.bias), attrs=attrs, type=result)
+
+
+def _scaled(weights: TensorType, image: TensorType, result: TensorType) -> Quantization | None:
+    """The weights' scale, such that times the image's and by the result's, in double, it is what
+    tflite-micro computes in float32."""
+    if weights.dtype is DType.FLOAT32:
+        return None
+    scale = np.float32(image.scale) * np.float32(weights.scale) / np.float32(result.scale)
+    return Quantization(scales=(float(scale) * result.scale / image.scale,), zero_points=(0,))
+
+
+def _layer(site: Site) -> _Layer:
+    site.need_inputs(_INPUTS, _INPUTS)
+    options: Any = site.options(SVDFOptions)
+    value, features, time, bias, window = site.args(_INPUTS)
+    if not (isinstance(features, ConstRef) and isinstance(time, ConstRef) and isinstance(bias, ConstRef)):
+        raise Refused("E301", "weights or bias are computed from the model's inputs, supported are constants")
+    found = tuple(each.type.dtype for each in (value, features, time, bias)), site.result.dtype
+    if (*found[0], found[1]) != _TYPES.get(window.type.dtype):
+        text = "has other types than are supported"
+        raise Refused("E301", text, "supported are float32, and int8 with a state of int8 or int16")
+    rank, is_float = int(options.Rank()), window.type.dtype is DType.FLOAT32
+    filters, memory = time.type.shape if len(time.type.shape) == 2 else (0, 0)
+    batches = value.type.shape[0] if len(value.type.shape) == 2 else 0
+    if rank < 1 or not filters or not batches or filters % rank:
+        raise Refused("E303", f"has {filters} filters of rank {rank} for an input {value.type}")
+    wanted = (
+        (features, (filters, value.type.shape[1])),
+        (bias, (filters // rank,)),
+        (window, (1, memory, batches, filters)),
+    )
+    for each, shape in wanted:
+        if each.type.shape != shape:
+            raise Refused("E303", f"an operand is {each.type}, its shape has to be {list(shape)}")
+    if not is_float and not all(_is_symmetric(each.type) for each in (features, time)):
+        raise Refused("E301", "the weights have several scales, or zero points that are not zero")
+    if not is_float and window.type.zero_point:
+        site.unsupported(
+            f"the state has zero point {window.type.zero_point}, supported is 0",
+            "versions of tflite-micro give different results: quantise the state symmetrically",
+        )
+    activation = site.activation(options.FusedActivationFunction())
+    if site.complained:
+        raise AlreadyReported
+    return _Layer(
+        value=value,
+        features=features,
+        time=time,
+        bias=bias,
+        window=window,
+        rank=rank,
+        # tflite-micro clamps integers to their type alone.
+        activation=activation if is_float else Activation.NONE,
+    )
+
+
+def _is_symmetric(type_: TensorType) -> bool:
+    found = type_.quantization
+    return found is not None and found.zero_points == (0,)

@@ -1,0 +1,194 @@
+"""Numbers without scales, of any element type: conversions, and operators on two integers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.ir.operator import Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.operands import (
+    broadcast,
+    narrow,
+    need_count,
+    need_dtype,
+    need_elements,
+    operand,
+    present,
+)
+from codegen.ir.types import DType, TensorType
+
+TYPES: tuple[DType | None, ...] = (
+    *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, None),
+    *(DType.INT32, DType.UINT32, DType.INT64, DType.UINT64, DType.FLOAT32),
+)
+"""In the order of the C kernels' numbers (CG_PLAIN_...)."""
+
+PLAIN = tuple(each for each in TYPES if each is not None)
+INTEGERS = tuple(each for each in PLAIN if each.is_integer)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConvertAttrs(Attrs):
+    """PLAIN_CONVERT; `bits`: the same bits, seen as another type of that size."""
+
+    bits: bool = False
+
+
+class PlainConvert(Op):
+    """PLAIN_CONVERT: the same numbers as another element type.
+
+    Floats towards zero; beyond 64 bits the nearest there is, 0 for no number; of that what there is room for.
+    """
+
+    name = "PLAIN_CONVERT"
+    short = "convert"
+    attrs_type = ConvertAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The argument's."""
+        narrow(attrs, ConvertAttrs)
+        need_count(args, 1, 1)
+        return operand(args, 0, "argument").shape
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Any two of `PLAIN`; of one size if bits are kept."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        argument = operand(args, 0, "argument")
+        need_dtype(argument, "argument", *PLAIN)
+        need_dtype(result, "result", *PLAIN)
+        if narrow(attrs, ConvertAttrs).bits and argument.dtype.size_bytes != result.dtype.size_bytes:
+            raise ValueError(f"{argument.dtype.value} and {result.dtype.value} differ in size")
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: ONNX, Cast and BitCast."""
+        del args
+        value, wanted = present(values, 0, "argument"), result.dtype.numpy
+        if narrow(attrs, ConvertAttrs).bits:
+            return np.ascontiguousarray(value).view(wanted).reshape(value.shape)
+        if value.dtype != np.float32 or result.dtype in (DType.BOOL, DType.FLOAT32):
+            return value.astype(wanted)
+        return _whole(value, wanted)
+
+
+def _whole(value: np.ndarray, wanted: np.dtype[np.generic]) -> np.ndarray:
+    most = (1 << 64 if wanted == np.uint64 else 1 << 63) - 1
+    numbers = [_cut(each, most) for each in value.reshape(-1).tolist()]
+    return _wrapped(numbers, np.empty(value.shape, wanted))
+
+
+def _cut(number: float, most: int) -> int:
+    if number != number:
+        return 0
+    if number >= most:
+        return most
+    return int(number) if number >= -(2.0**63) else -(1 << 63)
+
+
+def _wrapped(numbers: list[int], like: np.ndarray) -> np.ndarray:
+    """What is left of 64 bits in the type and shape of `like`."""
+    bits = np.array([each % (1 << 64) for each in numbers], np.uint64)
+    return bits.astype(like.dtype).reshape(like.shape)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlainAttrs(Attrs):
+    """PLAIN_PAIR: which of `KINDS`."""
+
+    kind: str
+
+
+_Numbers = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _divided(first: int, second: int) -> int:
+    """Towards zero; 0 for a divisor of 0."""
+    if second == 0:
+        return 0
+    size = abs(first) // abs(second)
+    return size if (first < 0) == (second < 0) else -size
+
+
+def _each(function: Callable[[int, int], int]) -> _Numbers:
+    """Exact in Python's integers, then cut off."""
+
+    def all_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        pairs = zip(first.reshape(-1).tolist(), second.reshape(-1).tolist(), strict=True)
+        return _wrapped([function(a, b) for a, b in pairs], first)
+
+    return all_of
+
+
+def _power(first: int, second: int) -> int:
+    if second < 0:
+        return _divided(1, first**-second)
+    return pow(first, second, 1 << 64)
+
+
+KINDS: Mapping[str, _Numbers] = MappingProxyType(
+    {
+        "add": np.add,
+        "sub": np.subtract,
+        "mul": np.multiply,
+        "div": _each(_divided),
+        "mod": _each(lambda a, b: a % b if b else 0),
+        "fmod": _each(lambda a, b: a - b * _divided(a, b) if b else 0),
+        "pow": _each(_power),
+        "max": np.maximum,
+        "min": np.minimum,
+        "and": np.bitwise_and,
+        "or": np.bitwise_or,
+        "xor": np.bitwise_xor,
+        "shl": _each(lambda a, b: a << b if 0 <= b < 64 else 0),
+        "shr": _each(lambda a, b: a >> (b if 0 <= b < 64 else 64)),
+        "equal": np.equal,
+        "less": np.less,
+        "lessequal": np.less_equal,
+    }
+)
+"""In the order of the C kernel's kinds; the last three give bool."""
+
+TRUTHS = frozenset({"equal", "less", "lessequal"})
+
+
+class PlainPair(Op):
+    """PLAIN_PAIR(first, second) with broadcasting; what does not fit wraps."""
+
+    name = "PLAIN_PAIR"
+    short = "pair"
+    attrs_type = PlainAttrs
+
+    def result_shape(self, attrs: Attrs, args: Types) -> tuple[int, ...]:
+        """The broadcast shape of both arguments."""
+        narrow(attrs, PlainAttrs)
+        need_count(args, 2, 2)
+        return broadcast(operand(args, 0, "first argument").shape, operand(args, 1, "second argument").shape)
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Integers of one type or bool on all sides; a bool result where something is said of them."""
+        super().check(attrs, args, result)
+        need_elements(result)
+        kind = narrow(attrs, PlainAttrs).kind
+        if kind not in KINDS:
+            raise ValueError(f"there is no kind {kind}")
+        first = operand(args, 0, "first argument")
+        need_dtype(first, "first argument", DType.BOOL, *INTEGERS)
+        need_dtype(operand(args, 1, "second argument"), "second argument", first.dtype)
+        need_dtype(result, "result", DType.BOOL if kind in TRUTHS else first.dtype)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: ONNX, each operator on integers."""
+        del args
+        both = np.broadcast_arrays(
+            present(values, 0, "first argument"), present(values, 1, "second argument")
+        )
+        if both[0].dtype == np.bool_:
+            both = [each.view(np.uint8) for each in map(np.ascontiguousarray, both)]
+        with np.errstate(all="ignore"):
+            found = KINDS[narrow(attrs, PlainAttrs).kind](*both)
+        return np.ascontiguousarray(found.astype(result.dtype.numpy))
+
+
+OPERATORS: tuple[Op, ...] = (PlainConvert(), PlainPair())
+"""All of this family."""

@@ -1,0 +1,150 @@
+"""Convolutions and rows of integers, each channel scaled by its own float32 number."""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.ir.operator import Activation, Arrays, Attrs, Op, Types
+from codegen.ir.ops.base.attrs import ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs
+from codegen.ir.ops.base.fixed_point import wrap_int32
+from codegen.ir.ops.base.operands import narrow, need_dtype, need_elements, need_quantized, operand, present
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.ir.ops.convolution import (
+    Conv2D,
+    DepthwiseConv2D,
+    FullyConnected,
+    Reals,
+    conv_sums,
+    depthwise_sums,
+    fully_connected_sums,
+)
+from codegen.ir.ops.qlinear.rounding import scaled, stored
+from codegen.ir.types import DType, TensorType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QLinearConvAttrs(ConvAttrs):
+    """QLINEAR_CONV_2D: as CONV_2D; `scales`: float32, of a sum in units of the result, one a channel."""
+
+    scales: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QLinearDepthwiseAttrs(DepthwiseConvAttrs):
+    """QLINEAR_DEPTHWISE_CONV_2D: as DEPTHWISE_CONV_2D; `scales` as of QLINEAR_CONV_2D."""
+
+    scales: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QLinearRowsAttrs(FullyConnectedAttrs):
+    """QLINEAR_FULLY_CONNECTED: as FULLY_CONNECTED; `scales` as of QLINEAR_CONV_2D."""
+
+    scales: tuple[float, ...]
+
+
+class _Weighted(Op):
+    """An image of int8, weights of int8 without a zero point, a bias of int32."""
+
+    @abstractmethod
+    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+        """Sums of products, without bias; `image` is less its zero point."""
+
+    @abstractmethod
+    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
+        """The scales and the activation."""
+
+    def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
+        """Types, and a scale for each channel."""
+        Op.check(self, attrs, args, result)
+        need_elements(result)
+        scales, activation = self.numbers(attrs)
+        for index, what in ((0, "image"), (1, "weights")):
+            need_dtype(operand(args, index, what), what, DType.INT8)
+        need_quantized(operand(args, 0, "image"), "image")
+        need_dtype(result, "result", DType.INT8)
+        need_quantized(result, "result")
+        channels = result.shape[-1]
+        bias = args[2] if len(args) > 2 else None
+        if bias is not None:
+            need_dtype(bias, "bias", DType.INT32)
+            if bias.elements != channels:
+                raise ValueError(f"the bias has {bias.elements} elements for {channels} output channels")
+        if len(scales) != channels or not all(scale > 0 and math.isfinite(scale) for scale in scales):
+            raise ValueError(f"there are {len(scales)} positive scales for {channels} output channels")
+        activation_range(activation, result)
+
+    def evaluate(self, attrs: Attrs, values: Arrays, args: Types, result: TensorType) -> np.ndarray:
+        """Source: onnxruntime, QLinearConv (MlasRequantizeOutput)."""
+        scales, activation = self.numbers(attrs)
+        image, weights = present(values, 0, "image"), present(values, 1, "weights")
+        centred = image.astype(np.float64) - operand(args, 0, "image").zero_point
+        sums = self.sums(attrs, centred, weights.astype(np.float64), result).astype(np.int64)
+        bias = values[2] if len(values) > 2 else None
+        whole = wrap_int32(sums if bias is None else sums + bias.reshape(-1))
+        units = scaled(whole, np.array(scales, np.float32))
+        return stored(units, result, activation_range(activation, result)).reshape(result.shape)
+
+
+class QLinearConv2D(_Weighted):
+    """QLINEAR_CONV_2D(image NHWC, weights OHWI, bias O or None) -> NHWC."""
+
+    name = "QLINEAR_CONV_2D"
+    short = "qconv"
+    attrs_type = QLinearConvAttrs
+    result_shape = Conv2D.result_shape
+    macs = Conv2D.macs
+
+    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
+        """See `_Weighted.numbers`."""
+        own = narrow(attrs, QLinearConvAttrs)
+        return own.scales, own.activation
+
+    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+        """See `_Weighted.sums`."""
+        return conv_sums(narrow(attrs, QLinearConvAttrs), image, weights, result)
+
+
+class QLinearDepthwiseConv2D(_Weighted):
+    """QLINEAR_DEPTHWISE_CONV_2D(image NHWC, weights 1HWO, bias O or None) -> NHWC."""
+
+    name = "QLINEAR_DEPTHWISE_CONV_2D"
+    short = "qdw"
+    attrs_type = QLinearDepthwiseAttrs
+    result_shape = DepthwiseConv2D.result_shape
+    macs = DepthwiseConv2D.macs
+
+    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
+        """See `_Weighted.numbers`."""
+        own = narrow(attrs, QLinearDepthwiseAttrs)
+        return own.scales, own.activation
+
+    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+        """See `_Weighted.sums`."""
+        return depthwise_sums(narrow(attrs, QLinearDepthwiseAttrs), image, weights, result)
+
+
+class QLinearFullyConnected(_Weighted):
+    """QLINEAR_FULLY_CONNECTED(rows of I, weights [O, I], bias O or None) -> rows of O."""
+
+    name = "QLINEAR_FULLY_CONNECTED"
+    short = "qfc"
+    attrs_type = QLinearRowsAttrs
+    result_shape = FullyConnected.result_shape
+    macs = FullyConnected.macs
+
+    def numbers(self, attrs: Attrs) -> tuple[tuple[float, ...], Activation]:
+        """See `_Weighted.numbers`."""
+        own = narrow(attrs, QLinearRowsAttrs)
+        return own.scales, own.activation
+
+    def sums(self, attrs: Attrs, image: Reals, weights: Reals, result: TensorType) -> Reals:
+        """See `_Weighted.sums`."""
+        del attrs, result
+        return fully_connected_sums(image, weights)
+
+
+OPERATORS: tuple[Op, ...] = (QLinearConv2D(), QLinearDepthwiseConv2D(), QLinearFullyConnected())
+"""All of this module."""

@@ -1,0 +1,5 @@
+"""Portable kernels of curves by tables."""
+
+from codegen.kernels.portable.curves.by_table import KERNELS
+
+__all__ = ["KERNELS"]

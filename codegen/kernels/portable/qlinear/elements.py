@@ -1,0 +1,90 @@
+"""Portable kernels of QUANTIZE_LINEAR, LOOKUP, QLINEAR_ADD, QLINEAR_SUB and QLINEAR_MUL."""
+
+from codegen.ir import DType, Let
+from codegen.ir.ops import BinaryAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.kernels.base.c_kernel import (
+    ConstantData,
+    Parts,
+    PortableKernel,
+    arg_type,
+    value_argument,
+)
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.call import PARAMS, RESULT, CStruct, LiteralArg
+from codegen.kernels.portable.elementwise import broadcast_fields
+from codegen.kernels.portable.pointwise import QuantizeF32
+from codegen.kernels.portable.qlinear.weighted import RoundsEven
+
+
+class QuantizeLinear(RoundsEven, QuantizeF32):
+    """QUANTIZE_LINEAR."""
+
+    op = "QUANTIZE_LINEAR"
+
+
+class Lookup(PortableKernel):
+    """LOOKUP, in place."""
+
+    op, stem, name = "LOOKUP", "lut_s8", "lookup_s8_portable"
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        table, table_linked = value_argument(let, 1, "table", constants)
+        return Parts(
+            call_args=(table, value, RESULT, LiteralArg(value=let.var.type.elements)),
+            constants=(*table_linked, *linked),
+            sharing=in_place(let, 0),
+        )
+
+
+class QLinearPair(RoundsEven):
+    """QLINEAR_ADD, QLINEAR_SUB (a sum with a negated scale) or QLINEAR_MUL, with broadcasting."""
+
+    argument = result = DType.INT8
+
+    def __init__(self, op: str, stem: str, sign: float) -> None:
+        self.op, self.stem, self.name, self._sign = op, stem, f"{op.lower()}_s8_portable", sign
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct; raises ValueError for shapes of too many axes."""
+        first, second, result = arg_type(let, 0), arg_type(let, 1), let.var.type
+        low, high = activation_range(narrow(let.call.attrs, BinaryAttrs).activation, result)
+        return params(
+            "cg_qlinear_pair_params",
+            ("shape", broadcast_fields(let)),
+            ("lhs_zero", first.zero_point),
+            ("rhs_zero", second.zero_point),
+            ("out_zero", result.zero_point),
+            ("lhs_scale", first.scale),
+            ("rhs_scale", second.scale * self._sign),
+            ("out_scale", result.scale),
+            ("act_min", low),
+            ("act_max", high),
+        )
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most."""
+        self.numbers(let)
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
+        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(PARAMS, lhs, rhs, RESULT),
+            constants=(*lhs_linked, *rhs_linked),
+            sharing=in_place(let, 0, 1),
+        )
+
+
+register(QuantizeLinear("quantize_linear_f32_s8", DType.INT8))
+register(Lookup())
+register(QLinearPair("QLINEAR_ADD", "qlinear_add_s8", 1.0))
+register(QLinearPair("QLINEAR_SUB", "qlinear_add_s8", -1.0))
+register(QLinearPair("QLINEAR_MUL", "qlinear_mul_s8", 1.0))

@@ -1,0 +1,84 @@
+"""Portable kernels of PLAIN_CONVERT and PLAIN_PAIR: one C function each, for every element type."""
+
+from codegen.ir import DType, Let
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.qlinear.plain import KINDS, TRUTHS, TYPES, ConvertAttrs, PlainAttrs
+from codegen.kernels.base.c_kernel import ConstantData, Parts, arg_type, value_argument
+from codegen.kernels.base.overlap import in_place
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import params
+from codegen.kernels.call import PARAMS, RESULT, CStruct
+from codegen.kernels.portable.elementwise import broadcast_fields
+from codegen.kernels.portable.qlinear.weighted import RoundsEven
+
+
+class _Plain(RoundsEven):
+    """Any element type."""
+
+    argument = result = None
+
+    def numbers(self, let: Let) -> CStruct:
+        """The parameter struct."""
+        raise NotImplementedError
+
+    def check(self, let: Let) -> None:
+        """Five nested loops at most."""
+        self.numbers(let)
+
+
+_UNSIGNED = {1: DType.UINT8, 2: DType.INT16, 4: DType.UINT32, 8: DType.UINT64}
+
+
+class PlainConvert(_Plain):
+    """PLAIN_CONVERT."""
+
+    op, stem, name = "PLAIN_CONVERT", "plain_convert", "plain_convert_portable"
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Plain.numbers`."""
+        source, target = arg_type(let, 0).dtype, let.var.type.dtype
+        if narrow(let.call.attrs, ConvertAttrs).bits:
+            source = target = _UNSIGNED[source.size_bytes]
+        return params(
+            "cg_plain_convert_params",
+            ("from", TYPES.index(source)),
+            ("to", TYPES.index(target)),
+            ("count", let.var.type.elements),
+        )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        value, linked = value_argument(let, 0, "argument", constants)
+        return Parts(structs=(self.numbers(let),), call_args=(PARAMS, value, RESULT), constants=linked)
+
+
+class PlainPair(_Plain):
+    """PLAIN_PAIR."""
+
+    op, stem, name = "PLAIN_PAIR", "plain_pair", "plain_pair_portable"
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_Plain.numbers`."""
+        return params(
+            "cg_plain_params",
+            ("shape", broadcast_fields(let)),
+            ("kind", tuple(KINDS).index(narrow(let.call.attrs, PlainAttrs).kind)),
+            ("type", TYPES.index(arg_type(let, 0).dtype)),
+        )
+
+    def parts(self, let: Let, constants: ConstantData) -> Parts:
+        """See `PortableKernel.parts`."""
+        lhs, lhs_linked = value_argument(let, 0, "lhs", constants)
+        rhs, rhs_linked = value_argument(let, 1, "rhs", constants)
+        whole = [index for index in (0, 1) if arg_type(let, index).elements == let.var.type.elements]
+        wide = narrow(let.call.attrs, PlainAttrs).kind in TRUTHS
+        return Parts(
+            structs=(self.numbers(let),),
+            call_args=(PARAMS, lhs, rhs, RESULT),
+            constants=(*lhs_linked, *rhs_linked),
+            sharing=() if wide else in_place(let, *whole),
+        )
+
+
+register(PlainConvert())
+register(PlainPair())

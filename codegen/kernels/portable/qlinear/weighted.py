@@ -1,0 +1,124 @@
+"""Portable kernels of QLINEAR_CONV_2D, QLINEAR_DEPTHWISE_CONV_2D and QLINEAR_FULLY_CONNECTED."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import DType, Let, Var
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.base.parameters import activation_range
+from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
+from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.weighted import bias_data, weight_data
+from codegen.kernels.contract import LinkedConstant
+from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected
+from codegen.kernels.portable.qlinear.step_proof import Rounding, roundings
+
+
+class RoundsEven(PortableKernel):
+    """A kernel that `cg_kernels_qlinear.h` declares."""
+
+    @property
+    def header(self) -> str:
+        """See `PortableKernel.header`."""
+        return "cg_kernels_qlinear.h"
+
+
+_Attrs = QLinearConvAttrs | QLinearDepthwiseAttrs | QLinearRowsAttrs
+_KINDS = {
+    "QLINEAR_CONV_2D": QLinearConvAttrs,
+    "QLINEAR_DEPTHWISE_CONV_2D": QLinearDepthwiseAttrs,
+    "QLINEAR_FULLY_CONNECTED": QLinearRowsAttrs,
+}
+
+
+def attributes(let: Let) -> _Attrs:
+    """The attributes of a layer that is one of these three."""
+    return narrow(let.call.attrs, _KINDS[let.call.op.name])
+
+
+def sums_of(let: Let, constants: ConstantData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(least, most) sum of each channel, whatever the image holds; a tap in the padding adds nothing."""
+    weights = weight_data(let, constants).astype(np.int64)
+    channels = let.var.type.shape[-1]
+    depthwise = let.call.op.name == "QLINEAR_DEPTHWISE_CONV_2D"
+    rows = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
+    zero = arg_type(let, 0).zero_point
+    low, high = -128 - zero, 127 - zero
+    positive, negative = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)
+    bias = bias_data(let, constants)
+    return bias + positive * low + negative * high, bias + positive * high + negative * low
+
+
+def rounding_of(let: Let, constants: ConstantData) -> Rounding:
+    """How each channel of a layer is rounded."""
+    attrs = attributes(let)
+    limits = activation_range(attrs.activation, let.var.type)
+    return roundings(attrs.scales, sums_of(let, constants), let.var.type.zero_point, limits)
+
+
+class _QLinear(RoundsEven):
+    """What the three have in common, before their namesakes of TFLite in the order of resolution."""
+
+    def check(self, let: Let) -> None:
+        """Weights and bias must be constants."""
+        for index, what in ((1, "weights"), (2, "bias")):
+            if index < len(let.call.args) and isinstance(let.call.args[index], Var):
+                raise ValueError(f"the {what} are computed at run time, supported are constants")
+
+    def scale_step(self, let: Let) -> int:
+        """A rounding a channel."""
+        del let
+        return 1
+
+    def packed(self, let: Let, constants: ConstantData, *, fold: bool) -> tuple[LinkedConstant, ...]:
+        """Weights as they are, bias (with the image's zero point folded in if `fold`), roundings."""
+        weights = weight_data(let, constants)
+        channels = let.var.type.shape[-1]
+        total = bias_data(let, constants)
+        if fold:
+            sums = weights.reshape(channels, -1).sum(axis=1, dtype=np.int64)
+            total = total - arg_type(let, 0).zero_point * sums
+        rounding = rounding_of(let, constants)
+        flat = np.array(weights).reshape(-1)
+        each = "one a channel"
+        return (
+            LinkedConstant(role="weight", data=flat, alignment=1, layout="the last axis fastest"),
+            LinkedConstant(role="bias", data=total.astype(np.int32), alignment=4, layout=each),
+            LinkedConstant(role="multiplier", data=rounding.factors, alignment=4, layout=each),
+            LinkedConstant(role="shift", data=rounding.shifts, alignment=1, layout=each),
+        )
+
+
+class QLinearConv2D(_QLinear, Conv2D):
+    """QLINEAR_CONV_2D, any stride, dilation, padding and groups."""
+
+    op = "QLINEAR_CONV_2D"
+
+    def __init__(self) -> None:
+        super().__init__("qlinear_conv2d_s8", DType.INT8)
+        self.reverse_stem = ""
+
+
+class QLinearDepthwiseConv2D(_QLinear, DepthwiseConv2D):
+    """QLINEAR_DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
+
+    op = "QLINEAR_DEPTHWISE_CONV_2D"
+
+    def __init__(self) -> None:
+        super().__init__("qlinear_depthwise_conv2d_s8", DType.INT8)
+        self.reverse_stem = ""
+
+
+class QLinearFullyConnected(_QLinear, FullyConnected):
+    """QLINEAR_FULLY_CONNECTED, any number of rows."""
+
+    op = "QLINEAR_FULLY_CONNECTED"
+
+    def __init__(self) -> None:
+        super().__init__("qlinear_fully_connected_s8", DType.INT8)
+
+
+register(QLinearConv2D())
+register(QLinearDepthwiseConv2D())
+register(QLinearFullyConnected())

@@ -1,0 +1,10 @@
+"""A built folder as a package of another build system.
+
+In: a folder of `codegen build` and its report. Out: the files of the package. Nothing is planned or measured
+here. Start with `forms`.
+"""
+
+from codegen.packages.contents import Files, Package, read_package
+from codegen.packages.forms import FORMS
+
+__all__ = ["FORMS", "Files", "Package", "read_package"]

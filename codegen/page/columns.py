@@ -1,0 +1,64 @@
+"""Columns of the page's tables: which field of the document stands in which, and under what name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen.report_file import Step
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """A column of numbers or words: `field` of each row's object in the document."""
+
+    field: str
+    title: str
+    is_number: bool = True
+    told: str = ""
+    """What it means, for who does not know."""
+
+
+_STEPS = (
+    Column(field="cycles", title="cycles", told="as a real board's counter has them"),
+    Column(field="cycles_estimate", title="cycles, estimate", told="QEMU's counts times published timings"),
+    Column(field="instructions", title="instructions", told="measured in one inference"),
+    Column(field="instructions_predicted", title="predicted", told="instructions by the kernel's own model"),
+    Column(field="macs", title="MACs", told="multiply-accumulates"),
+    Column(field="workspace_bytes", title="workspace", told="bytes that the kernel works in"),
+    Column(field="constant_bytes", title="constants", told="bytes of weights, biases, tables"),
+    Column(field="code_bytes", title="code", told="bytes of its kernels and all they call; steps share them"),
+    Column(field="stack_bound_bytes", title="stack", told="static bound of its kernels' call tree, in bytes"),
+)
+
+
+_COSTS = ("cycles", "cycles_estimate", "instructions", "instructions_predicted", "macs")
+"""What tells best where time goes, the best first."""
+
+
+def cost_field(steps: Sequence[Step]) -> str:
+    """The first of `_COSTS` that is known of every step with work."""
+    working = [step for step in steps if step.macs or step.instructions]
+    for field in _COSTS[:-1]:
+        if working and all(getattr(step, field) is not None for step in working):
+            return field
+    return _COSTS[-1]
+
+
+def step_columns(steps: Sequence[Step]) -> tuple[Column, ...]:
+    """Those of which anything is known."""
+    always = ("macs", "workspace_bytes", "constant_bytes")
+    return tuple(
+        column
+        for column in _STEPS
+        if column.field in always or any(getattr(step, column.field) is not None for step in steps)
+    )
+
+
+def curve_columns() -> tuple[Column, ...]:
+    """Of the curve RAM against work."""
+    return (
+        Column(field="peak_bytes", title="RAM", told="bytes of all pools"),
+        Column(field="macs_executed", title="MACs", told="multiply-accumulates that run"),
+        Column(field="extra_macs", title="extra MACs", told="beyond the model's own"),
+        Column(field="extra_percent", title="extra %", told="beyond the model's own, in percent"),
+        Column(field="kernels", title="kernels", is_number=False, told="lean: fewer bytes, slower"),
+    )

@@ -1,0 +1,231 @@
+"""The page: what templates/report needs, filled into one HTML file that loads nothing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import codegen
+from codegen import resources
+from codegen.page import curve_chart, flash_chart, memory_chart
+from codegen.page.columns import Column, cost_field, curve_columns, step_columns
+from codegen.page.differences import Differences, differences, parts
+from codegen.page.words import FIXED, KINDS, OPTIMISED, Reasons, bound_words, name_of, writer
+from codegen.report_file import Buffer, Report, Step, typed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """The C of a step: its file, the number of its first line, its lines."""
+
+    file: str
+    line: int
+    text: str
+
+
+Excerpts = Mapping[str, Mapping[int, Excerpt]]
+"""Model -> step -> its C."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BufferRow:
+    """A buffer of the table. `near`: numbers of those that it lies over or rests on."""
+
+    index: int
+    buffer: Buffer
+    name: str
+    kind: str
+    writer: str
+    why: str
+    near: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepRow:
+    """A step of the table; `share`: of the largest cost, in percent."""
+
+    index: int
+    step: Step
+    share: float
+    cost: str
+    """The field that the share is of."""
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chip:
+    """What was checked, and whether it holds; None: not known."""
+
+    text: str
+    holds: bool | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A model of the page. `prefix`: of its keys in the document."""
+
+    number: int
+    prefix: str
+    name: str
+    report: Report
+    charts: tuple[memory_chart.MemoryChart, ...]
+    buffers: tuple[BufferRow, ...]
+    steps: tuple[StepRow, ...]
+    columns: tuple[Column, ...]
+    curve: curve_chart.CurveChart | None
+    curve_columns: tuple[Column, ...]
+    chips: tuple[Chip, ...]
+
+
+def page(
+    document: Mapping[str, object],
+    *,
+    against: Mapping[str, object] | None = None,
+    excerpts: Excerpts | None = None,
+) -> str:
+    """The page of a report; `against`: that of an earlier build, whose differences it shows too.
+
+    Raises msgspec.ValidationError for a document that is no report.
+    """
+    report = typed(document)
+    found: Differences | None = None if against is None else differences(typed(against), report)
+    models = tuple(
+        _part(number, prefix, each, (excerpts or {}).get(each.model.name if each.model else "", {}))
+        for number, (prefix, each) in enumerate(parts(report))
+    )
+    text = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            report=report,
+            document=document,
+            against=against,
+            parts=models,
+            single=models[0] if report.models is None else None,
+            title=", ".join(part.name for part in models),
+            flash=flash_chart.flash_groups(report),
+            flash_size=(flash_chart.WIDTH, flash_chart.HEIGHT),
+            differences=found,
+            version=codegen.__version__,
+            kinds=KINDS,
+            fixed=FIXED,
+            optimised=OPTIMISED,
+            bound_words=bound_words,
+            frame=curve_chart,
+            left=memory_chart.LEFT,
+            top=memory_chart.TOP,
+            field_height=memory_chart.HEIGHT,
+            right=memory_chart.RIGHT,
+        )
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _part(number: int, prefix: str, report: Report, excerpts: Mapping[int, Excerpt]) -> Part:
+    plan = report.plan
+    pools, buffers = (plan.pools, plan.buffers or ()) if plan else ((), ())
+    steps = report.steps or ()
+    run = report.run
+    measured = {pool.name: index for index, pool in enumerate(run.pools)} if run else {}
+    columns = step_columns(steps)
+    return Part(
+        number=number,
+        prefix=prefix,
+        name=report.model.name if report.model else "problem",
+        report=report,
+        charts=memory_chart.memory_charts(pools, buffers, steps, measured),
+        buffers=tuple(_buffer_rows(buffers, {pool.name: pool.peak_bytes for pool in pools}, steps)),
+        steps=tuple(_step_rows(steps, excerpts)),
+        columns=columns,
+        curve=curve_chart.curve_chart(report.pareto or ()),
+        curve_columns=curve_columns(),
+        chips=tuple(_chips(report)),
+    )
+
+
+def _buffer_rows(
+    buffers: Sequence[Buffer], peaks: Mapping[str, int], steps: Sequence[Step]
+) -> Iterator[BufferRow]:
+    reasons = Reasons(buffers, peaks)
+    numbers = {buffer.id: index for index, buffer in enumerate(buffers)}
+    for index, buffer in enumerate(buffers):
+        near = dict.fromkeys([*(shared.id for shared in buffer.over), *buffer.rests_on])
+        yield BufferRow(
+            index=index,
+            buffer=buffer,
+            name=name_of(buffer),
+            kind=KINDS.get(buffer.kind, buffer.kind),
+            writer=writer(buffer, steps),
+            why=reasons.why(buffer),
+            near=" ".join(str(numbers[id_]) for id_ in near),
+        )
+
+
+def _step_rows(steps: Sequence[Step], excerpts: Mapping[int, Excerpt]) -> Iterator[StepRow]:
+    cost = cost_field(steps)
+    most = max((getattr(step, cost) or 0 for step in steps), default=0)
+    for index, step in enumerate(steps):
+        share = 100 * (getattr(step, cost) or 0) / most if most else 0.0
+        yield StepRow(index=index, step=step, share=share, cost=cost, excerpt=excerpts.get(step.step))
+
+
+def _chips(report: Report) -> Iterator[Chip]:
+    plan, run = report.plan, report.run
+    if plan is not None:
+        yield Chip(text="plan proved optimal", holds=plan.proved_optimal or None)
+    if run is not None and plan is not None:
+        planned = {pool.name: pool.peak_bytes for pool in plan.pools}
+        same = all(planned.get(pool.name) == pool.peak_bytes for pool in run.pools)
+        yield Chip(text="measured peak is the planned peak", holds=same)
+        yield Chip(text="outputs equal the reference", holds=all(each.matches for each in run.outputs))
+        yield Chip(text="nothing written beside the pools", holds=run.guards_intact)
+    else:
+        yield Chip(text="not run yet: nothing is measured", holds=None)
+
+
+def _number(value: float | int | None, key: str, against: bool = False) -> Markup:
+    """A number of the document, which the test of the page finds again by `key`."""
+    if value is None:
+        return Markup('<span class="none">&ndash;</span>')
+    doc = Markup(' data-doc="against"') if against else ""
+    return Markup('<data data-key="{}" value="{}"{}>{}</data>').format(key, value, doc, grouped(value))
+
+
+def grouped(value: float | int) -> str:
+    """A number as the page writes it: 12,345."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+
+
+def _ratio(value: int, whole: int | None, key: str, whole_key: str) -> Markup:
+    """A number in percent of another one, by their keys."""
+    if not whole:
+        return Markup("")
+    return Markup('<data class="derived" data-part="{}" data-whole="{}">{:.1f} %</data>').format(
+        key, whole_key, 100 * value / whole
+    )
+
+
+def _json(document: object) -> Markup:
+    """JSON inside a script element: nothing in it ends that element."""
+    text = msgspec.json.encode(document).decode()
+    for mark, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        text = text.replace(mark, code)
+    return Markup(text)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resources.folder("templates") / "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters = cast("dict[str, object]", environment.filters)
+    filters |= {"number": _number, "grouped": grouped, "ratio": _ratio, "json": _json}
+    return environment

@@ -1,0 +1,21 @@
+"""Sweep: every combination of models, boards and settings, built and run, as one table.
+
+In: what to combine. Out: a folder with one result a combination, named by its contents, and tables of all.
+Start with `sweeping`.
+"""
+
+from codegen.sweep.jobs import Combination, Until, combinations, limits_of
+from codegen.sweep.results import Result, best, write_tables
+from codegen.sweep.sweeping import Swept, sweep
+
+__all__ = [
+    "Combination",
+    "Result",
+    "Swept",
+    "Until",
+    "best",
+    "combinations",
+    "limits_of",
+    "sweep",
+    "write_tables",
+]

@@ -1,0 +1,136 @@
+"""What there is to do: combinations, and the name that each has by its contents."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from codegen import __version__, resources, toolchain
+from codegen.board import load_board
+from codegen.driver.inputs.models import model_name
+from codegen.driver.options import Options
+from codegen.errors import CodegenError, Message
+from codegen.ir.sizes import size_bytes
+from codegen.settings import Optimize
+
+Until = Literal["plan", "build", "run"]
+"""The last stage of every combination. A board that QEMU does not emulate is built for, not run."""
+
+_MOST_LIMITS = 1000
+_PROGRAM = ("templates", "runtime_c", "boards")
+"""What decides results beside the Python sources."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Combination:
+    """One of them. `data`: the model file, so that a worker elsewhere needs no file of ours."""
+
+    model: str
+    """Path of the file as it was given."""
+    data: bytes
+    options: Options
+    until: Until
+
+    @property
+    def limits(self) -> str:
+        """Limits of pools as flags say them, apart by spaces."""
+        return " ".join(f"{name}={size}" for name, size in sorted(self.options.pool_limits.items()))
+
+    @property
+    def key(self) -> str:
+        """Name by contents: model, board, options, stage, compiler, and all of this program."""
+        board = load_board(self.options.board)
+        tools = "" if self.until == "plan" else _tools(self.options.board, self.options.optimize)
+        parts = [
+            hashlib.sha256(self.data).hexdigest(),
+            model_name(Path(self.model), self.options.names),
+            msgspec.json.encode(board, order="deterministic", enc_hook=str).decode(),
+            replace(self.options, board=board.name).spelled,
+            str(self.options.seed),
+            self.until,
+            tools,
+            _program(),
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def combinations(
+    models: Sequence[Path],
+    boards: Sequence[str],
+    optimize: Sequence[Optimize],
+    limits: Mapping[str, Sequence[int]],
+    options: Options,
+    until: Until,
+) -> tuple[Combination, ...]:
+    """All of them: models, then boards, then what is favoured, then limits of pools."""
+    data = {path: path.read_bytes() for path in models}
+    pools = [dict(zip(limits, sizes, strict=True)) for sizes in itertools.product(*limits.values())]
+    return tuple(
+        Combination(
+            model=str(path),
+            data=data[path],
+            options=replace(options, board=board, optimize=level, pool_limits={**options.pool_limits, **own}),
+            until=until,
+        )
+        for path in models
+        for board in boards
+        for level in optimize
+        for own in pools
+    )
+
+
+def limits_of(text: str) -> tuple[str, tuple[int, ...]]:
+    """Pool and limits of `sram=16K`, `sram=16K..64K` (each twice the one before) or `sram=16K..64K:8K` (in
+    steps of so many bytes). Raises CodegenError E203."""
+    name, equals, sizes = text.partition("=")
+    range_, colon, step = sizes.partition(":")
+    low, dots, high = range_.partition("..")
+    first = size_bytes(low)
+    last = size_bytes(high) if dots else first
+    stride = size_bytes(step) if colon else None
+    if not name or not equals:
+        raise _refused(text, "it says no pool")
+    if first is None or last is None or (colon and stride is None):
+        raise _refused(text, f"{sizes!r} is no number of bytes and no range of them")
+    if last < first:
+        raise _refused(text, "the range is empty")
+    if stride == 0 or (first == 0 and dots and not colon):
+        raise _refused(text, "such a range never ends")
+    found: list[int] = []
+    size = first
+    while size <= last:
+        found.append(size)
+        if len(found) > _MOST_LIMITS:
+            raise _refused(text, f"more than {_MOST_LIMITS:,} limits")
+        if first == last:
+            break
+        size = size * 2 if stride is None else size + stride
+    return name, tuple(found)
+
+
+def _refused(text: str, why: str) -> CodegenError:
+    help_ = "as --pool sram=16K, --pool sram=16K..64K or --pool sram=16K..64K:8K"
+    return CodegenError(Message(code="E203", text=f"--pool {text}: {why}", help=help_))
+
+
+@cache
+def _tools(board: str, optimize: Optimize) -> str:
+    return toolchain.tools(load_board(board), optimize)
+
+
+@cache
+def _program() -> str:
+    """One hash of the version and of every file that results depend on."""
+    digest = hashlib.sha256(__version__.encode())
+    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    data = (path for name in _PROGRAM for path in sorted(resources.folder(name).rglob("*")))
+    for path in (*sources, *data):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_winograd_dsp.h -- 3x3 convolutions by Winograd's F(2x2, 3x3) in integers, for cores with the
+ * DSP extension (Cortex-M4, M7, M33): parameters, prototypes, contracts.
+ *
+ * Bit-equal to cg_conv2d_s8. A tile is 2x2 results from 4x4 pixels d: with
+ *   V = B' d B, U = G g G', M = sum over channels of U * V, results = A' M A,
+ *   B' = {1 0 -1 0} {0 1 1 0} {0 -1 1 0} {0 1 0 -1}, A' = {1 1 1 0} {0 1 -1 -1}
+ * G is {2 0 0} {1 1 1} {1 -1 1} {0 0 2} down, and {1 0 0} {1 1 1} {1 -1 1} {0 0 1} across, where
+ * the half of the middle columns is taken from their sums, which are even. So results are doubled,
+ * |V| <= 512 and |U| <= 1152, and nothing is rounded.
+ */
+#ifndef CG_WINOGRAD_DSP_H
+#define CG_WINOGRAD_DSP_H
+
+#include "cg_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * `stream` holds for each group of four result channels, the last one filled up with zeros:
+ *  - four words, 4 * bias with the image's zero point folded in;
+ *  - the int16 pairs of U: columns of U in the order 1 2 0 3, in these its rows 1 2 3 (negated) 0,
+ *    in these the pairs of image channels {0, 2} {1, 3} {4, 6} ..., up to a multiple of four
+ *    channels, in these the four result channels;
+ *  - for each channel multiplier and shift: 1 to 31 to the right, or a byte with bit 7 set as
+ *    cg_conv_dsp.h has it.
+ * Sums must fit: `fits` in codegen/kernels/dsp/winograd/filters.py.
+ */
+typedef struct {
+    const int32_t *stream;
+    const int8_t *padding; /* six pixels of zero points, aligned to 4 bytes */
+} cg_winograd_weights_dsp;
+
+/*
+ * 3x3, stride and dilation 1, pad_top and pad_left at most 1, one group. Image and result are
+ * aligned to 4 bytes where their channels are a multiple of 4. Workspace, aligned to 4 bytes: 64
+ * bytes for each channel of the image, rounded up to 4; where in.c % 4 != 0 another 24 bytes for
+ * each. Two rows by four columns of the result at a time: their windows are read before the first
+ * of them is written.
+ */
+void cg_winograd_s8_dsp(const cg_conv_params *params, const cg_winograd_weights_dsp *weights,
+                        void *workspace, const int8_t *input, int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CG_WINOGRAD_DSP_H */

@@ -1,0 +1,177 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("live");
+  const $ = (id) => document.getElementById(id);
+  const all = (what, where = document) => [...where.querySelectorAll(what)];
+
+  // ---- light and dark: as the system has it, until the button is used ------------------------
+  const theme = $("theme");
+  const modes = ["light dark", "light", "dark"];
+  const words = { "light dark": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
+  theme.addEventListener("click", () => {
+    const next = modes[(modes.indexOf(root.dataset.mode || modes[0]) + 1) % modes.length];
+    root.dataset.mode = next;
+    root.style.colorScheme = next;
+    theme.textContent = words[next];
+  });
+
+  // ---- what a mark in a picture stands for is a row of a table: the tip says the row ----------
+  const tip = $("tip");
+  let marked = [];
+  const mark = (element, name) => {
+    if (element) { element.classList.add(name); marked.push([element, name]); }
+  };
+  const boxes = new Map();
+  for (const element of all("svg [data-tip]")) boxes.set(element.dataset.tip, element);
+  const clear = () => {
+    for (const [element, name] of marked) element.classList.remove(name);
+    marked = [];
+  };
+  const hide = () => { clear(); tip.hidden = true; };
+  const select = (id) => {
+    clear();
+    const row = $(id);
+    mark(boxes.get(id), "on");
+    mark(row, "on");
+    for (const near of (row.dataset.near || "").split(" ")) {
+      if (near) mark(boxes.get(row.dataset.kin + near), "near");
+    }
+    return row;
+  };
+  const show = (id, x, y) => {
+    const row = select(id);
+    const heads = row.closest("table").tHead.rows[0].cells;
+    const list = document.createElement("dl");
+    const title = document.createElement("strong");
+    [...row.cells].forEach((cell, index) => {
+      const text = cell.textContent.trim();
+      if (cell.dataset.title !== undefined) { title.textContent = text; return; }
+      if (!text || text === "–") return;
+      const term = document.createElement("dt");
+      const told = document.createElement("dd");
+      term.textContent = heads[index].dataset.name;
+      told.textContent = text;
+      list.append(term, told);
+    });
+    tip.replaceChildren(title, list);
+    tip.hidden = false;
+    const left = x + 18 + tip.offsetWidth > innerWidth ? x - 18 - tip.offsetWidth : x + 18;
+    const top = Math.min(y + 14, innerHeight - tip.offsetHeight - 8);
+    tip.style.left = `${Math.max(left, 4)}px`;
+    tip.style.top = `${Math.max(top, 4)}px`;
+  };
+  for (const svg of all("svg[tabindex]")) {
+    let at = -1;
+    svg.addEventListener("pointermove", (event) => {
+      const id = event.target.dataset.tip;
+      if (id) show(id, event.clientX, event.clientY); else hide();
+    });
+    svg.addEventListener("pointerleave", hide);
+    svg.addEventListener("blur", hide);
+    svg.addEventListener("keydown", (event) => {
+      const own = all("[data-tip]:not(.column)", svg);
+      const last = own.length - 1;
+      const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
+      if (event.key === "Escape") { at = -1; hide(); return; }
+      if (to === undefined || last < 0) return;
+      event.preventDefault();
+      at = Math.min(Math.max(to, 0), last);
+      const place = own[at].getBoundingClientRect();
+      show(own[at].dataset.tip, place.x + place.width / 2, place.y + place.height / 2);
+    });
+  }
+  for (const body of all("table[data-linked] tbody")) {
+    body.addEventListener("pointerover", (event) => {
+      const row = event.target.closest("tr");
+      if (row && row.id) select(row.id);
+    });
+    body.addEventListener("pointerleave", clear);
+  }
+
+  // ---- tables: sort by a column, find rows -----------------------------------------------------
+  const value = (row, index) => {
+    const text = row.cells[index].textContent.trim();
+    const number = Number(text.replace(/[, %+]/g, "").replace(/^−/, "-"));
+    return text === "–" || text === "" ? null : Number.isNaN(number) ? text : number;
+  };
+  const compare = (one, other) => {
+    if (one === null || other === null) return (one === null) - (other === null);
+    if (typeof one === "number" && typeof other === "number") return one - other;
+    return String(one).localeCompare(String(other), "en", { numeric: true });
+  };
+  for (const button of all("th button")) {
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      const table = head.closest("table");
+      const isFirstDown = head.classList.contains("n");
+      const order = head.getAttribute("aria-sort");
+      const down = order === "none" ? isFirstDown : order === "ascending";
+      for (const each of all("th[aria-sort]", table)) each.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const body = table.tBodies[0];
+      const keyed = [...body.rows].map((row) => [value(row, head.cellIndex), row]);
+      keyed.sort(([one], [other]) => {
+        const found = compare(one, other);
+        return down && one !== null && other !== null ? -found : found;
+      });
+      body.append(...keyed.map(([, row]) => row));
+    });
+  }
+  for (const field of all("input[type=search]")) {
+    field.addEventListener("input", () => {
+      const wanted = field.value.trim().toLowerCase();
+      for (const row of $(field.dataset.table).tBodies[0].rows) {
+        row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
+      }
+    });
+  }
+
+  // ---- the curve: which plan a budget chooses (codegen/page/curve_chart.py: chosen) -------------
+  for (const slider of all("input[type=range]")) {
+    const rows = [...$(slider.dataset.table).tBodies[0].rows];
+    const line = $(slider.dataset.line);
+    const output = $(slider.dataset.output);
+    const plans = rows.map((row) => ({
+      row,
+      peak: Number(row.dataset.peak),
+      macs: Number(row.dataset.macs),
+      lean: row.dataset.kernels !== "fast",
+    }));
+    const choose = () => {
+      const budget = Number(slider.value);
+      const y = Number(slider.dataset.bottom) - (budget / Number(slider.max)) * Number(slider.dataset.height);
+      line.setAttribute("y1", y);
+      line.setAttribute("y2", y);
+      const best = plans.filter((plan) => plan.peak <= budget)
+        .sort((a, b) => a.lean - b.lean || a.macs - b.macs || a.peak - b.peak)[0];
+      const says = budget.toLocaleString("en-US");
+      slider.setAttribute("aria-valuetext", `${says} bytes`);
+      if (!best) {
+        clear();
+        output.textContent = `${says} bytes: no plan fits`;
+        output.dataset.chosen = "";
+        return;
+      }
+      select(best.row.id);
+      output.dataset.chosen = best.row.dataset.index;
+      const cells = best.row.cells;
+      const heads = best.row.closest("table");
+      const cell = (field) => cells[heads.querySelector(`th[data-field=${field}]`).cellIndex].textContent;
+      output.textContent = `A budget of ${says} bytes chooses the plan of ${cell("peak_bytes")} bytes: `
+        + `${cell("macs_executed")} multiply-accumulates (+${cell("extra_percent")} %), `
+        + `${best.lean ? "lean" : "fast"} kernels; ${cells[cells.length - 1].textContent}.`;
+    };
+    slider.addEventListener("input", choose);
+    slider.addEventListener("change", choose);
+  }
+
+  // ---- on paper everything is open ---------------------------------------------------------------
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    hide();
+    opened = all("details:not([open])");
+    if (document.querySelectorAll("tbody tr").length < 2000) opened.forEach((each) => { each.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
+})();

@@ -1,0 +1,217 @@
+"""The official node tests of the installed `onnx` package, and what this project makes of each of them.
+
+Every one is a model of one operator (or of its function, expanded) with inputs and outputs. Whatever an
+operator reads is a graph input there, also a shape or a list of axes. Files of exporters state those as
+constants; so does `outcome` for an input that has to be known, and for no other one: the table names them.
+"""
+
+import importlib
+import pkgutil
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.driver.build import Planned, plan_model
+from codegen.driver.inputs.cases import Case
+from codegen.driver.options import Options
+from codegen.driver.report.compare import array
+from codegen.driver.run import request
+from codegen.errors import CodegenError
+from codegen.importers.onnx import import_onnx
+from codegen.ir import Module
+from codegen.ir.evaluate import evaluate
+from codegen.ir.verify import verify
+from codegen.plan.models.joint import together
+from tests.joining import joined
+
+onnx: Any = importlib.import_module("onnx")
+
+PACKAGE = "onnx.backend.test.case.node"
+_RUNNING = re.compile(r'"(?P<name>[^"]*)" \([^)]*\) is computed while the model runs')
+TOLERANCE = 1e-5
+"""Largest difference of float32, as a part of the largest expected number."""
+
+FOUR_DIGITS = frozenset({"test_averagepool_2d_ceil_last_window_starts_on_pad"})
+"""Tests whose expected outputs are written in decimals, four of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class NodeTest:
+    """One test: a model, its inputs by name, its outputs."""
+
+    name: str
+    operator: str
+    model: Any
+    inputs: Mapping[str, np.ndarray]
+    outputs: tuple[np.ndarray, ...]
+    relative: float
+    """What the test itself permits each number to differ, as a part of it."""
+    absolute: float
+    """The same, beside that part."""
+    bound: tuple[str, ...] = ()
+    """Inputs that became constants of the file."""
+
+    @property
+    def is_static(self) -> bool:
+        """Whether inputs and outputs are tensors of fixed shapes, with elements, of types of C."""
+        graph = self.model.graph
+        return all(_is_static(value) for value in (*graph.input, *graph.output))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Outcome:
+    """What became of a test, at first of NumPy's results."""
+
+    test: NodeTest
+    module: Module | None = None
+    """Where it is imported."""
+    reason: str = ""
+    """Why it is not."""
+    is_right: bool = False
+
+
+_TYPES = ("FLOAT", "BOOL", *(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)))
+
+
+def _is_static(value: Any) -> bool:
+    if value.type.WhichOneof("value") != "tensor_type":
+        return False
+    tensor = value.type.tensor_type
+    dims = tensor.shape.dim
+    name: str = onnx.TensorProto.DataType.Name(tensor.elem_type)
+    return name in _TYPES and all(each.WhichOneof("value") == "dim_value" and each.dim_value for each in dims)
+
+
+def all_modules() -> tuple[str, ...]:
+    """Modules of the package that hold tests."""
+    package: Any = importlib.import_module(PACKAGE)
+    found = pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")
+    return tuple(each.name.removeprefix(f"{PACKAGE}.") for each in found)
+
+
+def collected(*modules: str) -> list[NodeTest]:
+    """Tests of these modules of the package (a module an operator, about), of all without any."""
+    package: Any = importlib.import_module(PACKAGE)
+    names = modules or all_modules()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # expected outputs overflow and divide by zero where tests mean it
+        for name in names:
+            importlib.import_module(f"{PACKAGE}.{name}")
+    return [_test(each) for each in package._NodeTestCases]
+
+
+def _test(case: Any) -> NodeTest:
+    [(inputs, outputs)] = case.data_sets
+    names = [each.name for each in case.model.graph.input]
+    name = str(case.name)
+    nodes = case.model.graph.node
+    operator = nodes[0].op_type if len(nodes) == 1 else "function"
+    return NodeTest(
+        name=name,
+        operator=operator,
+        model=case.model,
+        inputs={key: _array(each) for key, each in zip(names, inputs, strict=True)},
+        outputs=tuple(_array(each) for each in outputs),
+        relative=float(case.rtol),
+        absolute=float(case.atol),
+    )
+
+
+def _array(data: Any) -> np.ndarray:
+    return onnx.numpy_helper.to_array(data) if isinstance(data, onnx.TensorProto) else data
+
+
+def bound(test: NodeTest, names: Iterable[str]) -> NodeTest:
+    """The test with these inputs as constants of its file."""
+    model: Any = onnx.ModelProto()
+    model.CopyFrom(test.model)
+    chosen = [name for name in test.inputs if name in set(names)]
+    rest: list[Any] = [each for each in model.graph.input if each.name not in chosen]
+    del model.graph.input[:]
+    model.graph.input.extend(rest)
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(test.inputs[name], name) for name in chosen)
+    inputs = {name: data for name, data in test.inputs.items() if name not in chosen}
+    return replace(test, model=model, inputs=inputs, bound=(*test.bound, *chosen))
+
+
+def outcome(test: NodeTest) -> Outcome:
+    """Import, with constants where the importer asks for them, and evaluate in NumPy."""
+    while True:
+        try:
+            module = verify(import_onnx(test.model.SerializeToString(), f"{test.name}.onnx"))
+            break
+        except CodegenError as error:
+            asked = {found["name"] for each in error.messages for found in _RUNNING.finditer(each.text)}
+            asked &= set(test.inputs)
+            if not asked:
+                return Outcome(test=test, reason="; ".join(each.text for each in error.messages))
+            test = bound(test, asked)
+    found = evaluate(module, module.main, list(test.inputs.values()))
+    return Outcome(test=test, module=module, is_right=is_right(test, found))
+
+
+def is_right(test: NodeTest, found: Iterable[np.ndarray]) -> bool:
+    """Whether results are the expected ones: integers in each bit, float32 within the tolerance."""
+    results = list(found)
+    return len(results) == len(test.outputs) and all(
+        _is_near(test, result, wanted) for result, wanted in zip(results, test.outputs, strict=True)
+    )
+
+
+def _is_near(test: NodeTest, found: np.ndarray, wanted: np.ndarray) -> bool:
+    wanted = np.asarray(wanted)
+    if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+        return False
+    if found.dtype != np.float32:
+        return np.array_equal(found, wanted)
+    finite = np.isfinite(wanted)
+    if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
+        return False
+    exact = wanted[finite].astype(np.float64)
+    limit = np.minimum(
+        TOLERANCE * np.abs(exact).max(initial=0), test.absolute + test.relative * np.abs(exact)
+    )
+    if test.name in FOUR_DIGITS:
+        limit = np.array(1e-4)
+    return bool(np.all(np.abs(found[finite] - exact) <= limit))
+
+
+BATCH = 60
+"""Models of one program."""
+
+
+def on_board(outcomes: Sequence[Outcome], folder: Path, name: str = "host") -> Iterator[Outcome]:
+    """The outcomes of those that are imported, as C on a board gives them; many share a program."""
+    for start in range(0, len(outcomes), BATCH):
+        yield from _on_board(outcomes[start : start + BATCH], folder / f"b{start}", name)
+
+
+def _on_board(outcomes: Sequence[Outcome], folder: Path, name: str) -> Iterator[Outcome]:
+    board, options = boards.load_board(name), Options(board=name, optimize="size")
+    folder.mkdir()
+    planned: dict[int, Planned] = {}
+    for number, each in enumerate(outcomes):
+        path = folder / f"m{number}.onnx"
+        path.write_bytes(each.test.model.SerializeToString())
+        try:
+            planned[number] = plan_model(path, board, options, name=f"m{number}", emulated=True)
+        except CodegenError as error:
+            yield replace(each, is_right=False, reason="no program: " + error.messages[0].text)
+    sources = joined(emit.render(together([each.program for each in planned.values()])))
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", board, optimize="size")
+    with boards.session(image, board) as target:
+        for model, (number, plan) in enumerate(planned.items()):
+            test = outcomes[number].test
+            case = Case(name=test.name, inputs=tuple(test.inputs.values()), expected=test.outputs)
+            result = target.run(request(plan.program, [case], model=model))
+            kinds = [each.type for each in plan.program.signature.outputs]
+            found = [array(data, kind) for data, kind in zip(result.cases[0].outputs, kinds, strict=True)]
+            yield replace(outcomes[number], is_right=is_right(test, found))

@@ -1,0 +1,62 @@
+"""`python -m tests.importers.onnx.record`: what onnxruntime gives for drawn networks, as digests.
+
+CODEGEN_ONNXRUNTIME_PYTHON names a Python that has `onnxruntime` and `numpy` (`pip install onnxruntime` in an
+environment of its own). Each network is asked for with all optimisations off: in integers where it has a
+QLinear form, else as it is. The command prints on how many elements onnxruntime's own forms disagree.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tests.importers.onnx.drawn import Network, chain, network
+from tests.importers.onnx.integers import RECORD, digest
+
+COUNT = 308
+
+_CHILD = """
+import pickle, sys
+import onnxruntime as ort
+options = ort.SessionOptions()
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+options.log_severity_level, options.intra_op_num_threads = 4, 1
+found = []
+for model, inputs in pickle.load(open(sys.argv[1], "rb")):
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    found.append([session.run(None, each)[0] for each in inputs])
+pickle.dump(found, open(sys.argv[2], "wb"))
+"""
+
+
+def ask(models: list[tuple[bytes, Network]]) -> list[list[np.ndarray]]:
+    """onnxruntime's outputs of each model for its network's inputs."""
+    python = os.environ.get("CODEGEN_ONNXRUNTIME_PYTHON", "python3")
+    with tempfile.TemporaryDirectory() as folder:
+        question, answer = Path(folder) / "question", Path(folder) / "answer"
+        question.write_bytes(pickle.dumps([(model, net.inputs) for model, net in models]))
+        subprocess.run([python, "-c", _CHILD, str(question), str(answer)], check=True)
+        return pickle.loads(answer.read_bytes())
+
+
+def main() -> None:
+    """Record digests of networks 0 to COUNT - 1."""
+    nets = [network(seed) for seed in range(COUNT)]
+    integer = ask([(net.integer or net.qdq, net) for net in nets])
+    real = ask([(net.qdq, net) for net in nets])
+    first, second = (
+        np.concatenate([each.reshape(-1) for row in rows for each in row]) for rows in (integer, real)
+    )
+    differ = int(np.count_nonzero(first != second))
+    sys.stdout.write(f"{first.size:,} elements; integer and float forms differ in {differ}\n")
+    [outputs] = ask([(chain().qdq, chain())])
+    digests = np.array([digest(each) for each in integer], np.uint64)
+    np.savez_compressed(RECORD, digests=digests, chain=np.stack(outputs))
+
+
+if __name__ == "__main__":
+    main()

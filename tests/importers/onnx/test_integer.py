@@ -1,0 +1,91 @@
+"""Integer networks against onnxruntime, bit by bit; and that a fixed point that is called proved is right."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen.importers.onnx import import_onnx
+from codegen.ir import Module
+from codegen.ir.evaluate import evaluate
+from codegen.ir.verify import verify
+from codegen.kernels.portable.qlinear.step_proof import roundings
+from tests.importers.onnx.drawn import Network, chain, network
+from tests.importers.onnx.integers import RECORD, digest
+
+
+def _outputs(module: Module, net: Network) -> list[np.ndarray]:
+    names = [param.origin for param in module.main.params]
+    return [evaluate(module, module.main, [given[name] for name in names])[0] for given in net.inputs]
+
+
+def _imported(model: bytes) -> Module:
+    return verify(import_onnx(model, "m.onnx"))
+
+
+def test_drawn_networks_are_what_onnxruntime_gives() -> None:
+    """Conv, Gemm, MatMul, sums, products, tables, pools and joins of int8 and uint8, per tensor and channel,
+    scales over six decades: as QDQ, and as the QLinear node of the same numbers."""
+    recorded = np.load(RECORD)["digests"]
+    assert len(recorded) >= 300
+    for seed, wanted in enumerate(recorded):
+        net = network(seed)
+        for model in (net.qdq, net.integer):
+            if model is not None:
+                module = _imported(model)
+                assert digest(_outputs(module, net)) == wanted, f"{net.kind} {seed}"
+                assert "left_in_float" not in module.metadata
+                assert not any("float32" in str(let.var.type) for let in module.main.body)
+
+
+@pytest.mark.parametrize("reach", [2**12, 2**17, 2**20])
+def test_a_proved_fixed_point_is_equal_for_every_sum(reach: int) -> None:
+    """Each sum is looked at; and where nothing is proved, that is for a reason: halves round to even."""
+    rng = np.random.default_rng(reach)
+    scales = (2.0 ** rng.uniform(-9, -2, 12) * 2**12 / reach).astype(np.float32)
+    ends = np.full(12, -reach), np.full(12, reach)
+    found = roundings(scales.tolist(), ends, 3, (-100, 127))
+    sums = np.arange(-reach, reach + 1, dtype=np.int64)
+    for scale, factor, shift in zip(scales, found.factors, found.shifts, strict=True):
+        real = np.clip(np.rint(sums.astype(np.float32) * scale) + 3, -100, 127)
+        if shift:
+            fixed = (((sums * int(factor)) >> 32) + (1 << (int(shift) - 1))) >> int(shift)
+            np.testing.assert_array_equal(np.clip(fixed + 3, -100, 127), real)
+        else:
+            assert np.array(factor, np.int32).view(np.float32) == scale
+    assert found.proved > 0
+
+
+def test_powers_of_two_are_never_proved() -> None:
+    """Their halves are rounded to even, up and down in turn, which no fixed point does."""
+    scales = 2.0 ** -np.arange(3, 12.0)
+    ends = np.full(9, -(2**16)), np.full(9, 2**16)
+    assert roundings(scales.tolist(), ends, 0, (-128, 127)).proved == 0
+
+
+@pytest.mark.qemu
+def test_a_network_of_eleven_layers_on_a_board(tmp_path: Path) -> None:
+    """Every kernel of integer networks in one boot; real numbers bit by bit."""
+    net = chain()
+    path = tmp_path / "chain.onnx"
+    path.write_bytes(net.qdq)
+    module = _imported(net.qdq)
+    wanted = np.load(RECORD)["chain"]
+    np.testing.assert_array_equal(np.stack(_outputs(module, net)), wanted)
+    cases = [
+        codegen.Case(name=f"c{number}", inputs=(given["x"],), expected=(wanted[number],))
+        for number, given in enumerate(net.inputs)
+    ]
+    report = codegen.run(path, codegen.Options(board="mps2-an386"), cases={"chain": cases})
+    assert report.run is not None
+    assert all(output.matches for output in report.run.outputs)
+    assert report.rounding is not None
+    assert report.rounding["channels"] == 8 + 8 + 12 + 1 + 10  # the average is one channel
+    assert report.rounding["proved"] + report.rounding["exact"] == report.rounding["channels"]
+    assert min(report.rounding["proved"], report.rounding["exact"]) > 0
+    assert report.rounding["left_in_float"] == []
+    ops = {let.call.op.name for let in module.main.body}
+    assert ops >= {"QLINEAR_CONV_2D", "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED", "LOOKUP"}
+    assert ops >= {"QLINEAR_ADD", "QLINEAR_MUL", "QUANTIZE_LINEAR", "MAX_POOL_2D", "DEQUANTIZE"}
+    assert "left_in_float" not in module.metadata

@@ -1,0 +1,64 @@
+"""The official node tests of the installed `onnx` package: what the table says of them is so."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.checkout import ROOT
+from tests.importers.onnx import official
+
+with (ROOT / "benchmarks" / "results" / "onnx_nodes.csv").open() as _file:
+    TABLE = {row["test"]: row for row in csv.DictReader(_file)}
+
+SLOW = frozenset({"averagepool", "lppool", "maxpool"})
+"""Modules that take as long to make their expected outputs as all others together."""
+
+
+def _modules() -> list[str]:
+    return [name for name in official.all_modules() if name not in SLOW]
+
+
+def test_the_table_is_of_this_package() -> None:
+    """Another version has other tests: `python benchmarks/onnx_nodes.py` writes the table anew."""
+    names = {test.name for test in official.collected(*_modules())}
+    assert names <= set(TABLE)
+    assert len(names) > 1700
+
+
+def test_the_first_test_of_each_operator_passes_as_c(tmp_path: Path) -> None:
+    first: dict[tuple[str, int], official.NodeTest] = {}
+    for test in official.collected(*_modules()):
+        row = TABLE[test.name]
+        if row["static"] == "yes" and row["result"] == "passes":
+            first.setdefault((row["operator"], len(test.model.graph.node) > 1), test)
+    assert len(first) > 70
+    outcomes = [official.outcome(test) for test in first.values()]
+    wrong = [each.test.name for each in official.on_board(outcomes, tmp_path) if not each.is_right]
+    assert wrong == []
+
+
+@pytest.mark.long
+def test_every_test_comes_out_as_the_table_says(tmp_path: Path) -> None:
+    """None that passed before fails; none that fails now passed unseen."""
+    first = [official.outcome(test) for test in official.collected()]
+    assert {each.test.name: each.reason for each in first if each.module is None} == {
+        name: row["reason"] for name, row in TABLE.items() if row["result"] == "refused"
+    }
+    found = official.on_board([each for each in first if each.module is not None], tmp_path)
+    assert {each.test.name for each in found if each.is_right} == {
+        name for name, row in TABLE.items() if row["result"] == "passes"
+    }
+
+
+def test_what_counts_as_right() -> None:
+    """A number too far off, a wrong type, a wrong shape, an infinity: none of them passes."""
+    [test] = [each for each in official.collected("add") if each.name == "test_add"]
+    [wanted] = test.outputs
+    off = wanted.copy()
+    off.flat[3] += 2e-5 * np.abs(wanted).max()
+    assert official.is_right(test, [wanted])
+    for other in (off, wanted.astype(np.float64), wanted[:1], np.where(wanted > 1, np.inf, wanted)):
+        assert not official.is_right(test, [other])
+    assert not official.is_right(test, [])

@@ -1,0 +1,40 @@
+"""Random layers that change the element type of integers."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from codegen.ir import DType, Quantization, TensorType, ops
+from tests.kernels.layers import Layer, Operand, int8_type, int16_type, layer
+
+
+def changed(rng: Generator, same: Layer) -> Layer:
+    """A QUANTIZE from int8 to int16 or uint8, from uint8 to int8, or from int16 to int8."""
+    argument = same.let.call.args[0]
+    assert argument is not None
+    data = same.values[0]
+    assert data is not None
+    if argument.type.dtype is DType.INT8 and rng.random() < 0.7:
+        is_same = rng.random() < 0.4
+        near = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-2, 2))
+        meaning = replace(argument.type, shape=()) if is_same else near
+        if rng.random() < 0.5:
+            unsigned = Operand(type=_unsigned(argument.type), data=data.view(np.uint8) ^ 0x80)
+            return layer("QUANTIZE", ops.Attrs(), (unsigned,), meaning)
+        result = _unsigned(meaning)
+    elif argument.type.dtype is DType.INT8:
+        result = int16_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-9, 2))
+    else:
+        result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
+    return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
+
+
+def _unsigned(type_: TensorType) -> TensorType:
+    """The uint8 type that stands for the same numbers as an int8 type."""
+    zero_points = (type_.zero_point + 128,)
+    return replace(
+        type_,
+        dtype=DType.UINT8,
+        quantization=Quantization(scales=(type_.scale,), zero_points=zero_points),
+    )

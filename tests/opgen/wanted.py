@@ -1,0 +1,90 @@
+"""What the program has to take: each operator in each element type, and what of it is missing, with why.
+
+A type is that of the values an operator works on: the first argument's, as a rule (`VALUES` says where not).
+A conversion's is a pair. uint8 with a scale is a type of its own table (`families/unsigned.py`).
+"""
+
+from collections.abc import Iterator, Mapping
+
+_ALL = "int8 int16 int32 int64 uint32 float32 bool"
+_THREE = "int8 int16 float32"
+_NUMBERS = "int8 int16 int32 int64 float32"
+_TYPES: Mapping[str, str] = {
+    "CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED TRANSPOSE_CONV BATCH_MATMUL": _THREE,
+    "AVERAGE_POOL_2D MAX_POOL_2D PRELU": _THREE,
+    "RELU RELU6 RELU_N1_TO_1 LEAKY_RELU LOGISTIC TANH SOFTMAX ABS RSQRT": _THREE,
+    "MEAN SUM REDUCE_MAX REDUCE_MIN ADD SUB MUL": "int8 int16 int32 float32",
+    "REDUCE_ALL LOGICAL_AND LOGICAL_OR LOGICAL_NOT": "bool",
+    "ARG_MAX ARG_MIN ADD_N HARD_SWISH ELU LOG_SOFTMAX L2_NORMALIZATION NEG": "int8 float32",
+    "CUMSUM DIV": "int8 int32 float32",
+    "SQUARED_DIFFERENCE": "int8 int16 int32 float32",
+    "MAXIMUM MINIMUM": _NUMBERS,
+    "EQUAL NOT_EQUAL": f"bool {_NUMBERS}",
+    "GREATER GREATER_EQUAL LESS LESS_EQUAL": _NUMBERS,
+    "SELECT_V2": _THREE,
+    "L2_POOL_2D FLOOR_DIV FLOOR_MOD SQRT SQUARE EXP LOG SIN COS CEIL FLOOR ROUND": "float32",
+    "RESHAPE SQUEEZE EXPAND_DIMS CONCATENATION SPLIT SPLIT_V PACK UNPACK SLICE STRIDED_SLICE TRANSPOSE": _ALL,
+    "PAD PADV2 MIRROR_PAD REVERSE_V2 SPACE_TO_DEPTH DEPTH_TO_SPACE SPACE_TO_BATCH_ND": _ALL,
+    "BATCH_TO_SPACE_ND GATHER GATHER_ND EMBEDDING_LOOKUP DYNAMIC_UPDATE_SLICE BROADCAST_TO FILL": _ALL,
+    "RESIZE_BILINEAR": "int8 float32",
+    "RESIZE_NEAREST_NEIGHBOR": "int8 int16 int32 float32",
+    "DetectionPostProcess": "float32",
+}
+
+VALUES: Mapping[str, int] = {
+    "SELECT_V2": 1,
+    "FILL": 1,
+    "EMBEDDING_LOOKUP": 1,
+    "SPLIT": 1,
+    "TRANSPOSE_CONV": 2,
+}
+"""Which argument has the values, where it is not the first one."""
+
+_CAST = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint32", "float32")
+_QUANTISED = ("int8", "uint8", "int16", "int32")
+
+_DRAWN_CASTS = ("int16 int32", "int32 int8", "int32 uint32", "uint32 int32")
+_CASTS_LEFT = ", ".join(
+    pair for pair in (f"{a} {b}" for a in _CAST for b in _CAST if a != b) if pair not in _DRAWN_CASTS
+)
+
+CONVERSIONS = ("CAST", "QUANTIZE", "DEQUANTIZE")
+
+
+def wanted() -> Iterator[tuple[str, str]]:
+    """(operator, element type) of everything asked for."""
+    for names, types in _TYPES.items():
+        for name in names.split():
+            yield from ((name, each) for each in types.split())
+    yield from (("CAST", f"{a} {b}") for a in _CAST for b in _CAST if a != b)
+    yield from (("QUANTIZE", f"{a} {b}") for a in ("float32", *_QUANTISED) for b in _QUANTISED)
+    yield from (("DEQUANTIZE", f"{a} float32") for a in (*_QUANTISED, "float16"))
+
+
+MISSING: Mapping[str, Mapping[str, str]] = {
+    "no kernel": {
+        "RSQRT": "int16",
+        "NEG": "int8",
+        "CUMSUM": "int32",
+        "DetectionPostProcess": "float32",
+        "CAST": _CASTS_LEFT,
+        "QUANTIZE": "float32 uint8, float32 int32, int8 int32, uint8 int16, uint8 int32, int16 uint8, "
+        "int16 int32, int32 uint8, int32 int32",
+        "DEQUANTIZE": "int32 float32",
+    },
+    "models are of other kinds, fewer than 25 of these": {
+        "QUANTIZE": "float32 int8, float32 int16, int8 int8, int8 uint8, int8 int16, uint8 int8, int16 int8, "
+        "int16 int16, int32 int8, int32 int16",
+        "DEQUANTIZE": "int8 float32, int16 float32, float16 float32",
+        "RESIZE_NEAREST_NEIGHBOR": "int32",
+        "NOT_EQUAL": "int16",
+        "GREATER": "int16",
+        "LESS_EQUAL": "int16",
+    },
+    "no engine has it, and its indices are of the same type, so that nothing stands in for it": {
+        "EMBEDDING_LOOKUP": "int32",
+    },
+    "no engine has it": {"RELU_N1_TO_1": "int16"},
+    "the kernel of PAD has values of up to four bytes, and 0": {"PADV2": "int64"},
+}
+"""By reason, by operator: types."""

@@ -1,0 +1,129 @@
+"""What `export` does not take, said as promised; nothing is written then."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tests.packages.bare import codegen
+
+TONE = ROOT / "examples" / "two_models" / "tone.tflite"
+
+
+@pytest.fixture(scope="module")
+def tone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tone") / "built"
+    assert codegen("build", TONE, "--board", "host", "-o", folder, "-q") == 0
+    return folder
+
+
+@pytest.fixture
+def built(tone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a built folder, `built` of the current one."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(tone, tmp_path / "built")
+
+
+def _without_product(built: Path) -> None:
+    report = built / "report.json"
+    report.write_text(report.read_text().replace('"product"', '"products"'))
+
+
+def _edited(built: Path) -> None:
+    with (built / "tone.c").open("a") as file:
+        file.write("/* mine */\n")
+    (built / "runtime" / "include" / "cg_runtime.h").unlink()
+
+
+def _foreign(built: Path) -> None:
+    (built / "out").mkdir()
+    (built / "out" / "notes.txt").write_text("mine")
+
+
+BROKEN: list[tuple[Callable[[Path], object], list[str], str]] = [
+    (
+        _without_product,
+        [],
+        "error[E291] built: is no folder of `codegen build`: its report.json does not say what an "
+        "application compiles\nhelp: `codegen build -o DIR` writes one",
+    ),
+    (
+        lambda built: (built / ".codegen").unlink(),
+        [],
+        "error[E291] built: has no .codegen, the list of what codegen wrote there\nhelp: give the folder of",
+    ),
+    (
+        _edited,
+        [],
+        "error[E292] built: was changed or removed since codegen wrote it: "
+        "runtime/include/cg_runtime.h, tone.c\n"
+        "help: build again, so that what is packed is what was planned and measured",
+    ),
+    (
+        lambda built: shutil.copytree(built, built.with_name("other")),
+        ["-o", "other"],
+        "error[E295] -o other: is a folder of `codegen build`, which a package would replace\n"
+        "help: name another folder with -o",
+    ),
+    (_foreign, ["-o", "built/out"], "out: holds files, but no .codegen"),
+    (
+        lambda _: None,
+        ["-o", "built"],
+        "error[E218] -o built: is DIR, which would be lost\nhelp: name another",
+    ),
+    (
+        lambda _: None,
+        ["--name", "My Model", "--version", "1.0"],
+        "error[E293] --name: 'My Model' is no name of a package: a small letter, then small letters, "
+        "digits and _, 2 to 48\nhelp: try --name my_model\n"
+        "error[E293] --version: '1.0' is no version: three numbers, as 1.0.0",
+    ),
+    (
+        lambda _: None,
+        ["--name", "cg_kernels"],
+        "error[E293] --name: cg_kernels is what files of the models or of the runtime are called\n"
+        "help: try --name kernels_package",
+    ),
+    (
+        lambda built: (built / "report.json").unlink(),
+        [],
+        "error[E204] no file built/report.json\nhelp: give a",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spoil", "words", "text"), BROKEN)
+def test_what_is_refused(
+    spoil: Callable[[Path], object],
+    words: list[str],
+    text: str,
+    built: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spoil(built)
+    before = sorted(built.rglob("*"))
+    assert codegen("export", "built", "--as", "cmake", *words) == 2
+    assert text in capsys.readouterr().err
+    assert sorted(built.rglob("*")) == before
+    assert not Path("out").exists()
+
+
+def test_words_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert codegen("export", tmp_path / "none", "--as", "cmake") == 2
+    assert "error[E204] no folder" in capsys.readouterr().err
+    assert codegen("export", tmp_path, "--as", "makefile") == 2
+    told = capsys.readouterr().err
+    assert "error[E201]" in told and "'makefile' is not" in told and "cmake" in told
+
+
+def test_an_export_again_is_the_same_and_keeps_what_is_beside_it(built: Path) -> None:
+    first = ["export", str(built), "--as", "cmake", "-q"]
+    assert codegen(*first) == 0
+    package = Path("out/tone-cmake")
+    texts = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
+    (package / "notes.txt").write_text("mine")
+    assert codegen(*first, "--name", "tone") == 0
+    assert (package / "notes.txt").read_text() == "mine"
+    assert {path: path.read_bytes() for path in texts} == texts

@@ -1,0 +1,66 @@
+# An imitation of what a module of Zephyr meets: its CMake functions, prj.conf, zephyr_interface, linker snippets.
+# BARE_FLAGS: flags of the core; BARE_START: an object with start-up.
+project(Zephyr-Kernel LANGUAGES C ASM)
+
+file(STRINGS ${CMAKE_SOURCE_DIR}/prj.conf settings REGEX "^CONFIG_")
+foreach(setting IN LISTS settings)
+  string(REGEX MATCH "^([A-Z0-9_]+)=\"?([^\"]*)" _ "${setting}")
+  set(${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
+
+set(snippets ${CMAKE_BINARY_DIR}/snippets-ram-sections.ld)
+file(WRITE ${snippets} "")
+
+separate_arguments(core UNIX_COMMAND "${BARE_FLAGS}")
+add_library(zephyr_interface INTERFACE)
+target_compile_options(zephyr_interface INTERFACE ${core} -Os -Wall -ffunction-sections -fdata-sections
+  $<$<COMPILE_LANGUAGE:C>:-std=gnu17>)
+
+add_library(app STATIC ${CMAKE_CURRENT_LIST_DIR}/empty.c)
+target_link_libraries(app PUBLIC zephyr_interface)
+
+macro(zephyr_library_named name)
+  set(ZEPHYR_CURRENT_LIBRARY ${name})
+  add_library(${name} STATIC)
+  target_link_libraries(${name} PUBLIC zephyr_interface)
+  set_property(GLOBAL APPEND PROPERTY zephyr_libraries ${name})
+endmacro()
+function(zephyr_library_sources)
+  target_sources(${ZEPHYR_CURRENT_LIBRARY} PRIVATE ${ARGV})
+endfunction()
+function(zephyr_include_directories)
+  foreach(path IN LISTS ARGV)
+    get_filename_component(path ${path} ABSOLUTE)
+    target_include_directories(zephyr_interface INTERFACE ${path})
+  endforeach()
+endfunction()
+function(zephyr_linker_sources location file)
+  if(NOT location STREQUAL "RAM_SECTIONS")
+    message(FATAL_ERROR "the imitation has no place ${location}")
+  endif()
+  file(APPEND ${CMAKE_BINARY_DIR}/snippets-ram-sections.ld "#include \"${file}\"\n")
+endfunction()
+
+foreach(module IN LISTS ZEPHYR_EXTRA_MODULES)
+  file(STRINGS ${module}/zephyr/module.yml lines)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^name: (.*)$")
+      set(name ${CMAKE_MATCH_1})
+    elseif(line MATCHES "^  cmake: (.*)$")
+      set(place ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  add_subdirectory(${module}/${place} ${CMAKE_BINARY_DIR}/modules/${name})
+endforeach()
+
+set(script ${CMAKE_BINARY_DIR}/linker.cmd)
+add_custom_command(OUTPUT ${script} DEPENDS ${CMAKE_CURRENT_LIST_DIR}/linker.ld ${snippets}
+  COMMAND ${CMAKE_C_COMPILER} -E -P -x c -I${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_LIST_DIR}/linker.ld -o ${script})
+add_custom_target(linker_script DEPENDS ${script})
+get_property(libraries GLOBAL PROPERTY zephyr_libraries)
+add_executable(zephyr_final ${CMAKE_CURRENT_LIST_DIR}/empty.c)
+add_dependencies(zephyr_final linker_script)
+set_target_properties(zephyr_final PROPERTIES OUTPUT_NAME zephyr SUFFIX .elf LINK_DEPENDS ${script})
+target_link_options(zephyr_final PRIVATE ${core} -nostartfiles --specs=nosys.specs -Wl,--gc-sections
+  -Wl,--no-warn-rwx-segments -T${script})
+target_link_libraries(zephyr_final PRIVATE zephyr_interface ${BARE_START} app ${libraries})

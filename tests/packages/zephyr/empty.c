@@ -1,0 +1,2 @@
+/* A target of CMake has a source. */
+typedef int empty;
