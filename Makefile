@@ -18,6 +18,9 @@ APT_TEST := $(APT_DEMO) cppcheck cmake g++ chromium
 LOCK := develop.lock
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c $(LOCK)
 
+# Where the machine keeps Python from writing bytecode, every command of the suite compiled all of codegen again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-long lint docs lock bench engines clean tools-demo tools-test
 
 help:

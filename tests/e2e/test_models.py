@@ -256,13 +256,13 @@ def _shares(share: int) -> list[object]:
     return [pytest.param(batch, id=name, marks=marks) for name, batch, marks in named]
 
 
-@pytest.mark.parametrize("batch", _shares(3))
+@pytest.mark.parametrize("batch", _shares(5))
 def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "host", tmp_path)
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("batch", _shares(6))
+@pytest.mark.parametrize("batch", _shares(10))
 def test_batch_on_qemu(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "mps2-an386", tmp_path)
 

@@ -152,10 +152,10 @@ def test_terms_that_cancel_count_in_a_mean() -> None:
 
 @pytest.mark.skipif(not available(), reason="no reference engine (CODEGEN_ENGINES_PYTHON)")
 def test_the_engines_still_give_what_is_recorded() -> None:
-    """A tenth of the layers in each run, of those whose engine is installed; `python -m tests.fuzz.record`
+    """One layer of thirty, of those whose engine is installed; `python -m tests.fuzz.record`
     asks for all."""
     recorded = read()
-    layers = {name: drawn(name.op, DType(name.dtype), name.seed) for name in sorted(recorded)[::10]}
+    layers = {name: drawn(name.op, DType(name.dtype), name.seed) for name in sorted(recorded)[::30]}
     here = {name: layer for name, layer in layers.items() if engine_for(layer) in available()}
     assert here
     for name, answer in zip(here, ask(list(here.values())), strict=True):

@@ -210,7 +210,8 @@ def load_board(name_or_path: str) -> Board:
     """
     if name_or_path.endswith(".toml") or "/" in name_or_path:
         return _read(Path(name_or_path))
-    for board in boards():
+    own = resources.folder("boards") / f"{name_or_path}.toml"
+    for board in (_read(own),) if own.is_file() else boards():
         if name_or_path in (board.name, *board.aliases):
             return board
     names = [name for board in boards() for name in (board.name, *board.aliases)]
