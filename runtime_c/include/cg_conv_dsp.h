@@ -130,6 +130,9 @@ void cg_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t
  */
 void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       const int8_t *input, int8_t *output);
+/* The same for one output (out_len is 1): 1.75 instructions a multiply-accumulate for 2.5. */
+void cg_fully_connected_single_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                      const int8_t *input, int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,8 @@ def drawn(op: str, dtype: DType, seed: int) -> Layer:
     others wider where there are such."""
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
+    if seed % 6 == 1 and op == "FULLY_CONNECTED" and dtype is DType.INT8:
+        return _connected(_Numbers(np.random.default_rng([seed, 1237]), plain=False), is_single=True)
     if seed % 3 and op in WEIGHTED and dtype is DType.INT8:
         return _wide(np.random.default_rng([seed, 1234, *op.encode()]), op)
     if seed % 3 and op in SUMS and dtype is DType.INT8:
@@ -87,13 +89,13 @@ def _wide(rng: Generator, op: str) -> Layer:
     return layer(op, attrs, operands, numbers.result(kernel[0] * kernel[1]))
 
 
-def _connected(numbers: "_Numbers") -> Layer:
-    """Half of them of one row, half with inputs by the multiple of four."""
+def _connected(numbers: "_Numbers", *, is_single: bool = False) -> Layer:
+    """Half of them of one row, half with inputs by the multiple of four; `is_single`: of one output."""
     rng = numbers.rng
-    inputs, outputs = _count(rng, 200), _count(rng, 40)
+    inputs, outputs = _count(rng, 200), 1 if is_single else _count(rng, 40)
     if rng.random() < 0.5:
         inputs = -(-inputs // 4) * 4
-    rows = int(rng.choice([1, 1, 1, 2, 3, 4, 5, 9]))
+    rows = 1 if is_single else int(rng.choice([1, 1, 1, 2, 3, 4, 5, 9]))
     operands = numbers.operands((rows, inputs), (outputs, inputs), 0)
     attrs = ops.FullyConnectedAttrs(activation=numbers.activation())
     return layer("FULLY_CONNECTED", attrs, operands, numbers.result(inputs))

@@ -17,16 +17,17 @@ from codegen.kernels.dsp.packing import (
     GROUP,
     INT4_STREAM,
     INT8_STREAM,
+    Channels,
     WeightStream,
     channels_of,
     groups,
 )
-from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions
+from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions, single_instructions
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.targets.arm import DSP
 
-_NARROW_SOURCES = ("kernels/dsp/requantize_s8_dsp.c", "kernels/dsp/tile1_narrow_s8_dsp.S")
+_NARROW, _SINGLE = "narrow_", "single_"
 _SPACE = "inputs"
 _FIRST = (PARAMS, ConstantArg(role="stream"))
 _PAIR = 2
@@ -34,19 +35,23 @@ _PAIR = 2
 
 
 class DspFullyConnected(OneRowKernel):
-    """FULLY_CONNECTED of one row, widened to a workspace once, or (`is_narrow`) for each pair of outputs."""
+    """FULLY_CONNECTED of one row, widened to a workspace once, or as it is read: `form` is "narrow_" (for
+    each pair of outputs), or "single_" (there is one output)."""
 
     kernel_set, portable = DSP, FULLY_CONNECTED_S8
 
-    def __init__(self, weights: WeightStream, *, is_narrow: bool = False) -> None:
-        self.weights, self.is_narrow = weights, is_narrow
-        self.name = f"fully_connected_{'narrow_' if is_narrow else ''}{weights.suffix}_dsp"
+    def __init__(self, weights: WeightStream, form: str = "") -> None:
+        self.weights, self.is_narrow, self.is_single = weights, bool(form), form == _SINGLE
+        self.name = f"fully_connected_{form}{weights.suffix}_dsp"
+        narrow = ("kernels/dsp/requantize_s8_dsp.c", f"kernels/dsp/tile1_{form}s8_dsp.S")
         pixel = INT4_PIXEL_SOURCES if weights.is_int4 else PIXEL_SOURCES
-        self.sources = (*(_NARROW_SOURCES if is_narrow else pixel), f"kernels/dsp/{self.name}.c")
+        self.sources = (*(narrow if form else pixel), f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
-        """Several rows; other weights; for the narrow kernel inputs that are no whole words."""
+        """Several rows; other weights; without a workspace: inputs that are no whole words, outputs."""
         reason = super().other_reason(let) or self.weights.refusal(let)
+        if reason is None and self.is_single and let.var.type.shape[-1] != 1:
+            return f"the kernel {self.name} is for one output"
         if reason is None and self.is_narrow and arg_type(let, 1).shape[1] % GROUP:
             return f"the kernel {self.name} is for inputs by the multiple of {GROUP}"
         return reason
@@ -84,9 +89,14 @@ class DspFullyConnected(OneRowKernel):
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
             structs=(numbers,),
             call_args=(*_FIRST, *(() if self.is_narrow else (WorkspaceArg(name=_SPACE),)), ARGUMENT, RESULT),
-            instructions=row_instructions(channels, is_narrow=self.is_narrow, is_int4=self.weights.is_int4),
+            instructions=self._instructions(channels),
             split=None if outputs % _PAIR or self.weights.is_int4 else self._split(outputs),
         )
+
+    def _instructions(self, channels: Channels) -> int:
+        if self.is_single:
+            return single_instructions(channels)
+        return row_instructions(channels, is_narrow=self.is_narrow, is_int4=self.weights.is_int4)
 
     def _split(self, outputs: int) -> Split:
         """Pairs of outputs one after the other, as the stream has them; the input is widened once."""
@@ -106,6 +116,7 @@ class DspFullyConnected(OneRowKernel):
 for most in (4, 2):
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
 register(DspFullyConnected(INT8_STREAM))
-register(DspFullyConnected(INT8_STREAM, is_narrow=True))
+register(DspFullyConnected(INT8_STREAM, _NARROW))
+register(DspFullyConnected(INT8_STREAM, _SINGLE))
 register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))

@@ -58,6 +58,12 @@ def row_instructions(channels: Channels, *, is_narrow: bool, is_int4: bool = Fal
     return LAYER + widening + (_int4_tile if is_int4 else _tile)(channels, outputs, 1)
 
 
+def single_instructions(channels: Channels) -> int:
+    """Of one inference of a fully connected layer of one row and one output, without a workspace."""
+    turns, left = divmod(groups(channels.weights.shape[1]), UNROLL)
+    return LAYER + 32 + 28 * turns + 10 * left + _long(channels, 1)
+
+
 def _tile(channels: Channels, outputs: int, count: int) -> int:
     """All channels of one widened tile."""
     length = groups(channels.weights.shape[1])

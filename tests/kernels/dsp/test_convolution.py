@@ -24,6 +24,7 @@ from codegen.kernels.dsp.packing import INT8_STREAM, channels_of, stream
 from codegen.kernels.dsp.price_s16 import tiles
 from codegen.kernels.dsp.tiles import dsp_tiling
 from codegen.kernels.portable.convolution import CONV_2D_S8, DEPTHWISE_S8, FULLY_CONNECTED_S8
+from tests.fuzz.layers import drawn
 from tests.kernels.access import below_in_tiles, lowest_reads
 from tests.kernels.base.test_overlap import random_window
 from tests.kernels.builders import random_layer
@@ -225,7 +226,7 @@ def test_depthwise_of_several_channels_is_refused() -> None:
 
 
 def test_narrow_inputs_are_whole_words() -> None:
-    kernel = DspFullyConnected(INT8_STREAM, is_narrow=True)
+    kernel = DspFullyConnected(INT8_STREAM, "narrow_")
     seen: set[bool] = set()
     for seed in range(40):
         drawn = random_layer("FULLY_CONNECTED", DType.INT8, seed)
@@ -237,6 +238,17 @@ def test_narrow_inputs_are_whole_words() -> None:
             assert kernel.refusal(drawn.let, M4) == (None if whole else reason)
             seen.add(whole)
     assert seen == {True, False}
+
+
+def test_a_single_output_has_a_kernel_of_its_own() -> None:
+    kernel = DspFullyConnected(INT8_STREAM, "single_")
+    reasons: dict[bool, set[str | None]] = {True: set(), False: set()}
+    for seed in range(60):
+        layer = drawn("FULLY_CONNECTED", DType.INT8, seed)
+        reasons[layer.let.var.type.shape[-1] == 1].add(kernel.refusal(layer.let, M4))
+    several = f"the kernel {kernel.name} is for one output"
+    assert None in reasons[True] and several not in reasons[True]
+    assert None not in reasons[False] and several in reasons[False]
 
 
 def test_rows_of_a_fully_connected_layer_have_kernels_of_their_own() -> None:
