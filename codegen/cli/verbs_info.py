@@ -28,9 +28,9 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document 
 def ops(as_json: bool) -> int:
     """`codegen ops`."""
     imported = imported_ops()
-    hybrids = {op.name.removeprefix("HYBRID_"): op.name for op in HYBRID}
+    others = {op.name.removeprefix("HYBRID_"): op.name for op in HYBRID} | {"CAST": "PLAIN_CONVERT"}
     found = {
-        name: [kernel.name for each in (op, hybrids.get(name)) for kernel in kernels_for(each or "")]
+        name: [kernel.name for each in (op, others.get(name)) for kernel in kernels_for(each or "")]
         for name, op in imported.items()
     }
     if as_json:

@@ -200,7 +200,7 @@ void cg_batch_matmul_f32(const cg_matmul_params_f32 *params, const cg_f32 *lhs, 
 /* MEAN; with a count of 1 SUM. Workspace: 8 bytes a result; sub-steps as cg_mean_s8. */
 void cg_mean_s32(const cg_reduction *params, const cg_s32 *input, cg_s32 *output, void *workspace);
 
-/* Of float32 zeros, multiplier and shift say nothing. */
+/* Of int32 and float32 zeros, multiplier and shift say nothing. */
 typedef struct {
     int32_t outer;
     int32_t extent;
@@ -215,6 +215,7 @@ typedef struct {
 
 /* In place where `inner` is 1 and `reverse` 0. */
 void cg_cumsum_s8(const cg_cumsum_params *params, const int8_t *input, int8_t *output);
+void cg_cumsum_s32(const cg_cumsum_params *params, const cg_s32 *input, cg_s32 *output);
 void cg_cumsum_f32(const cg_cumsum_params *params, const cg_f32 *input, cg_f32 *output);
 
 /* Of int32 and float32 all but `elements` and `count` say nothing. */

@@ -46,6 +46,10 @@ RULING_ENGINE: Mapping[str, str] = MappingProxyType(
         # tflite-micro refuses rank 5 and some shrunk axes.
         "STRIDED_SLICE": TFLITE_RUNTIME,
         **dict.fromkeys(_FUNCTIONS, TFLITE_RUNTIME),
+        # tflite-runtime 2.14 does not have this type.
+        "RSQRT int16": TFLITE_MICRO,
+        # No engine has it: it is the MUL by -1.
+        "NEG int8": TFLITE_RUNTIME,
         # The reference kernels of tflite-runtime do not have these.
         **dict.fromkeys(("CEIL", "ELU", "ROUND"), TFLITE_MICRO),
         # tflite-runtime 2.14 leaves the scales of an int8 SUM out.

@@ -14,7 +14,7 @@ import numpy as np
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
-from codegen.ir import Arg, ConstRef, DType, TensorType, ops
+from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType, ops
 from tests.engines import Arrays, Request
 from tests.engines.rules import ruling_engine
 from tests.kernels.layers import Layer
@@ -28,7 +28,9 @@ _OTHER_RULES = (
     ("ADD_N", DType.INT8),
     ("DIV", DType.INT8),
     ("DYNAMIC_UPDATE_SLICE", DType.INT16),
+    ("NEG", DType.INT8),
     ("PRELU", DType.INT16),
+    ("RSQRT", DType.INT16),
     ("SOFTMAX", DType.INT16),
     ("SQUARED_DIFFERENCE", DType.INT16),
     ("SUM", DType.INT32),
@@ -196,6 +198,9 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     if call.op.name in ("NOT_EQUAL", "LESS_EQUAL") and file.is_int16:
         yield from _compared(file, layer)
         return
+    if (call.op.name, layer.let.var.type.dtype) in _OTHERWISE:
+        yield _OTHERWISE[call.op.name, layer.let.var.type.dtype](file, layer)
+        return
     name, more, options = _options(file, layer)
     if name in _OF_BOOL and layer.let.var.type.dtype is DType.BOOL:
         name = _OF_BOOL[name]
@@ -225,6 +230,30 @@ def _compared(file: _File, layer: Layer) -> Iterator[int]:
     other = file.tensor(layer.let.var.type)
     file.model.op("LOGICAL_NOT", [result], [other])
     yield other
+
+
+def _negated(file: _File, layer: Layer) -> int:
+    """A MUL by -1."""
+    meaning = Quantization(scales=(1.0,), zero_points=(0,))
+    minus = TensorType(shape=(1,), dtype=DType.INT8, quantization=meaning)
+    result = file.tensor(layer.let.var.type)
+    file.model.op("MUL", [*file.operands, file.tensor(minus, np.array([-1], np.int8))], [result])
+    return result
+
+
+def _summed(file: _File, layer: Layer) -> int:
+    """A CUMSUM of float32, which has the same sums below 2^24."""
+    name, more, options = _options(file, layer)
+    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
+    given, sums, result = file.tensor(real), file.tensor(real), file.tensor(layer.let.var.type)
+    file.model.op("CAST", file.operands, [given])
+    file.model.op(name, [given, *more], [sums], **options)
+    file.model.op("CAST", [sums], [result])
+    return result
+
+
+_OTHERWISE = {("NEG", DType.INT8): _negated, ("CUMSUM", DType.INT32): _summed}
+"""Operators of which no engine has this type: by others, each of whose results is the same."""
 
 
 def _padded(file: _File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:

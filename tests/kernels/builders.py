@@ -294,7 +294,8 @@ def unary(op: str) -> Callable[[Generator, DType], Layer]:
             result = fixed.get(op, free)
             if op == "RSQRT":  # the largest result, of one step, is near the end of int8
                 root = 1.0 / argument.type.scale**0.5
-                result = integer_type(rng, dtype, (), root * 2.0 ** rng.uniform(-8, -4))
+                end = 0 if dtype is DType.INT8 else 8
+                result = integer_type(rng, dtype, (), root * 2.0 ** rng.uniform(-8 - end, -4 - end))
             if op == "HARD_SWISH":
                 result = integer_type(rng, dtype, (), argument.type.scale * 2.0 ** rng.uniform(-6, 2))
         return layer(op, attrs, (argument,), result)
@@ -309,6 +310,8 @@ POSITIVE = ("LOG", "RSQRT", "SQRT")
 def _positive(argument: Operand) -> Operand:
     if argument.type.dtype is DType.FLOAT32:
         return replace(argument, data=np.abs(argument.data) + np.float32(1e-6))
+    if argument.type.dtype is DType.INT16:
+        return replace(argument, data=np.maximum(argument.data, 0))
     quantization = replace(argument.type.quantization or _NONE, zero_points=(-128,))
     return replace(argument, type=replace(argument.type, quantization=quantization))
 

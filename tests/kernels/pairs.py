@@ -206,7 +206,11 @@ def cumsum(rng: Generator, dtype: DType) -> Layer:
     shape = [integer(rng, 1, 6) for _ in range(integer(rng, 1, 4))]
     axis = integer(rng, 0, len(shape) - 1)
     shape[axis] = integer(rng, 1, 20)
-    argument = random_operand(rng, dtype, shape)
+    if dtype is DType.INT32:
+        data = rng.integers(-(1 << 19), 1 << 19, shape, np.int32)
+        argument = Operand(type=plain_type(dtype, shape), data=data)
+    else:
+        argument = random_operand(rng, dtype, shape)
     result = (
         typed(rng, dtype, argument.type.scale * 2.0 ** rng.uniform(-1, 4))
         if dtype is DType.INT8
@@ -293,7 +297,7 @@ PAIRS = {
     "CAST": (cast, tuple(dict.fromkeys(one for one, _ in CASTS))),
     "BATCH_MATMUL": (batch_matmul, (*QUANTISED, DType.FLOAT32)),
     "ADD_N": (add_n, (DType.INT8, DType.INT32, DType.FLOAT32)),
-    "CUMSUM": (cumsum, (DType.INT8, DType.FLOAT32)),
+    "CUMSUM": (cumsum, (DType.INT8, DType.INT32, DType.FLOAT32)),
     "LOG_SOFTMAX": (log_softmax, (DType.INT8, DType.FLOAT32)),
     "GELU": (gelu, (DType.INT8, DType.FLOAT32)),
     "DYNAMIC_UPDATE_SLICE": (update_slice, _ALL),

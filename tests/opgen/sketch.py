@@ -10,7 +10,7 @@ from codegen.importers.tflite.writing.writer import ModelBuilder
 from tests.opgen.dice import Dice
 
 if TYPE_CHECKING:
-    from tests.opgen.standing import StandIn
+    from tests.opgen.standing import Instead, StandIn
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -52,7 +52,7 @@ class Drawn:
 
     model: bytes
     inputs: tuple[Arrays, ...]
-    stand_in: "StandIn | None" = None
+    stand_in: "StandIn | Instead | None" = None
     """Of what else the engine is asked, where it does not have this type."""
 
 

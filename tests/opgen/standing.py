@@ -3,12 +3,15 @@
 An operator that moves elements moves each of their bytes: int16 is asked for as int8, once for all low bytes
 and once for all high ones; uint32 as int32. A comparison of int16 is one of int32. Constants of the type must
 be of the other type's size.
+
+Where no other type stands in for it either, the engine is asked for other operators that give the same.
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from tflite.Model import Model
@@ -69,6 +72,40 @@ class StandIn:
             return first.astype(self.own)
         stored = np.stack(parts, -1).reshape(-1).view(self.own)
         return stored.reshape(first.shape)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instead:
+    """Another model of the same inputs and results."""
+
+    file: bytes
+
+    def model(self, model: bytes) -> bytes:
+        """The file that the engine is asked for."""
+        del model
+        return self.file
+
+    def inputs(self, cases: Sequence[Arrays]) -> tuple[Arrays, ...]:
+        """What the engine gets."""
+        return tuple(cases)
+
+    def outputs(self, cases: Sequence[Arrays]) -> tuple[Arrays, ...]:
+        """The engine's results."""
+        return tuple(cases)
+
+
+class _DrawEither(Protocol):
+    def __call__(self, dice: Dice, *, asked: bool) -> Drawn: ...
+
+
+def instead(draw: _DrawEither) -> Callable[[Dice], Drawn]:
+    """What `draw` draws, with the engine asked for what it draws of the same dice with `asked`."""
+    return partial(_either, draw=draw)
+
+
+def _either(dice: Dice, draw: _DrawEither) -> Drawn:
+    other = draw(deepcopy(dice), asked=True)
+    return replace(draw(dice, asked=False), stand_in=Instead(file=other.model))
 
 
 def standing(draw: Callable[[Dice], Drawn], own: str, other: str) -> Callable[[Dice], Drawn]:

@@ -35,10 +35,9 @@ def _drawn(kind: Kind) -> Counter[tuple[str, str]]:
     numbers = range(kind.count if name in CONVERSIONS else 1)
     for number in numbers:
         model = read(kind.drawn(number).model, kind.stem)
-        for operator in model.operators:
-            if name in (operator.custom_name, operator.name):
-                found[name, _type(model, operator)] += kind.count // len(numbers)
-                break
+        types = [_type(model, each) for each in model.operators if name in (each.custom_name, each.name)]
+        for type_ in dict.fromkeys(types if name in CONVERSIONS else types[:1]):
+            found[name, type_] += kind.count // len(numbers)
     return found
 
 

@@ -18,6 +18,7 @@ _QUANTIZE = OPS["QUANTIZE"]
 OF_UINT8 = frozenset(
     {"ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "BROADCAST_TO"}
     | {
+        "CAST",
         "CONCATENATION",
         "CONV_2D",
         "DEPTHWISE_CONV_2D",

@@ -97,34 +97,46 @@ def _abs_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> 
     return _clipped(multiply_by_quantized_multiplier(size, *relu_multiplier(argument, result)), result)
 
 
+def _neg_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
+    """No engine has it: the MUL by -1 (of scale 1). Source: reference_integer_ops::Mul."""
+    turned = argument.zero_point - value.astype(np.int64)
+    return _clipped(multiply_by_quantized_multiplier(turned, *relu_multiplier(argument, result)), result)
+
+
 def _elu_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
     """Source: kernels/activations.cc, EluPrepare."""
     return lookup_table(_elu_of_table, argument, result)[value.view(np.uint8)]
 
 
-_SHIFT = 20
+ROOT_BITS = 20
 """Fractional bits of an inverse root between its two steps."""
 
 
 def _rsqrt_stored(value: np.ndarray, argument: TensorType, result: TensorType) -> np.ndarray:
     """Source: RsqrtEvalQuantized. Below the zero point, where TFLite refuses to run, as at it."""
+    sizes, places = np.unique(
+        np.maximum(value.astype(np.int64) - argument.zero_point, 0), return_inverse=True
+    )
+    roots = np.array([_inverse_root(size) for size in sizes.tolist()], np.int64)
+    found = _clipped(multiply_by_quantized_multiplier(roots, *rsqrt_multiplier(argument, result)), result)
+    found = np.where(sizes == 0, result.dtype.limits[1], found)
+    return found[places].reshape(value.shape)
+
+
+def rsqrt_multiplier(argument: TensorType, result: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from a root in units of 2^-ROOT_BITS to the result's. Source: PrepareRsqrt."""
     factor = float(np.float32(np.sqrt(np.float32(argument.scale))) * np.float32(result.scale))
     multiplier, shift = quantize_multiplier(1.0 / factor)
-    roots = multiply_by_quantized_multiplier(_inverse_roots(), multiplier, shift - _SHIFT)
-    table = _clipped(roots, result)
-    table[0] = result.dtype.limits[1]
-    return table[np.maximum(value.astype(np.int64) - argument.zero_point, 0)]
+    return multiplier, shift - ROOT_BITS
 
 
 @cache
-def _inverse_roots() -> np.ndarray:
-    """1 / sqrt(size) for sizes from 1 to 255, in units of 2^-_SHIFT; 0 for size 0."""
-    found = np.zeros(256, np.int64)
-    for size in range(1, 256):
-        inverse, power = inverse_root(size)
-        found[size] = multiply_by_quantized_multiplier(1, inverse, power + _SHIFT)
-    found.setflags(write=False)
-    return found
+def _inverse_root(size: int) -> int:
+    """1 / sqrt(size) in units of 2^-ROOT_BITS; 0 for size 0."""
+    if size == 0:
+        return 0
+    inverse, power = inverse_root(size)
+    return int(multiply_by_quantized_multiplier(1, inverse, power + ROOT_BITS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,9 +236,9 @@ OPERATORS: tuple[Op, ...] = (
     Gelu(),
     Function("HARD_SWISH", "hardswish", _hard_swish, _hard_swish_stored, DType.INT8),
     Function("LOG", "log", _wide(np.log)),
-    Function("NEG", "neg", np.negative),
+    Function("NEG", "neg", np.negative, _neg_stored, DType.INT8),
     Function("ROUND", "round", _round),
-    Function("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8),
+    Function("RSQRT", "rsqrt", _rsqrt, _rsqrt_stored, DType.INT8, DType.INT16),
     Function("SIN", "sin", _wide(np.sin)),
     Function("SQRT", "sqrt", np.sqrt),
 )

@@ -214,10 +214,13 @@ class Cumsum(Op):
         return shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8 or float32."""
+        """int8, float32, or int32 without a scale."""
         super().check(attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
+        if result.dtype is DType.INT32:
+            need_dtype(argument, "argument", DType.INT32)
+            return
         need_one_type([("argument", argument), ("result", result)], DType.INT8)
         if result.dtype is not DType.FLOAT32:
             running_sum_multiplier(argument, result)
@@ -226,7 +229,9 @@ class Cumsum(Op):
         """Source: reference_ops::CumSum."""
         found, value = narrow(attrs, CumsumAttrs), present(values, 0, "argument")
         argument = operand(args, 0, "argument")
-        wide = value if result.dtype is DType.FLOAT32 else value.astype(np.int64) - argument.zero_point
+        wide = value
+        if result.dtype is not DType.FLOAT32:
+            wide = value.astype(np.int64) - (argument.zero_point if result.dtype is DType.INT8 else 0)
         wide = np.moveaxis(wide, found.axis, -1)
         wide = wide[..., ::-1] if found.reverse else wide
         if found.exclusive:
@@ -235,6 +240,8 @@ class Cumsum(Op):
         sums = np.moveaxis(sums[..., ::-1] if found.reverse else sums, -1, found.axis)
         if result.dtype is DType.FLOAT32:
             return np.ascontiguousarray(sums + np.float32(0))
+        if result.dtype is DType.INT32:
+            return np.ascontiguousarray(wrap_int32(sums).astype(np.int32))
         return np.ascontiguousarray(running_sum(sums - argument.zero_point, argument, result))
 
 

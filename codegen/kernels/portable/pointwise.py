@@ -14,6 +14,7 @@ from codegen.ir.ops.base.parameters import (
     rescale_multiplier,
     softmax_params,
 )
+from codegen.ir.ops.functions import rsqrt_multiplier
 from codegen.kernels.base.c_kernel import (
     FLT_MAX,
     ConstantData,
@@ -32,6 +33,9 @@ from codegen.kernels.portable import curves
 
 TABLE_LEN = 256
 """Values an int8 can have."""
+
+MOST_RIGHT_SHIFT = 31
+"""That cg_requantize can do."""
 
 SOFTMAX_DEPTH_LIMIT = 4096
 """Rows this long could overflow TFLite's Q12.19 sum of exponentials."""
@@ -224,6 +228,27 @@ class Requantize(_Converter):
         )
 
 
+class RsqrtS16(_ParamsCall):
+    """RSQRT on int16."""
+
+    op, stem, name = "RSQRT", "rsqrt_s16", "rsqrt_s16_portable"
+    argument = result = DType.INT16
+
+    def numbers(self, let: Let) -> CStruct:
+        """See `_ParamsCall.numbers`."""
+        multiplier, shift = rsqrt_multiplier(arg_type(let, 0), let.var.type)
+        if shift < -MOST_RIGHT_SHIFT:
+            raise ValueError(f"a result scale of {let.var.type.scale:g} is too large for RSQRT")
+        return params(
+            "cg_requantize_params",
+            ("count", let.var.type.elements),
+            ("in_zero", 0),
+            ("out_zero", 0),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        )
+
+
 class TurnSign(PortableKernel):
     """QUANTIZE between int8 and uint8 of one meaning: the bytes with the other sign bit."""
 
@@ -332,6 +357,7 @@ for _each in POINTWISE:
         register(Table(_each.name))
     if _each.floats:
         register(_FLOATS.get(_each.name) or ElementwiseF32(_each.name, f"{_each.name.lower()}_f32"))
+register(RsqrtS16())
 register(SoftmaxS8())
 register(SoftmaxF32())
 register(QuantizeF32("quantize_f32_s8", DType.INT8))

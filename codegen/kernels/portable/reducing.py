@@ -189,7 +189,7 @@ class ReduceInt32(_Walked):
 
 
 class Cumsum(_Walked):
-    """CUMSUM on int8 or float32; in place of rows that go front to back."""
+    """CUMSUM on int8, int32 or float32; in place of rows that go front to back."""
 
     def __init__(self, dtype: DType) -> None:
         super().__init__("CUMSUM", "cumsum", dtype)
@@ -198,9 +198,8 @@ class Cumsum(_Walked):
         """See `_Walked.numbers`."""
         attrs, argument, result = narrow(let.call.attrs, CumsumAttrs), arg_type(let, 0), let.var.type
         shape = argument.shape
-        multiplier, shift = (
-            (0, 0) if result.dtype is DType.FLOAT32 else running_sum_multiplier(argument, result)
-        )
+        is_scaled = result.dtype is DType.INT8
+        multiplier, shift = running_sum_multiplier(argument, result) if is_scaled else (0, 0)
         return params(
             "cg_cumsum_params",
             ("outer", math.prod(shape[: attrs.axis])),
@@ -208,8 +207,8 @@ class Cumsum(_Walked):
             ("inner", math.prod(shape[attrs.axis + 1 :])),
             ("exclusive", int(attrs.exclusive)),
             ("reverse", int(attrs.reverse)),
-            ("in_zero", argument.zero_point),
-            ("out_zero", result.zero_point),
+            ("in_zero", argument.zero_point if is_scaled else 0),
+            ("out_zero", result.zero_point if is_scaled else 0),
             ("multiplier", multiplier),
             ("shift", shift),
         )
@@ -326,3 +325,4 @@ for _dtype in (DType.INT8, DType.FLOAT32):
     register(Cumsum(_dtype))
     register(L2Normalization(_dtype))
     register(LogSoftmax(_dtype))
+register(Cumsum(DType.INT32))

@@ -13,6 +13,7 @@ from tests.opgen.families import (
     functions,
     more,
     moved,
+    others,
     pairwise,
     rearranged,
     reduced,
@@ -51,6 +52,7 @@ FAMILIES: Mapping[str, _Draws] = MappingProxyType(
         control.DRAWN,
         compressed.DRAWN,
         unsigned.DRAWN,
+        others.DRAWN,
     )
 )
 """By operator under test, by label of the type."""

@@ -8,7 +8,7 @@ import numpy as np
 from tests.opgen.dice import Dice
 from tests.opgen.elementwise import append_unary, draw_shape
 from tests.opgen.families.rearranged import drawn_kind
-from tests.opgen.sketch import Affine, Drawn, Plain, Sketch
+from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch, Value
 
 POSITIVE = ("LOG", "RSQRT", "SQRT")
 
@@ -30,24 +30,64 @@ def function(dice: Dice, dtype: str, name: str) -> Drawn:
     assert isinstance(kind, Affine)
     if name == "ELU":
         kind = sketch.affine(-8, -3)
-    if name == "RSQRT":
+    if name == "RSQRT" and dtype == "int8":
         kind = Affine(scale=kind.scale, zero_point=-128)
     ratio = dice.float32(-2, 1)
     scale = kind.scale * ratio if name != "RSQRT" else ratio / 64 / kind.scale**0.5
     zero = dice.zero_point() if dtype == "int8" else 0
     result = Affine(scale=float(np.float32(scale)), zero_point=zero, dtype=dtype)
+    if name == "RSQRT" and dtype == "int16":
+        result = Affine(scale=float(np.float32(scale / 64)), zero_point=0, dtype=dtype)
+        x = sketch.input(shape, kind)
+        zeros = sketch.tensor((1,), kind, data=np.array([dice.pick((0, 1, 100))], np.int16))
+        x = sketch.op("MAXIMUM", [x, zeros], sketch.tensor(shape, kind))
+        return sketch.finish(append_unary(sketch, name, x, result))
     return sketch.finish(append_unary(sketch, name, sketch.input(shape, kind), result))
 
 
-def cast(dice: Dice, argument: str, result: str) -> Drawn:
-    """CAST of the whole range."""
-    sketch, shape = Sketch(dice), draw_shape(dice)
-    info = np.iinfo(argument)
-    x = sketch.input(shape, Plain(dtype=argument, low=int(info.min), high=int(info.max)))
-    return sketch.finish(sketch.op("CAST", [x], sketch.tensor(shape, Plain(dtype=result, low=0, high=0))))
+_CASTS = ("float32", "int8", "uint8", "int16", "int32", "int64", "uint32", "bool")
 
 
-_CASTS = (("int16", "int32"), ("int32", "int8"), ("int32", "uint32"), ("uint32", "int32"))
+def _cast_kind(dtype: str, low: int, high: int) -> Kind:
+    """uint8 has a scale, which no CAST reads."""
+    if dtype == "uint8" and (low, high) == _ends(dtype):
+        return Affine(scale=0.5, zero_point=7, dtype=dtype)
+    return Plain(dtype=dtype, low=low, high=high)
+
+
+def _ends(dtype: str) -> tuple[int, int]:
+    """The whole range; of 64 bits half of it."""
+    if dtype == "bool":
+        return 0, 1
+    info = np.iinfo(dtype)
+    return (-(1 << 62), 1 << 62) if dtype == "int64" else (int(info.min), int(info.max))
+
+
+def casts(dice: Dice, argument: str) -> Drawn:
+    """CAST of a type to each of the others: integers of the whole range, which are cut off; floats of the
+    numbers that the result has, and sixteenths between them."""
+    sketch, shape = Sketch(dice), draw_shape(dice, most=40)
+    made: list[Value] = []
+    x = None if argument == "float32" else sketch.input(shape, _cast_kind(argument, *_ends(argument)))
+    for wanted in _CASTS:
+        if wanted == argument:
+            continue
+        if argument == "float32":
+            x = _sixteenths(sketch, shape, wanted)
+        assert x is not None
+        kind = None if wanted == "float32" else _cast_kind(wanted, *_ends(wanted))
+        made.append(sketch.op("CAST", [x], sketch.tensor(shape, kind)))
+    return sketch.finish(*made)
+
+
+def _sixteenths(sketch: Sketch, shape: Sequence[int], wanted: str) -> Value:
+    """Floats that are within the range of an integer type when their fraction is cut off."""
+    low, high = _ends(wanted) if wanted != "bool" else (-1, 1)
+    high -= 512 if high > 1 << 30 else 0
+    ends = Plain(dtype="float32", low=max(low, -(1 << 40)) * 16, high=min(high, 1 << 40) * 16)
+    whole = sketch.input(shape, ends)
+    part = sketch.tensor((1,), None, data=np.array([1 / 16], np.float32))
+    return sketch.op("MUL", [whole, part], sketch.tensor(shape, None))
 
 
 def gelu(dice: Dice, dtype: str) -> Drawn:
@@ -66,10 +106,11 @@ def _each(name: str, dtypes: Sequence[str]) -> Mapping[str, Callable[[Dice], Dra
 
 _BOTH = ("int8", "float32")
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
-    "CAST": {" ".join(pair): partial(cast, argument=pair[0], result=pair[1]) for pair in _CASTS},
+    "CAST": {dtype: partial(casts, argument=dtype) for dtype in _CASTS},
     "GELU": {dtype: partial(gelu, dtype=dtype) for dtype in _BOTH},
     "ABS": _each("ABS", ("int8", "int16", "float32")),
     **{name: _each(name, _BOTH) for name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RSQRT")},
+    "RSQRT int16": _each("RSQRT", ("int16",)),
     **{
         name: _each(name, ("float32",))
         for name in ("CEIL", "COS", "EXP", "FLOOR", "LOG", "NEG", "ROUND", "SIN", "SQRT")

@@ -14,17 +14,20 @@ from tflite.SoftmaxOptions import SoftmaxOptions
 from tflite.SubOptions import SubOptions
 
 from codegen.importers.reporting import Refused
-from codegen.importers.tflite.operators.site import Site, Translated
-from codegen.ir import DType, TensorType
+from codegen.importers.tflite.operators.site import Site, Step, Translated
+from codegen.importers.tflite.tensors import as_in_file
+from codegen.ir import Arg, DType, TensorType
 from codegen.ir.ops import (
     Activation,
     Attrs,
     BinaryAttrs,
+    ConvertAttrs,
     GeluAttrs,
     LeakyReluAttrs,
     ReshapeAttrs,
     SoftmaxAttrs,
 )
+from codegen.ir.ops.elementwise import CASTS
 from codegen.ir.ops.layout import SAME_BITS
 
 
@@ -116,9 +119,26 @@ def cast(site: Site) -> Translated:
     """CAST; numbers of one width that are the same bits are looked at, not copied."""
     site.need_inputs(1, 1)
     value = site.arg(0)
-    if frozenset({value.type.dtype, site.result.dtype}) in SAME_BITS:
+    pair = value.type.dtype, site.result.dtype
+    if site.is_unsigned(0) or site.gives_unsigned:
+        return _cast_unsigned(site, value)
+    if frozenset(pair) in SAME_BITS:
         return Translated(op="RESHAPE", args=(value,), attrs=ReshapeAttrs(shape=value.type.shape))
-    return Translated(op="CAST", args=(value,), attrs=Attrs())
+    if pair in CASTS:
+        return Translated(op="CAST", args=(value,), attrs=Attrs())
+    return Translated(op="PLAIN_CONVERT", args=(value,), attrs=ConvertAttrs())
+
+
+def _cast_unsigned(site: Site, value: Arg) -> Translated:
+    """CAST of the numbers that the file has: what is held as int8 becomes uint8 before, or int8 after."""
+    given: Arg | Step = value
+    if site.is_unsigned(0):
+        turned = Translated(op="QUANTIZE", args=(value,), attrs=Attrs())
+        given = turned.giving(as_in_file(value.type))
+    converted = Translated(op="PLAIN_CONVERT", args=(given,), attrs=ConvertAttrs())
+    if not site.gives_unsigned:
+        return converted
+    return Translated(op="QUANTIZE", args=(converted.giving(as_in_file(site.result)),), attrs=Attrs())
 
 
 def softmax(site: Site) -> Translated:

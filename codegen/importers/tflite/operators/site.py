@@ -171,6 +171,11 @@ class Site:
             raise Refused("E303", f"input {position} is left out, which this operator does not allow")
         return self._values.read(self.operator.inputs[position])
 
+    @property
+    def gives_unsigned(self) -> bool:
+        """Whether the file has uint8 as the first result, which is held as int8."""
+        return self._values.tensors.is_unsigned(self.operator.outputs[0])
+
     def args(self, count: int) -> tuple[Arg, ...]:
         """The first `count` inputs; the problems of all of them are reported."""
         return tuple(arg for arg in self._read(range(count)) if arg is not None)
