@@ -209,13 +209,13 @@ def slice_(site: Site) -> Value:
     parts = [slice(0, extent, 1) for extent in value.shape]
     for start, end, axis, stride in zip(starts, ends, axes, strides, strict=True):
         parts[site.axis(axis, rank)] = slice(start, end, stride)
-    return _part(site, value, parts)
+    return part(site, value, parts)
 
 
-def _part(site: Site, value: Value, parts: list[slice]) -> Value:
+def part(site: Site, value: Value, parts: list[slice]) -> Value:
     """The elements that one slice an axis of the model chooses."""
-    resolved = [part.indices(extent) for part, extent in zip(parts, value.shape, strict=True)]
-    counts = [len(range(*part)) for part in resolved]
+    resolved = [each.indices(extent) for each, extent in zip(parts, value.shape, strict=True)]
+    counts = [len(range(*each)) for each in resolved]
     if 0 in counts:
         return Known(data=np.zeros(counts, value_type(value)))
     places = value.axes if isinstance(value, Computed) else identity(len(value.shape))
@@ -249,7 +249,7 @@ def split(site: Site) -> tuple[Value, ...]:
     for size in sizes:
         parts = [slice(0, whole, 1) for whole in value.shape]
         parts[axis] = slice(start, start + size, 1)
-        found.append(_part(site, value, parts))
+        found.append(part(site, value, parts))
         start += size
     return tuple(found)
 

@@ -53,7 +53,8 @@ class Inliner:
         """
         self._count += len(body.nodes) + 1
         if self._count > MAX_OPERATORS:
-            raise Refused("E305", f"functions and branches have more than {MAX_OPERATORS} nodes together")
+            text = f"functions, branches and loops have more than {MAX_OPERATORS} nodes together"
+            raise Refused("E305", text)
         names, seen = dict(given), Counter(name for each in body.nodes for name in each.outputs)
         for inner, outer in zip(body.outputs, node.outputs, strict=False):
             if seen[inner] == 1 and outer and inner not in names:

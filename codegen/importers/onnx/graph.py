@@ -2,9 +2,11 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
+from codegen.importers.onnx.composed import REPEATED
 from codegen.importers.onnx.folding import folded
 from codegen.importers.onnx.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.integer import (
@@ -67,7 +69,7 @@ class _Translation:
         self._groups = {group.last.index: group for group in groups}
         self._inner = {node.index for group in groups for node in group.inner}
         self._real_layers: list[str] = []
-        self._inliner, self._opset, self._depth = Inliner(), graph.opset, 0
+        self._inliner, self._opset, self._depth, self._turns = Inliner(), graph.opset, 0, 0
 
     def run(self) -> Function:
         """The file's function; raises CodegenError with every problem found."""
@@ -183,18 +185,24 @@ class _Translation:
         known = folded(site, is_translated=not _is_missing(node))
         if known is not None:
             return known
+        if node.op in REPEATED and not node.domain:
+            made = REPEATED[node.op](site, lambda body, values: self._repeat(node, body, values))
+            return self._made(site, made)
         body = self._body(site)
         if body is not None:
             return self._inline(node, *body)
         if _is_missing(node):
             raise Refused("E301", *self._missing(node))
         made = TRANSLATORS[_name(node)](site)
+        return self._made(site, made if isinstance(made, tuple) else (made,))
+
+    def _made(self, site: Site, found: tuple[Value | Stored, ...]) -> tuple[Value | Stored, ...]:
+        """What a node gave, once nothing of it is left over."""
         site.need_no_more()
-        found = made if isinstance(made, tuple) else (made,)
-        for position in range(len(found), len(node.outputs)):
+        for position in range(len(found), len(site.node.outputs)):
             if site.is_used(position):
                 raise Refused("E301", f"output {position} is used, which is not supported")
-        self._share(node, found)
+        self._share(site.node, found)
         return found
 
     def _body(self, site: Site) -> tuple[FileBody, dict[str, str], str] | None:
@@ -226,6 +234,20 @@ class _Translation:
         found = tuple(self._values.get(name) for name in made.outputs)
         self._share(node, tuple(each for each in found if each is not None))
         return found
+
+    def _repeat(
+        self, node: FileNode, body: FileBody, values: Sequence[Value | Stored]
+    ) -> tuple[Value | Stored, ...]:
+        """One turn of a loop: its body, reading these values; AlreadyReported if a part of it was refused."""
+        self._turns += 1
+        names = {inner: f"{node.op}/{inner}.{self._turns}" for inner in body.inputs}
+        self._values.update({names[inner]: value for inner, value in zip(body.inputs, values, strict=True)})
+        self.steps.share(each for each in values if isinstance(each, Computed))
+        found = self._inline(replace(node, outputs=()), body, names, node.op)
+        given = tuple(each for each in found if each is not None)
+        if len(given) != len(found):
+            raise AlreadyReported
+        return given
 
     def _share(self, node: FileNode, found: tuple[Value | Stored, ...]) -> None:
         """Tell of results that are an input under a second name, while others read the first one."""

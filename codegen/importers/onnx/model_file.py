@@ -73,8 +73,9 @@ class FileBody:
     """Of a function: attributes that the caller may leave out."""
 
 
-Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | FileBody | Reference | None
-"""The value of a node's attribute; None for a kind that nothing here reads (lists of texts)."""
+Numbers = Sequence[int] | Sequence[float]
+Attribute = int | float | str | np.ndarray | Numbers | Sequence[str] | FileBody | Reference | None
+"""The value of a node's attribute; None for a kind that nothing here reads."""
 
 Functions = Mapping[tuple[str, str], FileBody]
 """Functions of a file by domain and name."""
@@ -264,6 +265,11 @@ class Reader:
             found = attribute.ints if kind == kinds.INTS else attribute.floats
             _need_few(len(found), MAX_OPTION_BYTES, "numbers in one attribute")
             return tuple(found)
+        if kind == kinds.STRINGS:
+            _need_few(len(attribute.strings), MAX_RANK * 8, "words in one attribute")
+            return tuple(
+                bytes(word[:MAX_OPTION_BYTES]).decode(errors="replace") for word in attribute.strings
+            )
         return None
 
     def _array(self, tensor: Any) -> np.ndarray:

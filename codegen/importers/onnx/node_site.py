@@ -125,6 +125,13 @@ class Site:
             raise Refused("E303", f"attribute {name} has to be a word")
         return printable(found)
 
+    def words(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """The list of words in attribute `name`."""
+        found = np.asarray(self._attribute(name, default))
+        if found.ndim != 1 or found.dtype.kind != "U":
+            raise Refused("E303", f"attribute {name} has to be a list of words")
+        return tuple(printable(str(each)) for each in found)
+
     def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """The list of integers in attribute `name`."""
         found = self._attribute(name, default)

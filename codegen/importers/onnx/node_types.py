@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from codegen.importers.onnx import arithmetic, arranging, matrices, spatial
-from codegen.importers.onnx.composed import COMPOSED
+from codegen.importers.onnx.composed import COMPOSED, REPEATED
 from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
@@ -100,4 +100,4 @@ TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES})
 
 def node_types() -> tuple[str, ...]:
     """ONNX's names of what is imported."""
-    return tuple(sorted(TRANSLATORS))
+    return tuple(sorted({*TRANSLATORS, *REPEATED, "If"}))

@@ -28,13 +28,13 @@ options.log_severity_level, options.intra_op_num_threads = 4, 1
 found = []
 for model, inputs in pickle.load(open(sys.argv[1], "rb")):
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    found.append([session.run(None, each)[0] for each in inputs])
+    found.append([session.run(None, each) for each in inputs])
 pickle.dump(found, open(sys.argv[2], "wb"))
 """
 
 
-def ask(models: list[tuple[bytes, Network]]) -> list[list[np.ndarray]]:
-    """onnxruntime's outputs of each model for its network's inputs."""
+def ask(models: list[tuple[bytes, Network]]) -> list[list[list[np.ndarray]]]:
+    """onnxruntime's outputs of each model for each of its network's inputs."""
     python = os.environ.get("CODEGEN_ONNXRUNTIME_PYTHON", "python3")
     with tempfile.TemporaryDirectory() as folder:
         question, answer = Path(folder) / "question", Path(folder) / "answer"
@@ -43,17 +43,21 @@ def ask(models: list[tuple[bytes, Network]]) -> list[list[np.ndarray]]:
         return pickle.loads(answer.read_bytes())
 
 
+def _first(answers: list[list[list[np.ndarray]]]) -> list[list[np.ndarray]]:
+    return [[outputs[0] for outputs in of_model] for of_model in answers]
+
+
 def main() -> None:
     """Record digests of networks 0 to COUNT - 1."""
     nets = [network(seed) for seed in range(COUNT)]
-    integer = ask([(net.integer or net.qdq, net) for net in nets])
-    real = ask([(net.qdq, net) for net in nets])
+    integer = _first(ask([(net.integer or net.qdq, net) for net in nets]))
+    real = _first(ask([(net.qdq, net) for net in nets]))
     first, second = (
         np.concatenate([each.reshape(-1) for row in rows for each in row]) for rows in (integer, real)
     )
     differ = int(np.count_nonzero(first != second))
     sys.stdout.write(f"{first.size:,} elements; integer and float forms differ in {differ}\n")
-    [outputs] = ask([(chain().qdq, chain())])
+    [outputs] = _first(ask([(chain().qdq, chain())]))
     digests = np.array([digest(each) for each in integer], np.uint64)
     np.savez_compressed(RECORD, digests=digests, chain=np.stack(outputs))
 

@@ -1,4 +1,4 @@
-"""Node types that become several steps: `COMPOSED`, by ONNX's name.
+"""Node types that become several steps: `COMPOSED`, by ONNX's name; `REPEATED`, loops.
 
 In: a node's site. Out: its value. Start with `curves`, functions of one element.
 """
@@ -6,7 +6,17 @@ In: a node's site. Out: its value. Start with `curves`, functions of one element
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from codegen.importers.onnx.composed import choosing, curves, integers, placing, resizing, summing, windows
+from codegen.importers.onnx.composed import (
+    choosing,
+    curves,
+    integers,
+    placing,
+    recurrent,
+    resizing,
+    summing,
+    windows,
+)
+from codegen.importers.onnx.composed.repeated import REPEATED, Run
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import Site
 
@@ -16,10 +26,11 @@ COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingPro
         **integers.NODES,
         **choosing.NODES,
         **placing.NODES,
+        **recurrent.NODES,
         **resizing.NODES,
         **summing.NODES,
         **windows.NODES,
     }
 )
 
-__all__ = ["COMPOSED"]
+__all__ = ["COMPOSED", "REPEATED", "Run"]

@@ -1,0 +1,144 @@
+"""LSTM, GRU and RNN of ONNX: random layers against onnxruntime, in NumPy and as C; and what is refused."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from codegen.errors import CodegenError
+from codegen.importers.onnx import import_onnx
+from codegen.importers.onnx.composed.recurrent import MAX_MOMENTS
+from codegen.ir.evaluate import evaluate
+from tests.importers.onnx import official
+from tests.importers.onnx.recurrences import COUNT, RECORD, drawn
+
+HERE = 6
+"""Layers in the suite; all of them: --long."""
+
+
+def _test(seed: int) -> official.NodeTest:
+    """Layer number `seed` with onnxruntime's outputs."""
+    net = drawn(seed)
+    model = onnx.load_from_string(net.qdq)
+    shapes = [
+        tuple(dim.dim_value for dim in output.type.tensor_type.shape.dim) for output in model.graph.output
+    ]
+    with np.load(RECORD) as record:
+        flat = record[str(seed)]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    parts = np.split(flat, ends[:-1])
+    return official.NodeTest(
+        name=f"{net.kind}{seed}",
+        operator=net.kind,
+        model=model,
+        inputs=net.inputs[0],
+        outputs=tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)),
+        relative=0.0,
+        absolute=math.inf,
+    )
+
+
+def _count(request: pytest.FixtureRequest) -> int:
+    return COUNT if request.config.getoption("--long") else HERE
+
+
+def test_layers_are_what_onnxruntime_gives(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Of every kind and direction, with and without biases, states, lengths, other activations, a bound."""
+    outcomes = [official.outcome(_test(seed)) for seed in range(_count(request))]
+    assert [f"{each.test.name}: {each.reason}" for each in outcomes if not each.is_right] == []
+    found = list(official.on_board(outcomes, tmp_path))
+    assert [each.test.name for each in found if not each.is_right] == []
+
+
+@pytest.mark.qemu
+def test_on_a_board_they_are_the_same(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    outcomes = [official.outcome(_test(seed)) for seed in range(_count(request) // 3)]
+    found = list(official.on_board(outcomes, tmp_path, "mps2-an386"))
+    assert [each.test.name for each in found if not each.is_right] == []
+
+
+def _lstm(moments: int, **more: Any) -> bytes:
+    """An LSTM of one unit on two inputs, only its last state read."""
+    numbers = np.linspace(-1, 1, 24, dtype=np.float32)
+    values = {
+        "W": numbers[:8].reshape(1, 4, 2),
+        "R": numbers[8:12].reshape(1, 4, 1),
+        **more.pop("values", {}),
+    }
+    op, names = more.pop("op", "LSTM"), more.pop("names", ["X", "W", "R"])
+    node = helper.make_node(op, names, ["", "Y_h"], hidden_size=1, **more)
+    model = helper.make_model(
+        helper.make_graph(
+            [node],
+            "g",
+            [helper.make_tensor_value_info("X", onnx.TensorProto.FLOAT, (moments, 1, 2))],
+            [helper.make_tensor_value_info("Y_h", onnx.TensorProto.FLOAT, (1, 1, 1))],
+            [onnx.numpy_helper.from_array(np.asarray(data), name) for name, data in values.items()],
+        ),
+        opset_imports=[helper.make_opsetid("", 14)],
+    )
+    return model.SerializeToString()
+
+
+def test_a_usual_lstm_is_one_step_however_long_it_is() -> None:
+    """As exporters write it; unrolled, 1,000 moments would be 16,000 steps."""
+    module = import_onnx(_lstm(1000), "long.onnx")
+    names = [let.call.op.name for let in module.main.body]
+    assert names == ["UNIDIRECTIONAL_SEQUENCE_LSTM", "STRIDED_SLICE", "RESHAPE", "RESHAPE"]
+
+
+def test_weights_of_unrolled_layers_are_there_once() -> None:
+    module = import_onnx(_lstm(9, clip=2.0), "clipped.onnx")
+    assert sum(constant.data.size == 8 for constant in module.constants.values()) == 1
+    assert len(module.main.body) > 9 * 8
+    [found] = evaluate(module, module.main, [np.ones((9, 1, 2), np.float32)])
+    assert found.shape == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("moments", "more", "text"),
+    [
+        (
+            MAX_MOMENTS + 1,
+            {"clip": 1.0},
+            f"is unrolled, and its sequence has {MAX_MOMENTS + 1} moments: up to {MAX_MOMENTS} are supported",
+        ),
+        (
+            3,
+            {"activations": ["Sigmoid", "Tanh", "Swish"]},
+            "activation Swish is not supported, supported ",
+        ),
+        (3, {"activations": ["Sigmoid"]}, "has 1 activations for 1 directions"),
+        (3, {"activations": 7}, "attribute activations has to be a list of words"),
+        (3, {"direction": "sideways"}, "direction sideways of a sequence of shape [3, 1, 2]"),
+        (3, {"values": {"R": np.ones((1, 4, 2), np.float32)}}, "weights, biases or hidden_size do not fit"),
+        (3, {"values": {"R": np.ones((2, 4, 1), np.float32)}}, "recurrent weights of shape [2, 4, 1] for 1"),
+        (
+            3,
+            {"names": ["X", "W", "R", "", "L"], "values": {"L": np.array([4], np.int32)}},
+            "lengths of sequences [4] do not fit [3, 1, 2]",
+        ),
+        (
+            3,
+            {
+                "names": ["X", "W", "R", "", "L"],
+                "values": {"L": np.array([2], np.int32)},
+                "direction": "reverse",
+            },
+            "sequences of several lengths from their ends are not supported",
+        ),
+        (
+            3,
+            {"names": ["X", "W", "R", "", "", "H"], "values": {"H": np.zeros((1, 2, 1), np.float32)}},
+            "an initial state has shape [1, 2, 1], needs [1, 1] a direction",
+        ),
+    ],
+)
+def test_what_is_refused_says_why(moments: int, more: dict[str, Any], text: str) -> None:
+    with pytest.raises(CodegenError) as caught:
+        import_onnx(_lstm(moments, **more), "refused.onnx")
+    assert any(text in message.text for message in caught.value.messages)
