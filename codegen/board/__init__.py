@@ -2,12 +2,15 @@
 
 from codegen.board.catalog.board_files import load_memory_model
 from codegen.board.catalog.boards import boards, load_board
+from codegen.board.link.exchange import PATIENT, Patience
 from codegen.board.machines.host import MemoryFault, run_poisoned
 from codegen.board.machines.qemu import plugin_api
 from codegen.board.runner import Session, check_can_run, run, session
 
 __all__ = [
+    "PATIENT",
     "MemoryFault",
+    "Patience",
     "Session",
     "boards",
     "check_can_run",

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from codegen.board.catalog.boards import boards
+from codegen.board.link.exchange import PATIENT, Patience
 from codegen.board.link.linked_board import target_session
 from codegen.board.machines.host import run_host
 from codegen.board.machines.memory_port import DRIVER, SCHEME
@@ -92,20 +93,23 @@ def session(
     *,
     port: str | None = None,
     plugin: str | None = None,
+    patience: Patience = PATIENT,
     progress: Progress = silent,
 ) -> Generator[Session, None, None]:
     """A running target for many requests (models, cases); it is stopped at the end.
 
     `port`: a serial device or pyserial URL with the board behind it, the firmware in its flash.
-    `plugin`: a TCG plugin with its arguments, for QEMU. `progress` hears of every case, and on a target of
-    every step of a trace.
+    `plugin`: a TCG plugin with its arguments, for QEMU. `patience`: how long a target may take. `progress`
+    hears of every case, and on a target of every step of a trace.
     Raises CodegenError E6xx, E501 without QEMU.
     """
     check_can_run(board, port)
     if board.runner is Runner.HOST:
         yield _Host(image, board, progress)
     else:
-        with target_session(image, board, port=port, plugin=plugin, progress=progress) as target:
+        with target_session(
+            image, board, port=port, patience=patience, plugin=plugin, progress=progress
+        ) as target:
             yield target
 
 

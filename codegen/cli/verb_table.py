@@ -103,6 +103,13 @@ DIR is a folder of `build`. A plan for other planners is another thing: `plan --
 What DIR has a result of is not done again. Combinations that fail are rows too. Written: sweep.csv,
 sweep.parquet (with pyarrow), one file a combination. Exit 7, 8 or 1 if a result is wrong.""",
     ),
+    "lab": Verb(
+        module="codegen.cli.lab_verb",
+        help="""Run models on many boards at the same time, each board one job after the other.
+
+`lab list` says what the lab has, `lab run MODEL...` writes lab.json, lab.xml (JUnit) and lab.html. A board
+that hangs or answers garbage is power-cycled; the others go on.""",
+    ),
     "boards": Verb(
         module="codegen.cli.verbs_info",
         help="List the boards: core, memories, how they are run. "

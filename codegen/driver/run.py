@@ -142,15 +142,17 @@ def execute_all(
     trace: Trace = Trace.NONE,
     sandboxed: bool = False,
     sequence: bool = False,
+    patience: boards.Patience = boards.PATIENT,
     progress: Progress = silent,
 ) -> list[Measured]:
-    """`execute` of every model, one after the other in one boot; `cases` by model."""
+    """`execute` of every model, one after the other in one boot; `cases` by model. `patience`: how long the
+    target may take."""
     check_linked(built)
     for planned, own in zip(built.models, cases, strict=True):
         check_reference(planned, own)
     check_port(built.bundle, port)
     found: list[Measured] = []
-    with boards.session(built.image, built.board, port=port, progress=progress) as target:
+    with boards.session(built.image, built.board, port=port, patience=patience, progress=progress) as target:
         for index, (planned, own) in enumerate(zip(built.models, cases, strict=True)):
             wanted = request(
                 planned.program, own, model=index, trace=trace, sandboxed=sandboxed, sequence=sequence

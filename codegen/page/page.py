@@ -98,7 +98,7 @@ def page(
         for number, (prefix, each) in enumerate(parts(report))
     )
     text = (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             report=report,
@@ -218,14 +218,15 @@ def _json(document: object) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Templates of pages, with the filters that they use."""
+    made = Environment(
         loader=FileSystemLoader(resources.folder("templates") / "report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = cast("dict[str, object]", environment.filters)
+    filters = cast("dict[str, object]", made.filters)
     filters |= {"number": _number, "grouped": grouped, "ratio": _ratio, "json": _json}
-    return environment
+    return made

@@ -1,7 +1,8 @@
 """A board behind a port, from flash to figures: QEMU on a pseudo-terminal, loaded by a tool of the test.
 
 The tool is called `pyocd` and first in PATH. It ends before the board is there again, as real ones do:
-the port goes, and comes back 0.2 s later. It can be told to fail, to lie, to hang, or to load another file.
+the port goes, and comes back 0.2 s later. It can be told to fail, to lie, to hang, to load another file,
+or to leave a board that is stuck or answers garbage.
 """
 
 import os
@@ -25,7 +26,7 @@ BOARD = "netduinoplus2"
 LOAD = "load --no-wait -O keep_unwritten=true --target stm32f405rgtx"
 TOOL = """
     #!{python}
-    import os, re, signal, subprocess, sys, time
+    import os, re, signal, subprocess, sys, time, tty
     from pathlib import Path
     state = Path({state!r})
     mode = (state / "mode").read_text() if (state / "mode").exists() else "work"
@@ -36,7 +37,7 @@ TOOL = """
         sys.exit(1)
     if mode == "hang":
         time.sleep(60)
-    if sys.argv[1] == "load" and mode == "work":
+    if sys.argv[1] == "load" and mode in ("work", "stuck"):
         (state / "elf").write_text(sys.argv[-1])
     (state / "port").unlink(missing_ok=True)
     if (state / "pid").exists():
@@ -46,10 +47,18 @@ TOOL = """
         sys.exit(0)
     os.setsid()
     time.sleep(0.2)
+    if mode == "babble":
+        ours, theirs = os.openpty()
+        tty.setraw(theirs)
+        (state / "pid").write_text(str(os.getpid()))
+        (state / "port").symlink_to(os.ttyname(theirs))
+        while True:
+            os.read(ours, 4096)
+            os.write(ours, b"\\0\\5garbage" * 20 + b"\\0")
     emulator = subprocess.Popen(
         ["qemu-system-arm", "-M", {machine!r}, "-icount", "shift=0", "-nographic", "-nodefaults",
          "-chardev", "pty,id=link", "-serial", "null", "-serial", "chardev:link",
-         "-kernel", (state / "elf").read_text()],
+         *(["-S"] if mode == "stuck" else []), "-kernel", (state / "elf").read_text()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
     device = re.search(r"/dev/pts/[0-9]+", emulator.stdout.readline())[0]

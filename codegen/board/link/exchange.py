@@ -3,6 +3,7 @@
 Frames are COBS between zero bytes, with a header and a CRC-32; see cg_link.h.
 """
 
+import math
 import random
 import secrets
 import struct
@@ -107,6 +108,8 @@ class Patience:
     identify_tries: int = 16
     run_seconds: float = 300.0
     """For the reply to RUN and CONTINUE: as long as an inference may take."""
+    session_seconds: float = math.inf
+    """For all exchanges together, from the first on."""
 
 
 PATIENT = Patience()
@@ -143,6 +146,7 @@ class Link:
         self._awake = awake
         self._patience = patience
         self._clock = clock
+        self._end = clock() + patience.session_seconds
         self._splitter = Splitter()
         self._sequence = random.randrange(0x10000)  # differs from an earlier session's
         self._session = 0
@@ -182,8 +186,10 @@ class Link:
 
     def _exchange(self, kind: Kind, encoded: bytes, waits: list[float]) -> Frame:
         for wait in waits:
+            if self._clock() >= self._end:
+                raise CodegenError(_over(kind, self._patience.session_seconds))
             self._port.write(encoded)
-            reply = self._wait(kind, wait, encoded)
+            reply = self._wait(kind, min(wait, self._end - self._clock()), encoded)
             if reply is not None:
                 return reply
         raise CodegenError(self._no_answer(kind, sum(waits)))
@@ -260,6 +266,12 @@ def _spread(total_seconds: float, waits: list[float]) -> list[float]:
         wait = waits[min(len(spread), len(waits) - 1)]
         spread.append(min(wait, total_seconds - sum(spread)))
     return spread
+
+
+def _over(kind: Kind, seconds: float) -> Message:
+    text = f"it did not end within {seconds:g} s ({kind.name})"
+    help_ = "a loop without end, a target that is too slow for this model, or a limit that is too short"
+    return Message(code="E640", text=text, help=help_)
 
 
 def _lost(kind: Kind, session: int) -> Message:

@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen.board.attached import answering, check_free
 from codegen.board.flash.commands import is_here, load_commands, tools_for
 from codegen.board.flash.tools import OBJCOPY, TOOLS, Tool
-from codegen.cli.boards.tool_flags import baud_of
+from codegen.board.flashing import baud_of
 from codegen.errors import CodegenError, Message, listed
 from codegen.ir import Board, Runner
 from codegen.toolchain import Finding

@@ -6,17 +6,9 @@ import click
 
 from codegen import board as catalogue
 from codegen.board.attached import answering
-from codegen.cli.boards.tool_flags import (
-    BAUD,
-    ELF,
-    REAL_PORT,
-    FlashTool,
-    baud_of,
-    check_same_board,
-    show_commands,
-    tool_flags,
-)
-from codegen.cli.boards.tool_flags import flash as flash_board
+from codegen.board.flashing import ELF, FlashTool, baud_of
+from codegen.board.flashing import flash as flash_board
+from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, check_same_board, show_commands, tool_flags
 from codegen.cli.console import progress
 from codegen.cli.options.flags import CONFIG
 from codegen.cli.options.option_table import ROWS, GroupedVerb, option

@@ -6,10 +6,11 @@ import click
 
 from codegen import board as catalogue
 from codegen.board.attached import WAIT_SECONDS
+from codegen.board.flashing import baud_of
 from codegen.board.link.listening import Listener
 from codegen.board.machines.ports import opened
 from codegen.board.machines.reaching import reach
-from codegen.cli.boards.tool_flags import BAUD, REAL_PORT, baud_of
+from codegen.cli.boards.tool_flags import BAUD, REAL_PORT
 from codegen.cli.options.flags import CONFIG
 from codegen.cli.options.option_table import ROWS, GroupedVerb, option
 from codegen.cli.verb_table import VERBS

@@ -1,0 +1,214 @@
+"""One job: a model's build, made once for all boards of a kind, flashed, run and compared."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from codegen.board import Patience, load_board
+from codegen.board.flash.tools import TOOLS
+from codegen.board.flashing import ELF, FlashTool, flash
+from codegen.driver.build import Built, build, document
+from codegen.driver.inputs.cases import Case, fitting, pattern_case, with_variables
+from codegen.driver.inputs.files import write_file
+from codegen.driver.options import Options
+from codegen.driver.report.compare import array
+from codegen.driver.report.single import to_json
+from codegen.driver.run import all_complaints, check_linked, execute_all
+from codegen.errors import CodegenError, Message, Messages
+from codegen.lab.inventory import LabBoard
+from codegen.lab.results import JobResult, State
+from codegen.program.image import Trace
+from codegen.progress import Progress, silent
+from codegen.report_file import Report, typed
+
+Arrays = tuple[np.ndarray, ...]
+POWER_SECONDS = 60.0
+"""A power command may take so long."""
+
+
+class Bench:
+    """Builds and runs on the boards of a lab. Boards use it from threads of their own; builds are made one
+    after the other, while boards run."""
+
+    def __init__(self, folder: Path, options: Options) -> None:
+        """`folder`: builds and reports go there."""
+        self._folder, self._options = folder, options
+        self._builds: dict[tuple[Path, str, bool], Built | CodegenError] = {}
+        self._building = threading.Lock()
+
+    def built(self, model: Path, place: LabBoard, progress: Progress = silent) -> Built:
+        """The build for a board of this kind. Raises CodegenError as `build` does, each time."""
+        kind, emulated = load_board(place.board).name, place.port is None
+        key = (model, kind, emulated)
+        with self._building:
+            if key not in self._builds:
+                progress("build")
+                target = self._folder / "builds" / (f"{kind}-qemu" if emulated else kind) / model.stem
+                try:
+                    self._builds[key] = build([model], self._of(place), target, emulated=emulated)
+                except CodegenError as error:
+                    self._builds[key] = error
+            found = self._builds[key]
+        if isinstance(found, CodegenError):
+            raise CodegenError(found.messages)
+        return found
+
+    def run(self, model: Path, place: LabBoard, progress: Progress = silent) -> JobResult:
+        """Build, flash, run, compare. Raises CodegenError for what does not hold; its report stays."""
+        built = self._ready(model, place, progress)
+        progress("run")
+        document, problems, _ = measured(built, _made_up(built, self._options.seed), place, self._of(place))
+        report = self._folder / "reports" / place.name / f"{model.stem}.json"
+        report.parent.mkdir(parents=True, exist_ok=True)
+        write_file(report, to_json(document).encode())
+        if problems:
+            raise CodegenError(problems)
+        return _passed(model, place, typed(document))
+
+    def answer(
+        self, model: Path, place: LabBoard, inputs: Arrays | None, expected: Arrays | None
+    ) -> tuple[Arrays, Report]:
+        """Outputs and report of one inference, with these inputs, or made-up ones. Raises CodegenError for
+        what does not hold, E222 for arrays that do not fit."""
+        built = self._ready(model, place)
+        [[case]] = _made_up(built, self._options.seed)
+        program, messages = built.models[0].program, Messages()
+        if inputs is not None:
+            case = with_variables(program, Case(name="0", inputs=inputs))
+        case = replace(case, expected=case.expected if expected is None else expected)
+        signature = program.signature
+        types = [[each.type for each in part] for part in (signature.inputs, signature.outputs)]
+        case = fitting(case, types[0], types[1], messages)
+        messages.raise_if_any()
+        document, problems, outputs = measured(built, [[case]], place, self._of(place))
+        if problems:
+            raise CodegenError(problems)
+        arrays = (array(data, each.type) for data, each in zip(outputs, signature.outputs, strict=True))
+        return tuple(arrays), typed(document)
+
+    def _ready(self, model: Path, place: LabBoard, progress: Progress = silent) -> Built:
+        """Built and on the board."""
+        built = self.built(model, place, progress)
+        check_linked(built)
+        return prepared(built, place, progress)
+
+    def _of(self, place: LabBoard) -> Options:
+        return replace(self._options, board=place.board)
+
+    def recover(self, place: LabBoard) -> str:
+        """Bring a board back: by its power, else by its reset; how that went, in words."""
+        return recover(place)
+
+
+def prepared(built: Built, place: LabBoard, progress: Progress = silent) -> Built:
+    """The build, flashed on the board, its board with the rate of the lab. Raises CodegenError E63x."""
+    if place.port is None:
+        return built
+    progress("flash")
+    flash(
+        built.board,
+        built.folder / ELF,
+        built.image.build_sha256,
+        tool_of(place),
+        port=place.port,
+        baud=place.baud,
+    )
+    if place.baud is None or built.board.uart is None:
+        return built
+    return replace(built, board=replace(built.board, uart=replace(built.board.uart, baud=place.baud)))
+
+
+def measured(
+    built: Built, cases: Sequence[Sequence[Case]], place: LabBoard, options: Options
+) -> tuple[dict[str, object], list[Message], tuple[bytes, ...]]:
+    """report.json of a run, everything that does not hold, and the outputs of the first case. Raises
+    CodegenError E6xx; E640 where it takes longer than the board's limit."""
+    patience = Patience(session_seconds=float(place.seconds))
+    found = execute_all(
+        built, cases, port=place.port, trace=Trace.COST, sandboxed=options.sandbox, patience=patience
+    )
+    complaints = all_complaints(built, cases, found)
+    return document(built, options, found), complaints, found[0].result.cases[0].outputs
+
+
+def _made_up(built: Built, seed: int) -> list[list[Case]]:
+    """A case of each model, as `run` has it without --input."""
+    types = ([each.type for each in one.program.signature.inputs] for one in built.models)
+    return [
+        [with_variables(one.program, pattern_case(own, seed))]
+        for one, own in zip(built.models, types, strict=True)
+    ]
+
+
+def tool_of(place: LabBoard) -> FlashTool:
+    """How this board is flashed."""
+    return FlashTool(
+        name=place.tool,
+        probe=place.probe,
+        timeout_seconds=float(place.seconds),
+        wait_seconds=float(place.wait_seconds),
+    )
+
+
+def recover(place: LabBoard) -> str:
+    """Take the board's power away, or reset it by its flash tool where the lab says no power command; how
+    that went, in words."""
+    if place.port is None:
+        return "QEMU starts anew for each job"
+    words = place.power_words
+    if words:
+        return _power_cycled(words)
+    board = load_board(place.board)
+    if board.flash_tool is not None and board.flash_tool not in TOOLS and place.tool is None:
+        return "no power_cycle in the lab's file, and its own flash_tool cannot reset it"
+    try:
+        tool = tool_of(place)
+        tool.work(tool.resetting(board), loading=False)
+    except CodegenError as error:
+        return f"no power_cycle in the lab's file, and the reset failed: {error.messages[0].text}"
+    return "reset: there is no power_cycle in the lab's file"
+
+
+def _power_cycled(words: Sequence[str]) -> str:
+    try:
+        child = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"the power command {words[0]} cannot be run: {error.strerror}"
+    try:
+        status = child.wait(POWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        return f"the power command {words[0]} did not end within {POWER_SECONDS:g} s and was ended"
+    return f"the power command {words[0]} failed (status {status})" if status else "power-cycled"
+
+
+def _passed(model: Path, place: LabBoard, report: Report) -> JobResult:
+    run, elf, constants = report.run, report.elf, report.constants
+    both = None if elf is None or constants is None else elf.model_code_bytes + constants.total_bytes
+    return JobResult(
+        model=str(model),
+        board=place.name,
+        kind=load_board(place.board).name,
+        state=State.PASSED,
+        build_sha256=report.build.sha256 if report.build else None,
+        ram_bytes=None if run is None else sum(pool.peak_bytes for pool in run.pools),
+        flash_bytes=both,
+        stack_bytes=None if run is None else run.stack_peak_bytes,
+        instructions=None if run is None else run.instructions,
+        cycles=None if run is None else run.cycles,
+    )

@@ -1,0 +1,58 @@
+"""The fixture `target` in a project of a user's: pytest runs in it, on QEMU."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.testdata import model_path
+
+pytest_plugins = ["pytester"]
+TEST = """
+    import numpy as np
+    import pytest
+    from codegen import CodegenError
+
+    MODEL = {model!r}
+
+    def test_sine(target):
+        answer = target.run(MODEL, [np.zeros((1, 1), np.int8)])
+        assert answer.outputs[0].shape == (1, 1) and answer.outputs[0].dtype == np.int8
+        assert answer.report.board.name == "microbit"
+        assert answer.report.run.pools[0].peak_bytes == answer.report.plan.pools[0].peak_bytes
+        with pytest.raises(CodegenError, match="E701"):
+            wrong = answer.outputs[0] ^ np.int8(1)
+            target.run(MODEL, [np.zeros((1, 1), np.int8)], [wrong])
+        with pytest.raises(CodegenError, match="E222"):
+            target.run(MODEL, [np.zeros((2, 2), np.float32)])
+        with pytest.raises(CodegenError, match="E204"):
+            target.run("none.tflite")
+"""
+
+
+@pytest.mark.qemu
+def test_a_users_test(pytester: pytest.Pytester) -> None:
+    model = str(model_path("tflm/hello_world_int8"))
+    pytester.makepyfile(textwrap.dedent(TEST).format(model=model))
+    pytester.runpytest_inprocess("--codegen-board", "microbit").assert_outcomes(passed=1)
+
+
+def test_a_board_that_cannot_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(target): pass")
+    found = pytester.runpytest_inprocess("--codegen-board", "nucleo-f446re")
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(["*E609*nucleo-f446re: QEMU does not emulate this board*"])
+
+
+def test_the_flags_are_listed(pytester: pytest.Pytester) -> None:
+    pytester.runpytest_inprocess("--help").stdout.fnmatch_lines(["*--codegen-board=BOARD*"])
+
+
+def test_nothing_heavy_is_imported(tmp_path: Path, pytester: pytest.Pytester) -> None:
+    """pytest loads the plugin in every run of everybody."""
+    (tmp_path / "ask.py").write_text(
+        "import sys, codegen.pytest_plugin\n"
+        "print(sorted(n for n in sys.modules if n.startswith(('codegen', 'numpy'))))"
+    )
+    found = pytester.runpython(tmp_path / "ask.py")
+    found.stdout.fnmatch_lines(["['codegen', 'codegen.pytest_plugin']"])
