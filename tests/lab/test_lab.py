@@ -1,6 +1,7 @@
 """Labs without boards: what a file may say, which jobs are done when boards misbehave, what reports say."""
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from codegen.board.link.exchange import Link, Patience
+from codegen.board.machines.ports import SerialPort
 from codegen.cli.lab_verb import _Table  # pyright: ignore[reportPrivateUsage]
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.lab import JobResult, LabBoard, State, exit_code_of, junit, lab_page, read_lab, run_lab
@@ -276,6 +278,18 @@ def test_a_session_ends_within_its_limit() -> None:
     ):
         Link(port, patience=patience, clock=lambda: port.now).identify()
     assert port.now == pytest.approx(20.0)
+
+
+def test_a_closed_port_is_free_although_a_child_was_just_forked() -> None:
+    """Two boards of one lab: one closed its port while the other's flash tool was started. The child had a
+    copy of the descriptor for a moment, the lock with it, and the port was in use (E634)."""
+    ours, theirs = os.openpty()
+    first = SerialPort(os.ttyname(theirs), 115_200)
+    copy = os.dup(first._serial.fileno())  # pyright: ignore[reportPrivateUsage]
+    first.close()
+    SerialPort(os.ttyname(theirs), 115_200).close()
+    for descriptor in (ours, theirs, copy):
+        os.close(descriptor)
 
 
 def test_words_of_the_command_line(

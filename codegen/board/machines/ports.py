@@ -1,6 +1,7 @@
 """Ports: a serial device or a pyserial URL, and the UART of an emulated board."""
 
 import errno
+import fcntl
 import os
 import socket
 import time
@@ -57,8 +58,13 @@ class SerialPort:
             raise self._gone("failed", error) from error
 
     def close(self) -> None:
-        """Close it; a port that is gone already is no mistake here."""
+        """Close it; a port that is gone already is no mistake here.
+
+        The lock goes first: a child that another thread has just forked keeps it until it runs its program.
+        """
         try:
+            if self._is_device and self._serial.is_open:
+                fcntl.flock(self._serial.fileno(), fcntl.LOCK_UN)
             self._serial.close()
         except (serial.SerialException, OSError):
             return
