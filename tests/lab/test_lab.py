@@ -20,6 +20,7 @@ from codegen.lab.job import recover
 from codegen.lab.results import state_of
 from codegen.progress import Progress
 from tests.cli.test_verbs import call
+from tests.page.browser import browser
 
 TWO = '[[board]]\nname = "a"\nboard = "microbit"\n[[board]]\nname = "b"\nboard = "stm32"\nport = "/dev/b"\n'
 MODELS = [Path(f"m{number}.tflite") for number in range(4)]
@@ -149,7 +150,7 @@ def error(code: str, text: str = "because") -> CodegenError:
     return CodegenError(Message(code=code, text=text))
 
 
-def test_a_board_in_trouble_is_given_up_and_no_other() -> None:
+def test_a_board_in_trouble_is_given_up_and_no_other(tmp_path: Path) -> None:
     silent, garbage = error("E602"), error("E614")
     worker = Faked(
         {
@@ -181,10 +182,10 @@ def test_a_board_in_trouble_is_given_up_and_no_other() -> None:
     assert by_state["dead", "m3.tflite"].message == (
         "board dead was given up: 2 jobs on end hung or brought garbage"
     )
-    _check_reports(results, places)
+    _check_reports(results, places, tmp_path)
 
 
-def _check_reports(results: tuple[JobResult, ...], places: list[LabBoard]) -> None:
+def _check_reports(results: tuple[JobResult, ...], places: list[LabBoard], tmp_path: Path) -> None:
     root = ElementTree.fromstring(junit(results))
     totals = [root.get(name) for name in ("tests", "failures", "errors", "skipped")]
     assert totals == ["12", "1", "7", "1"]
@@ -195,6 +196,28 @@ def _check_reports(results: tuple[JobResult, ...], places: list[LabBoard]) -> No
     page = lab_page(results, places)
     assert "4 models on 3 boards" in page and "ZeroDivisionError: a bug" in page
     assert '<div class="value">3 <small>of 12</small>' in page
+    _look_at(page, tmp_path)
+
+
+def _look_at(page: str, folder: Path) -> None:
+    """In a browser without a network: nothing is loaded, links lead somewhere, colours say how jobs ended."""
+    (folder / "lab.html").write_text(page, encoding="utf-8")
+    with browser(folder / "profile") as seen:
+        seen.load(folder / "lab.html")
+        assert seen.problems == [] and seen.loaded == [(folder / "lab.html").as_uri()]
+        dangling = (
+            "[...document.querySelectorAll('a[href]')].filter(a => !document.querySelector(a.hash)).length"
+        )
+        assert seen.value(dangling) == 0
+        cells = "[...document.querySelectorAll('td.state')]"
+        colours = f"{cells}.map(each => [each.className, getComputedStyle(each).borderLeftColor])"
+        of: dict[str, set[str]] = {}
+        for state, colour in seen.value(colours):
+            of.setdefault(state.removeprefix("state "), set()).add(colour)
+        assert set(of) == {"passed", "wrong", "hung", "garbage", "failed", "not-run", "does-not-fit"}
+        bad = of["wrong"] | of["hung"] | of["garbage"] | of["failed"] | of["not-run"]
+        assert len(bad) == len(of["passed"]) == len(of["does-not-fit"]) == 1
+        assert len(bad | of["passed"] | of["does-not-fit"]) == 3
 
 
 def test_boards_work_at_the_same_time() -> None:
