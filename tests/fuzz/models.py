@@ -101,7 +101,7 @@ def _rule(layer: Layer) -> str:
     types = call.types
     first = types[0]
     assert first is not None
-    if op == "QUANTIZE" and (first.dtype, result.dtype) == (DType.INT8, DType.INT16):
+    if op == "QUANTIZE" and first.dtype is DType.INT8 and result.dtype in (DType.INT16, DType.INT32):
         return "QUANTIZE int8 to int16"
     if (op, first.dtype) in _OTHER_RULES:
         return f"{op} {first.dtype.value}"
@@ -198,8 +198,10 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     if call.op.name in ("NOT_EQUAL", "LESS_EQUAL") and file.is_int16:
         yield from _compared(file, layer)
         return
-    if (call.op.name, layer.let.var.type.dtype) in _OTHERWISE:
-        yield _OTHERWISE[call.op.name, layer.let.var.type.dtype](file, layer)
+    argument = _given(call.args[0]).dtype
+    otherwise = _OTHERWISE.get((call.op.name, argument, layer.let.var.type.dtype))
+    if otherwise is not None:
+        yield otherwise(file, layer)
         return
     name, more, options = _options(file, layer)
     if name in _OF_BOOL and layer.let.var.type.dtype is DType.BOOL:
@@ -252,7 +254,51 @@ def _summed(file: _File, layer: Layer) -> int:
     return result
 
 
-_OTHERWISE = {("NEG", DType.INT8): _negated, ("CUMSUM", DType.INT32): _summed}
+def _clamped(file: _File, layer: Layer) -> int:
+    """A LEAKY_RELU that changes the scale, then the ends; halves of a step away from zero."""
+    result = layer.let.var.type
+    at = file.tensor(result)
+    file.model.op("LEAKY_RELU", file.operands, [at], alpha=1.0)
+    end = int(np.floor(np.float32(1) / np.float32(result.scale) + np.float32(0.5)))
+    for name, value in (("MAXIMUM", max(-end, -32768)), ("MINIMUM", min(end, 32767))):
+        bound = file.tensor(replace(result, shape=(1,)), np.array([value], np.int16))
+        below, at = at, file.tensor(result)
+        file.model.op(name, [below, bound], [at])
+    return at
+
+
+def _through_int16(file: _File, layer: Layer) -> int:
+    """A QUANTIZE with int16 in place of int32 at one end, and a CAST there."""
+    argument, result = _given(layer.let.call.args[0]), layer.let.var.type
+    if argument.dtype is DType.FLOAT32:
+        between, last = file.tensor(replace(result, dtype=DType.INT16)), file.tensor(result)
+        names = ("QUANTIZE", "CAST")
+    else:
+        between, last = file.tensor(replace(argument, dtype=DType.INT16)), file.tensor(result)
+        names = ("CAST", "QUANTIZE")
+    file.model.op(names[0], file.operands, [between])
+    file.model.op(names[1], [between], [last])
+    return last
+
+
+def _scaled(file: _File, layer: Layer) -> int:
+    """A DEQUANTIZE as a MUL of floats."""
+    given, result = file.tensor(layer.let.var.type), file.tensor(layer.let.var.type)
+    scale = np.array([_given(layer.let.call.args[0]).scale], np.float32)
+    file.model.op("CAST", file.operands, [given])
+    one = TensorType(shape=(1,), dtype=DType.FLOAT32)
+    file.model.op("MUL", [given, file.tensor(one, scale)], [result])
+    return result
+
+
+_OTHERWISE = {
+    ("NEG", DType.INT8, DType.INT8): _negated,
+    ("CUMSUM", DType.INT32, DType.INT32): _summed,
+    ("RELU_N1_TO_1", DType.INT16, DType.INT16): _clamped,
+    ("QUANTIZE", DType.FLOAT32, DType.INT32): _through_int16,
+    ("QUANTIZE", DType.INT32, DType.INT32): _through_int16,
+    ("DEQUANTIZE", DType.INT32, DType.FLOAT32): _scaled,
+}
 """Operators of which no engine has this type: by others, each of whose results is the same."""
 
 

@@ -201,9 +201,9 @@ REJECTED: list[tuple[str, Attrs, list[TensorType | None], TensorType, str]] = [
     ("RELU6", Attrs(), [i8(4, scale=1e-9)], i8(4, scale=1e-9), "activation limit of 6"),
     ("LEAKY_RELU", LeakyReluAttrs(alpha=1e12), [i8(4)], i8(4), "too large"),
     ("LEAKY_RELU", LeakyReluAttrs(alpha=0.1), [i8(4)], f32(4), "the result is float32, the argument int8"),
-    ("QUANTIZE", Attrs(), [f32(4)], i32(4), "the result is int32, supported is int8 or int16"),
+    ("QUANTIZE", Attrs(), [f32(4)], f32(4), "the result is float32, supported is int8 or int16 or int32"),
     ("QUANTIZE", Attrs(), [i8(4, scale=1e9)], i8(4, scale=1e-9), "too large"),
-    ("DEQUANTIZE", Attrs(), [i32(4)], f32(4), "the argument is int32, supported is int8 or int16"),
+    ("DEQUANTIZE", Attrs(), [f32(4)], f32(4), "the argument is float32, supported is int8 or int16 or int32"),
 ]
 
 

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.conversions import changed
+from tests.kernels.conversions import changed, int32_type, narrowed
 from tests.kernels.layers import (
     Layer,
     Operand,
     activation,
     as_int4,
-    fill,
     fixed_type,
     float32,
     float_type,
@@ -321,7 +320,7 @@ _NONE = Quantization(scales=(1.0,), zero_points=(0,))
 
 def quantize(rng: Generator, dtype: DType) -> Layer:
     if dtype is DType.INT32:
-        return _narrowed(rng)
+        return narrowed(rng)
     if dtype is not DType.FLOAT32:
         same = unary("QUANTIZE")(rng, dtype)
         return same if rng.random() < 0.5 else changed(rng, same)
@@ -329,25 +328,20 @@ def quantize(rng: Generator, dtype: DType) -> Layer:
     result = int8_type(rng, ())
     if rng.random() < 0.4:
         result = int16_type(rng, ())
+    elif rng.random() < 0.4:  # of numbers that an int16 has room for, as the engine is asked
+        result = int32_type(2.0 ** rng.uniform(-11, -4))
     if rng.random() < 0.5:  # halves of a step, where rounding decides
         steps = rng.integers(-300, 300, argument.type.shape).astype(np.float32) / 2
         argument = replace(argument, data=(steps * np.float32(result.scale)).astype(np.float32))
     return layer("QUANTIZE", ops.Attrs(), (argument,), result)
 
 
-def _narrowed(rng: Generator) -> Layer:
-    """A QUANTIZE from int32."""
-    quantization = Quantization(scales=(float32(2.0 ** rng.uniform(-30, -20)),), zero_points=(0,))
-    type_ = TensorType(shape=(integer(rng, 1, 60),), dtype=DType.INT32, quantization=quantization)
-    scale = type_.scale * 2.0 ** rng.uniform(12, 26)
-    result = int16_type(rng, (), scale) if rng.random() < 0.5 else int8_type(rng, (), scale)
-    return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
-
-
 def dequantize(rng: Generator, dtype: DType) -> Layer:
-    return layer(
-        "DEQUANTIZE", ops.Attrs(), (random_operand(rng, dtype, (integer(rng, 1, 60),)),), float_type(())
-    )
+    operand = random_operand(rng, DType.INT16 if dtype is DType.INT32 else dtype, (integer(rng, 1, 60),))
+    if dtype is DType.INT32:  # below 2^24, which the engine's way there is exact to
+        data = operand.data.astype(np.int32) * 255
+        operand = Operand(type=replace(operand.type, dtype=dtype), data=data)
+    return layer("DEQUANTIZE", ops.Attrs(), (operand,), float_type(()))
 
 
 _THREE = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -379,7 +373,7 @@ BUILDERS: Mapping[str, tuple[Callable[[Generator, DType], Layer], tuple[DType, .
         if op.floats and op.name not in PAIRS  # the others change the type
     },
     "QUANTIZE": (quantize, (*_THREE, DType.INT32)),
-    "DEQUANTIZE": (dequantize, (DType.INT8, DType.INT16)),
+    "DEQUANTIZE": (dequantize, (DType.INT8, DType.INT16, DType.INT32)),
 }
 
 CASES = tuple((op, dtype) for op, (_, dtypes) in BUILDERS.items() for dtype in dtypes)

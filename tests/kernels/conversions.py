@@ -6,15 +6,28 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
-from tests.kernels.layers import Layer, Operand, int8_type, int16_type, layer
+from tests.kernels.layers import (
+    Layer,
+    Operand,
+    fill,
+    fixed_type,
+    float32,
+    int8_type,
+    int16_type,
+    integer,
+    layer,
+)
 
 
 def changed(rng: Generator, same: Layer) -> Layer:
-    """A QUANTIZE from int8 to int16 or uint8, from uint8 to int8, or from int16 to int8."""
+    """A QUANTIZE from int8 to int16, int32 or uint8, from uint8 to int8, or from int16 to int8 or int32."""
     argument = same.let.call.args[0]
     assert argument is not None
     data = same.values[0]
     assert data is not None
+    if rng.random() < 0.2:
+        result = int32_type(argument.type.scale * 2.0 ** rng.uniform(-12, 4))
+        return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
     if argument.type.dtype is DType.INT8 and rng.random() < 0.7:
         is_same = rng.random() < 0.4
         near = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-2, 2))
@@ -28,6 +41,23 @@ def changed(rng: Generator, same: Layer) -> Layer:
     else:
         result = int8_type(rng, (), argument.type.scale * 2.0 ** rng.uniform(-1, 10))
     return layer("QUANTIZE", ops.Attrs(), (Operand(type=argument.type, data=data),), result)
+
+
+def int32_type(scale: float) -> TensorType:
+    """Quantised int32."""
+    return fixed_type(float32(scale), 0, DType.INT32)
+
+
+def narrowed(rng: Generator) -> Layer:
+    """A QUANTIZE from int32; to int32 of numbers that the engine's way there has room for."""
+    type_ = replace(int32_type(2.0 ** rng.uniform(-30, -20)), shape=(integer(rng, 1, 60),))
+    if rng.random() < 0.3:
+        data = rng.integers(-32768, 32768, type_.shape, np.int32)
+        result = int32_type(type_.scale * 2.0 ** rng.uniform(-12, 8))
+        return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=data),), result)
+    scale = type_.scale * 2.0 ** rng.uniform(12, 26)
+    result = int16_type(rng, (), scale) if rng.random() < 0.5 else int8_type(rng, (), scale)
+    return layer("QUANTIZE", ops.Attrs(), (Operand(type=type_, data=fill(rng, type_)),), result)
 
 
 def _unsigned(type_: TensorType) -> TensorType:

@@ -57,25 +57,7 @@ def wanted() -> Iterator[tuple[str, str]]:
 
 
 MISSING: Mapping[str, Mapping[str, str]] = {
-    "no kernel": {
-        "DetectionPostProcess": "float32",
-        "QUANTIZE": "float32 uint8, float32 int32, int8 int32, uint8 int16, uint8 int32, int16 uint8, "
-        "int16 int32, int32 uint8, int32 int32",
-        "DEQUANTIZE": "int32 float32",
-    },
-    "models are of other kinds, fewer than 25 of these": {
-        "QUANTIZE": "float32 int8, float32 int16, int8 int8, int8 uint8, int8 int16, uint8 int8, int16 int8, "
-        "int16 int16, int32 int8, int32 int16",
-        "DEQUANTIZE": "int8 float32, int16 float32, float16 float32",
-        "RESIZE_NEAREST_NEIGHBOR": "int32",
-        "NOT_EQUAL": "int16",
-        "GREATER": "int16",
-        "LESS_EQUAL": "int16",
-    },
-    "no engine has it, and its indices are of the same type, so that nothing stands in for it": {
-        "EMBEDDING_LOOKUP": "int32",
-    },
-    "no engine has it": {"RELU_N1_TO_1": "int16"},
+    "no kernel": {"DetectionPostProcess": "float32"},
     "the kernel of PAD has values of up to four bytes, and 0": {"PADV2": "int64"},
 }
 """By reason, by operator: types."""

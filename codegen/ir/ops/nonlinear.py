@@ -286,7 +286,6 @@ class ReluN1To1(_Clamp):
     name = "RELU_N1_TO_1"
     short = "relu1"
     activation = Activation.RELU_N1_TO_1
-    integers = (DType.INT8,)
 
 
 class LeakyRelu(Pointwise):
@@ -309,8 +308,8 @@ class LeakyRelu(Pointwise):
 
 
 class Quantize(Pointwise):
-    """QUANTIZE: float32 -> int8 or int16, an integer -> int8 or int16 of another scale or zero point, int8 ->
-    uint8, uint8 -> int8."""
+    """QUANTIZE: float32 or an integer -> int8, int16 or int32 of another scale or zero point, int8 -> uint8,
+    uint8 -> int8."""
 
     name = "QUANTIZE"
     short = "quantize"
@@ -318,13 +317,14 @@ class Quantize(Pointwise):
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """float32, int8, int16 or int32 in, int8 or int16 out; of int8 uint8 too, of uint8 int8 alone."""
+        """float32, int8, int16 or int32 in and out; of int8 uint8 too, of uint8 int8 alone."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
         need_dtype(argument, "argument", DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
-        others = {DType.INT8: (DType.INT16, DType.UINT8), DType.UINT8: ()}
-        need_dtype(result, "result", DType.INT8, *others.get(argument.dtype, (DType.INT16,)))
+        wide = (DType.INT16, DType.INT32)
+        others = {DType.INT8: (*wide, DType.UINT8), DType.UINT8: ()}
+        need_dtype(result, "result", DType.INT8, *others.get(argument.dtype, wide))
         need_quantized(result, "result")
         if argument.dtype is not DType.FLOAT32:
             need_quantized(argument, "argument")
@@ -337,7 +337,7 @@ class Quantize(Pointwise):
 
 
 class Dequantize(Pointwise):
-    """DEQUANTIZE: int8, int16 or float16 -> float32."""
+    """DEQUANTIZE: int8, int16, int32 or float16 -> float32."""
 
     name = "DEQUANTIZE"
     short = "dequantize"
@@ -345,11 +345,11 @@ class Dequantize(Pointwise):
     floats = False
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """int8, int16 or float16 in, float32 out."""
+        """int8, int16, int32 or float16 in, float32 out."""
         Op.check(self, attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", DType.INT8, DType.INT16, DType.FLOAT16)
+        need_dtype(argument, "argument", DType.INT8, DType.INT16, DType.INT32, DType.FLOAT16)
         need_dtype(result, "result", DType.FLOAT32)
         if argument.dtype is not DType.FLOAT16:
             need_quantized(argument, "argument")

@@ -308,11 +308,15 @@ class RescaleS16(_ParamsCall):
         )
 
 
-_CLAMPS = {"RELU": Activation.RELU, "RELU6": Activation.RELU6}
+_CLAMPS = {
+    "RELU": Activation.RELU,
+    "RELU6": Activation.RELU6,
+    "RELU_N1_TO_1": Activation.RELU_N1_TO_1,
+}
 
 
 class QuantizeF32(_Converter):
-    """QUANTIZE from float32 to int8 or int16."""
+    """QUANTIZE from float32 to int8, int16 or int32."""
 
     op, argument = "QUANTIZE", DType.FLOAT32
 
@@ -327,7 +331,7 @@ class QuantizeF32(_Converter):
 
 
 class Dequantize(_Converter):
-    """DEQUANTIZE from int8 or int16 to float32."""
+    """DEQUANTIZE from int8, int16 or int32 to float32."""
 
     op, result = "DEQUANTIZE", DType.FLOAT32
 
@@ -362,7 +366,11 @@ register(SoftmaxS8())
 register(SoftmaxF32())
 register(QuantizeF32("quantize_f32_s8", DType.INT8))
 register(QuantizeF32("quantize_f32_s16", DType.INT16))
+register(QuantizeF32("quantize_f32_s32", DType.INT32))
 register(Requantize("requantize_s8_s16", DType.INT8, DType.INT16))
+register(Requantize("requantize_s8_s32", DType.INT8, DType.INT32))
+register(Requantize("requantize_s16_s32", DType.INT16, DType.INT32))
+register(Requantize("requantize_s32_s32", DType.INT32, DType.INT32))
 register(Requantize("requantize_s8_u8", DType.INT8, DType.UINT8))
 register(Requantize("requantize_u8_s8", DType.UINT8, DType.INT8))
 register(TurnSign("turn_sign_s8_u8", DType.INT8, DType.UINT8))
@@ -372,6 +380,7 @@ register(Requantize("requantize_s32_s16", DType.INT32, DType.INT16))
 register(Requantize("requantize_s32_s8", DType.INT32, DType.INT8))
 register(Dequantize("dequantize_s8_f32", DType.INT8))
 register(Dequantize("dequantize_s16_f32", DType.INT16))
+register(Dequantize("dequantize_s32_f32", DType.INT32))
 for _op in (*_CLAMPS, "LEAKY_RELU", "QUANTIZE", "ABS"):
     register(RescaleS16(_op))
 for _curve in curves.KERNELS:

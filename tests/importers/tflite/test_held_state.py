@@ -89,17 +89,25 @@ def test_what_is_refused(changes: dict[str, Any], text: str) -> None:
     assert text.format(LSTM) in str(caught.value)
 
 
-def svdf(*, rank: int = 2, dtype: str = "int8", zero_point: int = 0, memory: int = 3, bias: int = 2) -> bytes:
-    """Four filters over three inputs."""
+def svdf(
+    *,
+    rank: int = 2,
+    dtype: str = "int8",
+    held: str = "int8",
+    zero_point: int = 0,
+    memory: int = 3,
+    bias: int = 2,
+) -> bytes:
+    """Four filters over three inputs; weights of time and state of type `held`."""
     model = ModelBuilder()
     x = model.tensor("x", (1, 3), dtype, scale=0.5)
     shapes = ((4, 3), (4, 3))
     weights = [
-        model.tensor(f"w{at}", shape, scale=0.5, data=np.ones(shape, np.int8))
-        for at, shape in enumerate(shapes)
+        model.tensor(f"w{at}", shape, kind, scale=0.5, data=np.ones(shape, kind))
+        for at, (shape, kind) in enumerate(zip(shapes, ("int8", held), strict=True))
     ]
     sums = model.tensor("b", (bias,), "int32", scale=0.25, data=np.zeros(bias, np.int32))
-    state = model.tensor("state", (1, 4 * memory), variable=True, scale=0.5, zero_point=zero_point)
+    state = model.tensor("state", (1, 4 * memory), held, variable=True, scale=0.5, zero_point=zero_point)
     y = model.tensor("y", (1, 2), scale=0.5)
     model.op("SVDF", [x, *weights, sums, state], [y], rank=rank)
     model.inputs(x)
@@ -128,9 +136,9 @@ def test_a_window_lies_frame_by_frame() -> None:
             "help: supported are float32, and int8 with a state of int8 or int16",
         ),
         (
-            {"zero_point": 3},
-            'error[E301] op 0 SVDF "y": the state has zero point 3, supported is 0\n'
-            "help: versions of tflite-micro give different results: quantise the state symmetrically",
+            {"zero_point": 3, "held": "int16"},
+            'error[E301] op 0 SVDF "y": the int16 state has zero point 3, supported is 0\n'
+            "help: quantise the state symmetrically, as tflite-micro assumes it",
         ),
         (
             {"memory": 4},
@@ -139,7 +147,7 @@ def test_a_window_lies_frame_by_frame() -> None:
         ({"bias": 1}, 'error[E303] op 0 SVDF "y": an operand is int32[1], its shape has to be [2]'),
     ],
 )
-def test_what_is_refused_of_an_svdf(changes: dict[str, int], text: str) -> None:
+def test_what_is_refused_of_an_svdf(changes: dict[str, Any], text: str) -> None:
     with pytest.raises(CodegenError) as caught:
-        import_tflite(svdf(**changes), "m.tflite")  # type: ignore[arg-type]
+        import_tflite(svdf(**changes), "m.tflite")
     assert text in str(caught.value)

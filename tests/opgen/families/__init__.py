@@ -10,6 +10,7 @@ from tests.opgen.dice import Dice
 from tests.opgen.families import (
     compressed,
     control,
+    conversions,
     functions,
     more,
     moved,
@@ -53,6 +54,7 @@ FAMILIES: Mapping[str, _Draws] = MappingProxyType(
         compressed.DRAWN,
         unsigned.DRAWN,
         others.DRAWN,
+        conversions.DRAWN,
     )
 )
 """By operator under test, by label of the type."""

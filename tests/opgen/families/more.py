@@ -5,6 +5,7 @@ from functools import partial
 
 from tests.opgen import elementwise, int16, pooling
 from tests.opgen.dice import Dice
+from tests.opgen.families import conversions
 from tests.opgen.sketch import Drawn
 
 _DRAWS: Mapping[str, Callable[..., Drawn]] = {
@@ -35,4 +36,9 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     for name, draw in _DRAWS.items()
 } | {"SOFTMAX int16": {"int16": partial(int16.curve, name="SOFTMAX")}}
 """By operator and type."""
-LABELS = frozenset(label for by_label in DRAWN.values() for label in by_label if "more" in label)
+LABELS = frozenset(
+    label
+    for by_label in (*DRAWN.values(), *conversions.DRAWN.values())
+    for label in by_label
+    if "more" in label
+)

@@ -15,7 +15,7 @@ from tests.opgen.families import rearranged
 from tests.opgen.families.rearranged import drawn_kind
 from tests.opgen.shapes import bits, draw_range
 from tests.opgen.sketch import Drawn, Sketch, Value
-from tests.opgen.standing import standing
+from tests.opgen.standing import instead, standing
 
 _RANKS = (4, 3, 2, 1)
 _Draw = Callable[..., Drawn]
@@ -114,13 +114,16 @@ def pad(dice: Dice, dtype: str, name: str) -> Drawn:
     return sketch.finish(sketch.op(name, given, y))
 
 
-def embedding_lookup(dice: Dice, dtype: str) -> Drawn:
-    """EMBEDDING_LOOKUP in a table that is an input."""
+def embedding_lookup(dice: Dice, dtype: str, *, asked: bool = False) -> Drawn:
+    """EMBEDDING_LOOKUP in a table that is an input; `asked`: the GATHER of the same."""
     sketch, table, result = _begun(dice, dtype, (4, 3, 2))
     count = dice.integer(1, 5)
     places = rearranged.Plain(dtype="int32", low=0, high=table.shape[0] - 1)
     indices = sketch.input((count,), places)
-    return sketch.finish(sketch.op("EMBEDDING_LOOKUP", [indices, table], result((count, *table.shape[1:]))))
+    y = result((count, *table.shape[1:]))
+    if asked:
+        return sketch.finish(sketch.op("GATHER", [table, indices], y, axis=0, batch_dims=0))
+    return sketch.finish(sketch.op("EMBEDDING_LOOKUP", [indices, table], y))
 
 
 _NEW: Mapping[str, _Draw] = {
@@ -159,12 +162,14 @@ _OTHERS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-_LEFT_OUT = (("EMBEDDING_LOOKUP", "int32"), ("PADV2", "int64"))
+_LEFT_OUT = (("PADV2", "int64"),)
 """What `wanted.MISSING` says why of."""
 
 
 def _drawn(name: str, dtype: str) -> Callable[[Dice], Drawn]:
     draw, others = partial(_NEW[name], dtype=dtype), _OTHERS.get(name, _AS)
+    if (name, dtype) == ("EMBEDDING_LOOKUP", "int32"):  # its indices are of this type too
+        return instead(draw)
     return standing(draw, dtype, others[dtype]) if dtype in others else draw
 
 

@@ -40,8 +40,26 @@ def cumsum(dice: Dice, *, asked: bool) -> Drawn:
     return sketch.finish(sketch.op("CAST", [sums], sketch.tensor(shape, kind)))
 
 
+def clamped(dice: Dice, *, asked: bool) -> Drawn:
+    """RELU_N1_TO_1 of int16: a LEAKY_RELU of slope 1, which changes the scale, and both ends."""
+    sketch, shape = Sketch(dice), draw_shape(dice)
+    kind = Affine(scale=dice.float32(-15, -11), zero_point=0, dtype="int16")
+    scale = kind.scale if dice.chance(40) else float(np.float32(kind.scale * dice.float32(-1, 1)))
+    result = Affine(scale=scale, zero_point=0, dtype="int16")
+    x = sketch.input(shape, kind)
+    if not asked:
+        return sketch.finish(sketch.op("RELU_N1_TO_1", [x], sketch.tensor(shape, result)))
+    y = sketch.op("LEAKY_RELU", [x], sketch.tensor(shape, result), alpha=1.0)
+    end = int(np.floor(np.float32(1) / np.float32(scale) + np.float32(0.5)))
+    for name, value in (("MAXIMUM", max(-end, -32768)), ("MINIMUM", min(end, 32767))):
+        bound = sketch.tensor((1,), result, data=np.array([value], np.int16))
+        y = sketch.op(name, [y, bound], sketch.tensor(shape, result))
+    return sketch.finish(y)
+
+
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "NEG int8": {"": instead(negated)},
     "CUMSUM": {"int32": instead(cumsum)},
+    "RELU_N1_TO_1": {"int16": instead(clamped)},
 }
 """By operator and type."""

@@ -10,6 +10,7 @@ from tests.opgen.dice import Dice
 from tests.opgen.elementwise import broadcast_shape, draw_operand_shapes, draw_shape
 from tests.opgen.families.rearranged import drawn_kind
 from tests.opgen.sketch import Affine, Drawn, Kind, Plain, Sketch, Value
+from tests.opgen.standing import instead
 
 _BOOL = Plain(dtype="bool", low=0, high=1)
 _RANKS = (4, 3, 2, 1)
@@ -52,6 +53,22 @@ def compare(dice: Dice, dtype: str, name: str) -> Drawn:
     other = sketch.near(kind) if isinstance(kind, Affine) and dtype == "int8" and dice.chance(60) else kind
     values = _operands(sketch, (kind, other), shapes)
     return sketch.finish(sketch.op(name, values, sketch.tensor(broadcast_shape(*shapes), _BOOL)))
+
+
+def compare_int16(dice: Dice, *, asked: bool, name: str) -> Drawn:
+    """Comparisons that no engine has on int16; `asked`: by the others."""
+    sketch, shapes, kind = Sketch(dice), _shapes(dice), drawn_kind(dice, "int16")
+    values = _operands(sketch, (kind, kind), shapes)
+    y = sketch.tensor(broadcast_shape(*shapes), _BOOL)
+    if not asked:
+        return sketch.finish(sketch.op(name, values, y))
+    if name == "NOT_EQUAL":
+        equal = sketch.op("EQUAL", values, sketch.tensor(y.shape, _BOOL))
+        return sketch.finish(sketch.op("LOGICAL_NOT", [equal], y))
+    return sketch.finish(sketch.op(_TURNED[name], values[::-1], y))
+
+
+_TURNED = {"GREATER": "LESS", "LESS_EQUAL": "GREATER_EQUAL"}
 
 
 def logical_not(dice: Dice, dtype: str) -> Drawn:
@@ -181,11 +198,19 @@ DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
         for name in ("MAXIMUM", "MINIMUM")
     },
     **{name: _each(extreme, ("bool",), name=name) for name in ("LOGICAL_AND", "LOGICAL_OR")},
-    **{name: _each(compare, ("bool", *_COMPARED), name=name) for name in ("EQUAL", "NOT_EQUAL")},
-    **{name: _each(compare, _COMPARED, name=name) for name in ("LESS_EQUAL", "GREATER")},
-    # No engine has the others on int16.
     "EQUAL": _each(compare, ("bool", "int16", *_COMPARED), name="EQUAL"),
     **{name: _each(compare, ("int16", *_COMPARED), name=name) for name in ("LESS", "GREATER_EQUAL")},
+    "NOT_EQUAL": {
+        **_each(compare, ("bool", *_COMPARED), name="NOT_EQUAL"),
+        "int16": instead(partial(compare_int16, name="NOT_EQUAL")),
+    },
+    **{
+        name: {
+            **_each(compare, _COMPARED, name=name),
+            "int16": instead(partial(compare_int16, name=name)),
+        }
+        for name in _TURNED
+    },
     "LOGICAL_NOT": _each(logical_not, ("bool",)),
     "SELECT_V2": _each(select, ("int8", "int16", "int32", "int64", "float32", "bool"), name="SELECT_V2"),
     "SELECT": _each(select, ("int8", "float32"), name="SELECT"),

@@ -9,12 +9,16 @@ from tests.opgen.convolutions import draw_image, draw_weights, draw_window
 from tests.opgen.dice import Dice
 from tests.opgen.families.rearranged import drawn_kind
 from tests.opgen.pooling import append_pool
-from tests.opgen.sketch import Affine, Drawn, Sketch
+from tests.opgen.sketch import Affine, Drawn, Plain, Sketch
+from tests.opgen.standing import instead
 
 
-def resized(dice: Dice, dtype: str, name: str) -> Drawn:
-    """RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR to any size, to multiples and to parts of one."""
+def resized(dice: Dice, dtype: str, name: str, *, asked: bool = False) -> Drawn:
+    """RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR to any size, multiples and parts of one; `asked`: as that
+    of floats, which hold integers below 2^24."""
     sketch, kind = Sketch(dice), drawn_kind(dice, dtype)
+    if dtype == "int32":
+        kind = Plain(dtype=dtype, low=-(1 << 23), high=1 << 23)
     image, channels = dice.integers(1, 8, 2), dice.integer(1, 5)
     factors = dice.integers(1, 3, 2)
     wanted = dice.pick((dice.integers(1, 12, 2), (image[0] * factors[0], image[1] * factors[1])))
@@ -24,7 +28,12 @@ def resized(dice: Dice, dtype: str, name: str) -> Drawn:
     batch = dice.pick((1, 1, 2))
     x = sketch.input((batch, *image, channels), kind)
     y = sketch.tensor((batch, *wanted, channels), kind)
-    return sketch.finish(sketch.op(name, [x, sketch.constant(wanted)], y, **option))
+    if not asked:
+        return sketch.finish(sketch.op(name, [x, sketch.constant(wanted)], y, **option))
+    real = sketch.op("CAST", [x], sketch.tensor(x.shape, None))
+    large = sketch.tensor(y.shape, None)
+    sketch.op(name, [real, sketch.constant(wanted)], large, **option)
+    return sketch.finish(sketch.op("CAST", [large], y))
 
 
 def transpose_conv(dice: Dice, dtype: str, *, bias: bool) -> Drawn:
@@ -65,8 +74,11 @@ def l2_pool(dice: Dice, dtype: str) -> Drawn:
 _TRANSPOSED = [("int8", True), ("int8", False), ("int16", True), ("float32", True), ("float32", False)]
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     "RESIZE_NEAREST_NEIGHBOR": {
-        dtype: partial(resized, dtype=dtype, name="RESIZE_NEAREST_NEIGHBOR")
-        for dtype in ("int8", "int16", "float32")  # no engine has others
+        **{
+            dtype: partial(resized, dtype=dtype, name="RESIZE_NEAREST_NEIGHBOR")
+            for dtype in ("int8", "int16", "float32")
+        },
+        "int32": instead(partial(resized, dtype="int32", name="RESIZE_NEAREST_NEIGHBOR")),
     },
     "RESIZE_BILINEAR": {
         dtype: partial(resized, dtype=dtype, name="RESIZE_BILINEAR") for dtype in ("int8", "float32")

@@ -15,7 +15,7 @@ from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.importers.tflite.operators.rearranging import reshaped
 from codegen.importers.tflite.operators.site import Site, Step, Translated
 from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType
-from codegen.ir.ops import Activation, Attrs, ConvAttrs, DepthwiseConvAttrs
+from codegen.ir.ops import Activation, Attrs, ConvAttrs, DepthwiseConvAttrs, PlainAttrs
 
 SVDF = "SVDF"
 WINDOW = 4
@@ -74,11 +74,26 @@ def svdf(site: Site) -> Translated:
         op="SVDF_FEATURES" if is_wide else "CONV_2D",
         args=(image, weights) if is_wide else (image, weights, None),
         attrs=Attrs() if is_wide else ConvAttrs(),
-        type=frame_type,
+        type=_symmetric(frame_type),
     )
+    if frame.type != frame_type:
+        frame = _moved(site, frame, frame_type)
     shifted = Step(op="SHIFT", args=(layer.window, frame), attrs=Attrs(), type=window)
     result = replace(site.result, shape=(1, 1, batches, layer.units))
     return reshaped(_summed(site, layer, shifted, result), site.result.shape)
+
+
+def _symmetric(type_: TensorType) -> TensorType:
+    """The type with zero point 0, if it is quantised."""
+    if type_.quantization is None:
+        return type_
+    return replace(type_, quantization=replace(type_.quantization, zero_points=(0,)))
+
+
+def _moved(site: Site, frame: Step, type_: TensorType) -> Step:
+    """The frame with a zero point: tflite-micro adds it to what is clamped already, and cuts off the sum."""
+    zero = site.made(np.array([type_.zero_point], type_.dtype.numpy), None)
+    return Step(op="PLAIN_PAIR", args=(frame, zero), attrs=PlainAttrs(kind="add"), type=type_)
 
 
 def _summed(site: Site, layer: _Layer, window: Step, result: TensorType) -> Step:
@@ -130,10 +145,10 @@ def _layer(site: Site) -> _Layer:
             raise Refused("E303", f"an operand is {each.type}, its shape has to be {list(shape)}")
     if not is_float and not all(_is_symmetric(each.type) for each in (features, time)):
         raise Refused("E301", "the weights have several scales, or zero points that are not zero")
-    if not is_float and window.type.zero_point:
+    if window.type.dtype is DType.INT16 and window.type.zero_point:
         site.unsupported(
-            f"the state has zero point {window.type.zero_point}, supported is 0",
-            "versions of tflite-micro give different results: quantise the state symmetrically",
+            f"the int16 state has zero point {window.type.zero_point}, supported is 0",
+            "quantise the state symmetrically, as tflite-micro assumes it",
         )
     activation = site.activation(options.FusedActivationFunction())
     if site.complained:
