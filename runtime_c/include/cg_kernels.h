@@ -499,6 +499,11 @@ void cg_quantize_f32_s8(const cg_quantize_params *params, const cg_f32 *input, i
 /* scale * (x - zero). The result may start 3 * (count - 1) bytes or more below the argument. */
 void cg_dequantize_s8_f32(const cg_quantize_params *params, const int8_t *input, cg_f32 *output);
 
+/* As cg_quantize_f32_s8, of zero point 0; NaN gives the least. In place. */
+void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output);
+/* scale * x. In place. */
+void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output);
+
 /* QUANTIZE between integers: in_zero and out_zero are 0 for 16 bits and more. */
 typedef struct {
     int32_t count;
@@ -510,6 +515,10 @@ typedef struct {
 
 /* The result may start up to 3 bytes above the argument: it is a quarter as long. */
 void cg_requantize_s32_s8(const cg_requantize_params *params, const cg_s32 *input, int8_t *output);
+/* The result may start 3 * (`count` - 1) bytes or more below the argument. */
+void cg_requantize_s8_s32(const cg_requantize_params *params, const int8_t *input, cg_s32 *output);
+/* In place. */
+void cg_requantize_s32_s32(const cg_requantize_params *params, const cg_s32 *input, cg_s32 *output);
 /* In place. */
 void cg_requantize_s8_u8(const cg_requantize_params *params, const int8_t *input, uint8_t *output);
 /* In place. */

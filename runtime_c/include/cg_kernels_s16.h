@@ -120,16 +120,8 @@ void cg_requantize_s16_s8(const cg_requantize_params *params, const cg_s16 *inpu
 /* The result may start up to 2 bytes above the argument: it is half as long. */
 void cg_requantize_s32_s16(const cg_requantize_params *params, const cg_s32 *input, cg_s16 *output);
 
-/* The result may start 3 * (`count` - 1) bytes or more below the argument. */
-void cg_requantize_s8_s32(const cg_requantize_params *params, const int8_t *input, cg_s32 *output);
 /* The result may start 2 * (`count` - 1) bytes or more below the argument. */
 void cg_requantize_s16_s32(const cg_requantize_params *params, const cg_s16 *input, cg_s32 *output);
-/* In place. */
-void cg_requantize_s32_s32(const cg_requantize_params *params, const cg_s32 *input, cg_s32 *output);
-/* As cg_quantize_f32_s16, of zero point 0; NaN gives the least. In place. */
-void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output);
-/* scale * x. In place. */
-void cg_dequantize_s32_f32(const cg_quantize_params *params, const cg_s32 *input, cg_f32 *output);
 
 /* round(x / scale), halves away from zero, clamped; NaN gives -32768. In place (the result may
  * start up to 2 bytes above the argument: it is half as long). */

@@ -4,6 +4,7 @@ How often kernels say they load each byte of an argument, against the access mod
 Every kernel against the operator's NumPy evaluation, on random layers over all options.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from codegen import board as boards
 from codegen.ir import Call, DType, Let, Quantization, TensorType, Var
 from codegen.ir.ops import OPS, Attrs, PadAttrs, SoftmaxAttrs, TransposeAttrs
 from codegen.kernels import kernels_for, supported_ops
+from codegen.kernels.base.c_kernel import PortableKernel
 from codegen.kernels.base.registry import Kernel
 from codegen.kernels.primfunc import PrimFunc
 from codegen.resources import folder
@@ -38,6 +40,16 @@ def _int8(shape: tuple[int, ...], scale: float) -> TensorType:
 
 def test_every_operator_has_a_kernel() -> None:
     assert set(supported_ops()) == set(OPS)
+
+
+def test_every_c_function_is_declared_in_the_header_of_its_kernel() -> None:
+    """QUANTIZE to int32 was declared in that of int16: a network without int16 did not compile."""
+    headers = {path.name: path.read_text() for path in (folder("runtime_c") / "include").glob("*.h")}
+    kernels = [kernel for op in supported_ops() for kernel in kernels_for(op)]
+    found = {each.symbol: each.header for each in kernels if isinstance(each, PortableKernel)}
+    assert len(found) > 100
+    lost = [symbol for symbol, header in found.items() if not re.search(rf"\b{symbol}\(", headers[header])]
+    assert lost == []
 
 
 def test_other_element_types_are_refused_by_name() -> None:

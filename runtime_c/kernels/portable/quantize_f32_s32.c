@@ -3,7 +3,6 @@
  * quantize_f32_s32.c -- float32 to int32.
  */
 #include "cg_kernel_parts.h"
-#include "cg_kernels_s16.h"
 
 void cg_quantize_f32_s32(const cg_quantize_params *params, const cg_f32 *input, cg_s32 *output)
 {
