@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codegen.importers.budget import Budget
-from codegen.importers.limits import MAX_TENSOR_BYTES
+from codegen.importers.limits import MAX_OPERATORS, MAX_TENSOR_BYTES
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
@@ -92,6 +92,7 @@ class Steps:
         self._names: dict[str, int] = {}
         self._shared: set[str] = set()
         self._known_bytes = 0
+        self._unrolled = 0
         self.budget = Budget()
         self.source = Source(op_index=0, op_name="")
         """The node that is translated."""
@@ -103,6 +104,20 @@ class Steps:
         if self._known_bytes > MAX_TENSOR_BYTES * 2:
             text = f"makes constants of more than {MAX_TENSOR_BYTES * 2} bytes, together with nodes before it"
             raise Refused("E305", text)
+
+    def count_unrolled(self, before: int) -> int:
+        """Count the steps from number `before` on as a moment of an unrolled layer; the number of the next.
+
+        Raises Refused E305 where such layers have more steps together than a file may have operators.
+        """
+        now = len(self.body)
+        self._unrolled += now - before
+        if self._unrolled > MAX_OPERATORS:
+            text = f"is unrolled, and unrolled layers have more than {MAX_OPERATORS} steps together"
+            raise Refused(
+                "E305", text, "run it over shorter parts, its states as inputs and outputs of the model"
+            )
+        return now
 
     @property
     def constants(self) -> dict[str, Constant]:

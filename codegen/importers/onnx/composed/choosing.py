@@ -152,6 +152,18 @@ def flipped(site: Site, value: Value, axis: int) -> Value:
     return site.steps.step("STRIDED_SLICE", [site.steps.dense(value)], attrs)
 
 
+def from_ends(site: Site, value: Value, lengths: np.ndarray | None) -> Value:
+    """[moments, batch, ...]: each sequence of the batch from its own end, what is behind it stays."""
+    if lengths is None:
+        return flipped(site, value, 0)
+    shape = value.shape
+    places = np.arange(shape[0] * shape[1]).reshape(shape[:2])
+    for each, length in enumerate(lengths.tolist()):
+        places[:length, each] = places[:length, each][::-1].copy()
+    rows = site.steps.reshape(value, (shape[0] * shape[1], *shape[2:]))
+    return site.steps.reshape(taken(site, rows, places.reshape(-1), 0), shape)
+
+
 def _line(extent: int, axis: int, rank: int) -> Known:
     """0 to `extent` along an axis."""
     shape = [1] * rank

@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import each_element, number_like
 from codegen.importers.onnx.arranging import part
-from codegen.importers.onnx.composed.choosing import flipped, stacked
+from codegen.importers.onnx.composed.choosing import from_ends, stacked
 from codegen.importers.onnx.composed.curves import Real, choice
 from codegen.importers.onnx.layouts import Computed, Known, Value
 from codegen.importers.onnx.matrices import multiplied
@@ -283,7 +283,7 @@ def _unrolled(site: Site, cell: Cell, layer: _Layer, sequence: Value, start: Sta
         raise Refused(
             "E305", text, "run it over shorter parts, its states as inputs and outputs of the model"
         )
-    states, every = start, list[Value]()
+    states, every, before = start, list[Value](), len(site.steps.body)
     for moment in range(moments):
         whole = [slice(moment, moment + 1), slice(0, batch), slice(0, sequence.shape[2])]
         x = site.steps.reshape(part(site, sequence, whole), (batch, sequence.shape[2]))
@@ -297,6 +297,7 @@ def _unrolled(site: Site, cell: Cell, layer: _Layer, sequence: Value, start: Sta
             new = choice(site, runs, new[0], old[0]), cells
         states = new
         every.append(site.steps.reshape(shown, (1, *shown.shape)))
+        before = site.steps.count_unrolled(before)
     return _Ran(every=stacked(site, every, 0) if all_ else None, hidden=states[0], cell=states[1])
 
 
@@ -340,19 +341,18 @@ def _recurrent(kind: _Kind, cell: Cell) -> Callable[[Site], tuple[Value, ...]]:
         sequence = _turned(sequence) if is_batch_first else sequence
         directions = _DIRECTIONS[word]
         layers, usual = _layers(site, kind, sequence, len(directions))
-        if True in directions and layers[0].lengths is not None:
-            raise Refused("E301", "sequences of several lengths from their ends are not supported")
         is_whole = kind.has_cell and usual and not site.integer("input_forget", 0)
         ran: list[_Ran] = []
         for index, (layer, is_reverse) in enumerate(zip(layers, directions, strict=True)):
             start = _starts(site, kind, index, (sequence.shape[1], layer.units), is_batch_first)
-            read = flipped(site, sequence, 0) if is_reverse else sequence
+            read = from_ends(site, sequence, layer.lengths) if is_reverse else sequence
             if is_whole:
                 one = _whole_lstm(site, layer, read, start)
             else:
                 one = _unrolled(site, cell, layer, read, start, all_=site.is_used(0))
             if is_reverse and one.every is not None:
-                one = _Ran(every=flipped(site, one.every, 0), hidden=one.hidden, cell=one.cell)
+                every = from_ends(site, one.every, layer.lengths)
+                one = _Ran(every=every, hidden=one.hidden, cell=one.cell)
             ran.append(one)
         return _results(site, ran, is_batch_first)
 
