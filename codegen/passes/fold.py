@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Arg, Constant, ConstRef, Function, Let, Module, Var
 from codegen.ir.evaluate import evaluate_let
+from codegen.ir.ops import OPS
 from codegen.passes.pipeline import rewrite_results, substitute_let, with_function
 
 
@@ -23,9 +24,11 @@ class FoldConstants:
         constants = dict(module.constants)
         values: dict[str, Arg] = {}
         body: list[Let] = []
+        kept = copied_constants(function)
         for original in function.body:
             let = substitute_let(original, values)
-            if not all(arg is None or isinstance(arg, ConstRef) for arg in let.call.args):
+            is_kept = original.var.name in kept
+            if is_kept or not all(arg is None or isinstance(arg, ConstRef) for arg in let.call.args):
                 body.append(let)
                 continue
             constant = _evaluate(let, constants)
@@ -33,6 +36,15 @@ class FoldConstants:
             values[let.var.name] = ConstRef(id=constant.id, type=let.var.type)
         folded = replace(function, body=tuple(body), results=rewrite_results(function, values))
         return with_function(module, folded, tuple(constants.values()))
+
+
+def copied_constants(function: Function) -> set[str]:
+    """Results that are copies of constants, under any shape: those steps stay, a result is a value."""
+    names = {arg.name for arg in function.results if isinstance(arg, Var)}
+    for let in reversed(function.body):
+        if let.var.name in names and let.call.op is OPS["RESHAPE"]:
+            names.update(arg.name for arg in let.call.args if isinstance(arg, Var))
+    return {let.var.name for let in function.body if let.call.op is OPS["CONCATENATION"]} & names
 
 
 def _evaluate(let: Let, constants: dict[str, Constant]) -> Constant:

@@ -13,15 +13,42 @@ from codegen.ir.ops.base.operands import broadcast
 
 
 def same(site: Site) -> Value:
-    """Identity, and Dropout at inference."""
-    if site.node.op == "Dropout":
-        if site.is_used(1):
-            raise Refused("E301", "output 1 (the mask) is used, which is not supported")
-        site.real("ratio", 0.5)
-        site.integer("seed", 0)
-        if site.has(2) and bool(site.known(2, "training_mode").any()):
-            raise Refused("E301", "training is not supported", "export the model for inference (eval())")
+    """Identity."""
     return site.value(0)
+
+
+def dropout(site: Site) -> Value | tuple[Value, ...]:
+    """Dropout at inference, where nothing is dropped: the value, and a mask that is true everywhere."""
+    ratio = site.real("ratio", 0.5)
+    site.integer("seed", 0)
+    if site.has(2) and bool(site.known(2, "training_mode").any()):
+        ratio = float(site.known(1, "the ratio").reshape(-1)[0]) if site.has(1) else ratio
+        if ratio:
+            raise Refused("E301", "training is not supported", "export the model for inference (eval())")
+    value = site.value(0)
+    if not site.is_used(1):
+        return value
+    site.steps.count_known(value.shape)
+    return value, Known(data=np.ones(value.shape, np.bool_))
+
+
+def range_(site: Site) -> Value:
+    """Range of computed numbers: refused, for how many there are is not known."""
+    for position, what in enumerate(("the start", "the limit", "the step")):
+        site.known(position, what)
+    raise Refused("E303", "has to have three inputs")
+
+
+def eye_like(site: Site) -> Value:
+    """EyeLike: ones on a diagonal, of the shape of the input."""
+    value = site.value(0)
+    if len(value.shape) != 2:
+        raise Refused("E303", f"works on {list(value.shape)}, needs a matrix")
+    kind = _TYPES.get(site.integer("dtype"), "") if site.has_attribute("dtype") else value_type(value)
+    if not kind:
+        raise Refused("E301", f"type number {site.integer('dtype')} is not supported")
+    site.steps.count_known(value.shape)
+    return Known(data=np.eye(*value.shape, k=site.integer("k", 0), dtype=kind))
 
 
 def constant(site: Site) -> Value:

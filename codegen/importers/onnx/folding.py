@@ -216,5 +216,5 @@ _FOLDS: Mapping[str, _Fold] = MappingProxyType(
     }
 )
 
-_ANY_FLOATS = frozenset({"Pow"})
+_ANY_FLOATS = frozenset({"Pow", "Range"})
 """Of which an operator computes few cases only."""

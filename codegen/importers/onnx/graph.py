@@ -285,12 +285,10 @@ class _Translation:
         value = self._values[output.name]
         if value is None:
             raise AlreadyReported
-        if isinstance(value, Known) or (isinstance(value, Stored) and isinstance(value.value, Known)):
-            advice = "remove this output from the model"
-            raise Refused("E301", "does not depend on the model's inputs: it is a constant", advice)
         if isinstance(value, Stored):
             value = self.steps.real(value)
-            assert isinstance(value, Computed), "it was no constant"
+        if isinstance(value, Known):
+            value = self.steps.copied(value)
         if output.dtype == DType.UINT8.value and value.var.type.dtype is DType.INT8:
             value = other_sign(self.steps, value)
         self._check_declared(output, value)

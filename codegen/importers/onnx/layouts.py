@@ -17,7 +17,7 @@ from codegen.importers.limits import MAX_OPERATORS, MAX_TENSOR_BYTES
 from codegen.importers.reporting import Refused
 from codegen.ir import Arg, Call, Constant, ConstRef, DType, Let, Quantization, Source, TensorType, Var
 from codegen.ir.evaluate import evaluate_let
-from codegen.ir.ops import Attrs, ReshapeAttrs, TransposeAttrs, find_op
+from codegen.ir.ops import OPS, Attrs, ConcatAttrs, ReshapeAttrs, TransposeAttrs, find_op
 
 Axes = tuple[int, ...]
 """Where each axis of a value is stored: axis i of the model is axis `axes[i]` of the memory."""
@@ -221,6 +221,21 @@ class Steps:
         self._names[op.short] = count + 1
         self.body.append(let)
         return Computed(var=var, axes=axes)
+
+    def copied(self, known: Known) -> Computed:
+        """A constant as a value of the running model: a graph output that is one is copied by a step."""
+        if 0 in known.shape:
+            raise Refused("E303", f"has shape {list(known.shape)}, which has no elements")
+        row = self.constant(known.data.reshape(-1))
+        call = Call(op=OPS["CONCATENATION"], args=(row,), attrs=ConcatAttrs(axis=0))
+        self.budget.value(row.type)
+        count = self._names.get(call.op.short, 0)
+        self._names[call.op.short] = count + 1
+        var = Var(name=f"{call.op.short}{count}", type=row.type, origin=self.source.tensor_name)
+        self.body.append(Let(var=var, call=call, source=self.source))
+        found = self.reshape(Computed(var=var, axes=(0,)), known.shape)
+        assert isinstance(found, Computed), "its argument is computed"
+        return found
 
     def real(self, stored: Stored) -> Value:
         """The real numbers of integers, once for all who read them."""

@@ -13,7 +13,10 @@ from codegen.importers.onnx.composed import (
     placing,
     recurrent,
     resizing,
+    sampling,
+    spectra,
     summing,
+    training,
     windows,
 )
 from codegen.importers.onnx.composed.repeated import REPEATED, Run
@@ -28,7 +31,10 @@ COMPOSED: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingPro
         **placing.NODES,
         **recurrent.NODES,
         **resizing.NODES,
+        **sampling.NODES,
+        **spectra.NODES,
         **summing.NODES,
+        **training.NODES,
         **windows.NODES,
     }
 )

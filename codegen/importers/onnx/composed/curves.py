@@ -198,14 +198,14 @@ def _power(site: Site) -> Value:
     whole = np.abs(numbers).astype(np.int64)
     if whole.max(initial=0) > MAX_POWER:
         raise Refused("E301", f"a whole power beyond {MAX_POWER} is not supported")
-    found = _products(site, value, whole)
+    found = products(site, value, whole)
     if not np.any(numbers < 0):
         return found
     inverse = pair(site, "DIV", [number_like(1.0, found), found])
     return inverse if np.all(numbers < 0) else choice(site, Known(data=numbers < 0), inverse, found)
 
 
-def _products(site: Site, value: Value, whole: np.ndarray) -> Value:
+def products(site: Site, value: Value, whole: np.ndarray) -> Value:
     """value^whole: squares of squares, times those of the exponent's bits."""
     found: Value | None = None
     square = value

@@ -10,7 +10,7 @@ import numpy as np
 from codegen.importers.onnx import spatial
 from codegen.importers.onnx.arithmetic import convert, pair
 from codegen.importers.onnx.composed.choosing import taken
-from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.curves import MAX_POWER, Real, products
 from codegen.importers.onnx.composed.integers import centred, need_exact
 from codegen.importers.onnx.layouts import Known, Value, identity
 from codegen.importers.onnx.matrices import multiplied
@@ -115,17 +115,18 @@ def _conv_of_three(
     total: Value | None = None
     for tap in range(shape.window[0]):
         slices = taken(site, padded, tap * shape.dilations[0] + shape.strides[0] * np.arange(count), 2)
-        turned = _turned(site, slices, (0, 2, 1, 3, 4))
-        images = steps.reshape(turned, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
+        frames = turned(site, slices, (0, 2, 1, 3, 4))
+        images = steps.reshape(frames, (value.shape[0] * count, value.shape[1], *value.shape[3:]))
         own = [images, Known(data=weights[:, :, tap]), *(bias if tap == 0 else [])]
         found = spatial.conv(part(site, own, attributes))
         total = found if total is None else pair(site, "ADD", [total, found])
     assert total is not None, "a window has a tap"
     apart = steps.reshape(total, (value.shape[0], count, *total.shape[1:]))
-    return _turned(site, apart, (0, 2, 1, 3, 4))
+    return turned(site, apart, (0, 2, 1, 3, 4))
 
 
-def _turned(site: Site, value: Value, order: tuple[int, ...]) -> Value:
+def turned(site: Site, value: Value, order: tuple[int, ...]) -> Value:
+    """The value with its axes in another order."""
     if isinstance(value, Known):
         return Known(data=np.transpose(value.data, order))
     return replace(value, axes=tuple(value.axes[axis] for axis in order))
@@ -206,17 +207,19 @@ def _pool_axis(
 def _lp_pool(site: Site) -> Value:
     """LpPool: a root of a sum of powers."""
     power = site.integer("p", 2)
-    if power not in (1, 2):
-        raise Refused("E301", f"p = {power} is not supported, 1 and 2 are")
+    if not 0 < power <= MAX_POWER:
+        raise Refused("E301", f"p = {power} is not supported, 1 to {MAX_POWER} are")
     value = site.value(0)
     site.need_float(value)
     x = Real(site, value).of("ABS")
     shape = geometry(site, value.shape[2:], site.integers("kernel_shape"))
     ceil = bool(site.integer("ceil_mode", 0))
-    total = (x if power == 1 else x * x).value
+    total = products(site, x.value, np.array(power))
     for axis in range(len(shape.window)):
         total = _pool_axis(site, total, axis, shape, "LpPool", counted=True, ceil=ceil)
-    return total if power == 1 else Real(site, total).of("SQRT").value
+    if power in (1, 2):
+        return total if power == 1 else Real(site, total).of("SQRT").value
+    return (Real(site, total).of("LOG") * (1 / power)).of("EXP").value
 
 
 def _conv_integer(site: Site) -> Value:
@@ -300,10 +303,10 @@ def _stretched(site: Site, value: Value, axis: int, stride: int) -> Value:
 def along(site: Site, value: Value, matrix: np.ndarray, axis: int) -> Value:
     """Each line along an axis times a constant matrix [result, line]."""
     order = (*(each for each in range(len(value.shape)) if each != axis), axis)
-    turned = _turned(site, value, order)
-    found = multiplied(site, turned, Known(data=np.ascontiguousarray(matrix.T.astype(np.float32))))
+    lines = turned(site, value, order)
+    found = multiplied(site, lines, Known(data=np.ascontiguousarray(matrix.T.astype(np.float32))))
     back = tuple(order.index(each) for each in range(len(order)))
-    return _turned(site, found, back)
+    return turned(site, found, back)
 
 
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(

@@ -1,0 +1,171 @@
+"""GridSample: an image read at places that are computed, each by the pixels around it."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.importers.onnx.arithmetic import convert, pair
+from codegen.importers.onnx.composed.choosing import taken
+from codegen.importers.onnx.composed.curves import Real, choice
+from codegen.importers.onnx.composed.windows import turned
+from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.node_site import Site
+from codegen.importers.reporting import Refused
+from codegen.ir import DType
+from codegen.ir.ops import GatherAttrs
+
+MAX_TAPS = 64
+"""Pixels that one result is made of."""
+
+_A = -0.75
+"""Of cubic convolution. Source: Keys, https://ieeexplore.ieee.org/document/1163711"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Tap:
+    """A pixel along one axis: its index, int32, and its weight."""
+
+    index: Value
+    weight: Real | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Line:
+    """One axis of the image."""
+
+    extent: int
+    corners: bool
+    padding: str
+
+    def place(self, x: Real) -> Real:
+        """-1 to 1 as pixels."""
+        if self.corners:
+            return (x + 1.0) / 2.0 * float(self.extent - 1)
+        return ((x + 1.0) * float(self.extent) - 1.0) / 2.0
+
+    def inside(self, x: Real) -> Real:
+        """Places beyond the image, as the padding has them."""
+        low = 0.0 if self.corners else -0.5
+        high = self.extent - 1 - low
+        if self.padding == "border":
+            above = choice(x.site, x.is_above(high), _like(x, self.extent - 1.0), x.value)
+            return Real(x.site, choice(x.site, x.is_below(low), _like(x, 0.0), above))
+        if self.padding == "reflection":
+            if high == low:
+                return x * 0.0
+            way = (x - low).of("ABS")
+            period = 2 * (high - low)
+            rest = way - (way / period).of("FLOOR") * period
+            return (high - low) - (rest - (high - low)).of("ABS") + low
+        return x
+
+    def tap(self, place: Real, weight: Real | None) -> _Tap:
+        """The pixel at a whole place."""
+        if self.padding == "reflection":
+            place = self.inside(place)
+        if self.padding == "zeros":
+            is_in = pair(
+                place.site, "MINIMUM", [place.is_above(-0.5), place.is_below(self.extent - 0.5)], DType.BOOL
+            )
+            mask = Real(place.site, convert(place.site, is_in, "float32"))
+            weight = mask if weight is None else weight * mask
+        place = place.at_least(0.0).at_most(self.extent - 1.0)
+        return _Tap(index=convert(place.site, place.value, "int32"), weight=weight)
+
+    def taps(self, x: Real, mode: str) -> list[_Tap]:
+        """The pixels around places from -1 to 1."""
+        x = self.place(x)
+        if mode == "nearest":
+            return [self.tap(self.inside(x.of("ROUND")), None)]
+        x = self.inside(x)
+        first = x.of("FLOOR")
+        rest = x - first
+        if mode == "linear":
+            return [self.tap(first, 1.0 - rest), self.tap(first + 1.0, rest)]
+        weights = [_far(rest + 1.0), _near(rest), _near(1.0 - rest), _far(2.0 - rest)]
+        return [
+            self.tap(first + float(shift), weight)
+            for shift, weight in zip(range(-1, 3), weights, strict=True)
+        ]
+
+
+def _near(x: Real) -> Real:
+    return (x * (_A + 2) - (_A + 3)) * x * x + 1.0
+
+
+def _far(x: Real) -> Real:
+    return ((x * _A - 5 * _A) * x + 8 * _A) * x - 4 * _A
+
+
+def _like(x: Real, number: float) -> Value:
+    return Known(data=np.full((1,) * len(x.value.shape), number, np.float32))
+
+
+_MODES = {
+    "bilinear": "linear",
+    "linear": "linear",
+    "bicubic": "cubic",
+    "cubic": "cubic",
+    "nearest": "nearest",
+}
+
+
+def _grid_sample(site: Site) -> Value:
+    image, grid = site.value(0), site.value(1)
+    site.need_float(image, grid)
+    mode = _MODES.get(site.word("mode", "linear"), "")
+    padding = site.word("padding_mode", "zeros")
+    corners = bool(site.integer("align_corners", 0))
+    count, channels, *extents = image.shape
+    if len(grid.shape) != len(image.shape) or grid.shape[0] != count or grid.shape[-1] != len(extents):
+        raise Refused("E303", f"a grid {list(grid.shape)} does not fit an image {list(image.shape)}")
+    if not mode or padding not in ("zeros", "border", "reflection"):
+        raise Refused("E303", f"mode {site.word('mode', 'linear')} with padding {padding} is not known")
+    if {"nearest": 1, "linear": 2, "cubic": 4}[mode] ** len(extents) > MAX_TAPS:
+        raise Refused("E301", f"mode {mode} of {len(extents)} axes is not supported")
+    rows = math.prod(grid.shape[:-1])
+    places = site.steps.reshape(grid, (rows, len(extents)))
+    lines = [
+        _Line(extent=extent, corners=corners, padding=padding).taps(
+            Real(site, taken(site, places, np.array([len(extents) - 1 - axis]), 1)), mode
+        )
+        for axis, extent in enumerate(extents)
+    ]
+    pixels = turned(site, image, (0, *range(2, len(image.shape)), 1))
+    flat = site.steps.reshape(pixels, (count * math.prod(extents), channels))
+    total: Real | None = None
+    for taps in itertools.product(*lines):
+        part = _pixels(site, flat, extents, count, taps)
+        total = part if total is None else total + part
+    assert total is not None, "there is one tap at least"
+    found = site.steps.reshape(total.value, (*grid.shape[:-1], channels))
+    return turned(site, found, (0, len(extents) + 1, *range(1, len(extents) + 1)))
+
+
+def _pixels(site: Site, flat: Value, extents: list[int], count: int, taps: tuple[_Tap, ...]) -> Real:
+    """One pixel a place, times its weight: [places, channels]."""
+    rows = taps[0].index.shape[0]
+    each = math.prod(extents)
+    index: Value | None = None
+    weight: Real | None = None
+    for axis, tap in enumerate(taps):
+        step = Known(data=np.full((1, 1), math.prod(extents[axis + 1 :]), np.int32))
+        part = pair(site, "MUL", [tap.index, step])
+        index = part if index is None else pair(site, "ADD", [index, part])
+        if tap.weight is not None:
+            weight = tap.weight if weight is None else weight * tap.weight
+    assert index is not None, "an image has axes"
+    if count > 1:
+        start = np.repeat(np.arange(count, dtype=np.int32) * each, rows // count).reshape(rows, 1)
+        index = pair(site, "ADD", [index, Known(data=start)])
+    index = site.steps.reshape(index, (rows,))
+    args = [site.steps.dense(flat), site.steps.dense(index)]
+    found = Real(site, site.steps.step("GATHER", args, GatherAttrs(axis=0)))
+    return found if weight is None else found * weight
+
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({"GridSample": _grid_sample})

@@ -1,0 +1,129 @@
+"""Fourier transforms: products with constant matrices, one for the real and one for the imaginary part."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from codegen.importers.onnx.arithmetic import pair
+from codegen.importers.onnx.composed.choosing import stacked, taken
+from codegen.importers.onnx.composed.windows import along
+from codegen.importers.onnx.layouts import Known, Value
+from codegen.importers.onnx.node_site import Site
+from codegen.importers.reporting import Refused
+
+
+def _dft(site: Site) -> Value:
+    value = site.value(0)
+    site.need_float(value)
+    rank = len(value.shape)
+    if site.opset >= 20:
+        axis = int(site.known(2, "the axis").reshape(-1)[0]) if site.has(2) else -2
+    else:
+        axis = site.integer("axis", 1)
+    axis = site.axis(axis, rank)
+    if axis == rank - 1 or value.shape[-1] not in (1, 2):
+        raise Refused(
+            "E303", f"transforms axis {axis} of {list(value.shape)}, the last is real and imaginary"
+        )
+    inverse, onesided = bool(site.integer("inverse", 0)), bool(site.integer("onesided", 0))
+    extent = value.shape[axis]
+    length = 2 * (extent - 1) if inverse and onesided else extent
+    if site.has(1):
+        length = int(site.known(1, "the length").reshape(-1)[0])
+    if length < 1:
+        raise Refused("E303", f"a transform of length {length}")
+    bins = length // 2 + 1
+    used = min(extent, bins if inverse and onesided else length)
+    value = taken(site, value, np.arange(used), axis)
+    site.steps.count_known((length, used, 2))
+    angles = np.outer(np.arange(bins if onesided and not inverse else length), np.arange(used))
+    angles = angles % length * (2 * np.pi / length)
+    return _transformed(site, value, axis, angles, (inverse, onesided), length)
+
+
+def _transformed(
+    site: Site, value: Value, axis: int, angles: np.ndarray, kind: tuple[bool, bool], length: int
+) -> Value:
+    """The sums of the parts of `value` times exp(i angles), or exp(-i angles) where `kind` is not inverse."""
+    inverse, onesided = kind
+    cosine, sine = np.cos(angles), np.sin(angles) * (1 if inverse else -1)
+    if inverse:
+        cosine, sine = cosine / length, sine / length
+    if inverse and onesided:  # the other half are conjugates
+        twice = np.full(angles.shape[1], 2.0)
+        twice[0] = 1.0
+        if length % 2 == 0 and angles.shape[1] == length // 2 + 1:
+            twice[-1] = 1.0
+        cosine, sine = cosine * twice, sine * twice
+
+    def product(part: Value, matrix: np.ndarray) -> Value:
+        return along(site, part, matrix.astype(np.float32), axis)
+
+    last = len(value.shape) - 1
+    real = taken(site, value, np.array([0]), last)
+    first, second = product(real, cosine), product(real, sine)
+    if value.shape[last] == 2:
+        imaginary = taken(site, value, np.array([1]), last)
+        first = pair(site, "SUB", [first, product(imaginary, sine)])
+        second = pair(site, "ADD", [second, product(imaginary, cosine)])
+    return first if inverse and onesided else stacked(site, [first, second], last)
+
+
+def _stft(site: Site) -> Value:
+    """STFT: frames of the signal, each times the window, transformed."""
+    value = site.value(0)
+    site.need_float(value)
+    if len(value.shape) == 2:
+        value = site.steps.reshape(value, (*value.shape, 1))
+    step = int(site.known(1, "the step of frames").reshape(-1)[0])
+    window = site.value(2) if site.has(2) else None
+    if site.has(3):
+        length = int(site.known(3, "the length of a frame").reshape(-1)[0])
+    elif window is not None:
+        length = window.shape[0]
+    else:
+        raise Refused("E303", "has neither a window nor a length")
+    batch, extent, parts = value.shape
+    if step < 1 or not 0 < length <= extent or parts not in (1, 2):
+        raise Refused("E303", f"frames of {length}, {step} apart, of a signal {list(value.shape)}")
+    count = (extent - length) // step + 1
+    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    frames = site.steps.reshape(taken(site, value, places, 1), (batch, count, length, parts))
+    if window is not None:
+        frames = pair(site, "MUL", [frames, site.steps.reshape(window, (1, 1, length, 1))])
+    bins = length // 2 + 1 if site.integer("onesided", 1) else length
+    site.steps.count_known((bins, length, 2))
+    angles = np.outer(np.arange(bins), np.arange(length)) % length * (2 * np.pi / length)
+    return _transformed(site, frames, 2, angles, (False, False), length)
+
+
+def _mel(site: Site) -> Value:
+    """MelWeightMatrix: triangles of frequencies, a column a band."""
+    names = ("the number of bands", "the length", "the rate", "the lower edge", "the upper edge")
+    bands, length, rate, low, high = (
+        float(site.known(index, name).reshape(-1)[0]) for index, name in enumerate(names)
+    )
+    if site.integer("output_datatype", 1) != 1:
+        raise Refused("E301", "an output_datatype other than float32 is not supported")
+    count, bins = int(bands), int(length) // 2 + 1
+    if count < 1 or bins < 1:
+        raise Refused("E303", f"{count} bands of {bins} frequencies")
+    site.steps.count_known((bins, count))
+    edges = 2595 * np.log10(1 + np.array([low, high]) / 700)
+    mel = np.arange(count + 2) * ((edges[1] - edges[0]) / (count + 2)) + edges[0]
+    points = ((int(length) + 1) * (700 * (10 ** (mel / 2595) - 1)) // rate).astype(np.int64)
+    found = np.zeros((bins, count), np.float32)
+    for band, (left, middle, right) in enumerate(zip(points, points[1:], points[2:], strict=False)):
+        for place in range(left, middle):
+            found[place, band] = (place - left) / (middle - left)
+        if middle == left:
+            found[middle, band] = 1
+        for place in range(middle, right):
+            found[place, band] = (right - place) / (right - middle)
+    return Known(data=found)
+
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
+    {"DFT": _dft, "MelWeightMatrix": _mel, "STFT": _stft}
+)
