@@ -77,7 +77,7 @@ def shape_of(site: Site) -> Value:
     return Known(data=np.array(shape[start:end], np.int64))
 
 
-_TYPES = {
+TYPES = {
     **{1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool"},
     **{10: "float16", 11: "float64", 12: "uint32", 13: "uint64"},
 }
@@ -93,7 +93,7 @@ def cast(site: Site) -> Value:
     """Cast."""
     to = site.integer("to")
     site.integer("saturate", 1)
-    return convert(site, site.value(0), _TYPES.get(to, f"type number {to}"))
+    return convert(site, site.value(0), TYPES.get(to, f"type number {to}"))
 
 
 def cast_like(site: Site) -> Value:
@@ -105,7 +105,7 @@ def cast_like(site: Site) -> Value:
 def bit_cast(site: Site) -> Value:
     """BitCast: the same bits as another type of their size."""
     to = site.integer("to")
-    return convert(site, site.value(0), _TYPES.get(to, f"type number {to}"), bits=True)
+    return convert(site, site.value(0), TYPES.get(to, f"type number {to}"), bits=True)
 
 
 def reshape(site: Site) -> Value:

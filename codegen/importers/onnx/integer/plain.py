@@ -1,0 +1,81 @@
+"""Quantised numbers without kernels of their own: computed scales, scales of channels or blocks; int16.
+
+They become real numbers and back by steps of float32, as ONNX defines both nodes.
+"""
+
+import numpy as np
+
+from codegen.importers.onnx.arithmetic import convert, number_like, pair
+from codegen.importers.onnx.composed.choosing import taken
+from codegen.importers.onnx.composed.curves import Real
+from codegen.importers.onnx.composed.integers import need_exact
+from codegen.importers.onnx.layouts import Computed, Value
+from codegen.importers.onnx.matrices import multiplied
+from codegen.importers.onnx.node_site import Site, value_type
+from codegen.importers.reporting import Refused
+
+TYPES = ("int8", "uint8", "int16", "uint16")
+"""Of which float32 holds every number."""
+
+
+def scaled_like(site: Site, position: int, value: Value, axis: int, block: int) -> Value:
+    """Input `position`, scales or zero points, as float32 that broadcasts to `value`."""
+    given, rank = convert(site, site.value(position), "float32"), len(value.shape)
+    if all(extent == 1 for extent in given.shape) and not block:
+        return site.steps.reshape(given, (1,) * rank)
+    axis = site.axis(axis, rank)
+    if block:
+        extent = value.shape[axis]
+        if len(given.shape) != rank or given.shape[axis] != -(-extent // block):
+            raise Refused("E303", f"blocks of {block} of {list(value.shape)} with scales {list(given.shape)}")
+        return taken(site, given, np.arange(extent) // block, axis)
+    if given.shape != (value.shape[axis],):
+        raise Refused("E303", f"scales {list(given.shape)} do not fit axis {axis} of {list(value.shape)}")
+    return site.steps.reshape(given, tuple(e if i == axis else 1 for i, e in enumerate(value.shape)))
+
+
+def quantized(site: Site, wanted: str, axis: int, block: int) -> Value:
+    """QuantizeLinear: divided by the scale, to the nearest whole number, the even one of two; clamped."""
+    value = site.value(0)
+    site.need_float(value)
+    if wanted not in TYPES:
+        raise Refused("E301", f"a result of type {wanted} is not supported, supported are int8 and uint8")
+    scale = scaled_like(site, 1, value, axis, block)
+    units = Real(site, pair(site, "DIV", [value, scale])).of("ROUND")
+    if site.has(2):
+        units = units + Real(site, scaled_like(site, 2, value, axis, block))
+    return clamped(units, wanted)
+
+
+def clamped(units: Real, wanted: str) -> Value:
+    """Whole numbers as integers of a type, those beyond it as its last."""
+    ends = np.iinfo(wanted)
+    return convert(units.site, units.at_least(float(ends.min)).at_most(float(ends.max)).value, wanted)
+
+
+def dequantized(site: Site, value: Value, axis: int, block: int) -> Value:
+    """DequantizeLinear: less the zero point, times the scale."""
+    if value_type(value) not in (*TYPES, "int4", "uint4", "int2", "uint2", "int32"):
+        raise Refused("E301", f"integers of type {value_type(value)} are not supported")
+    real = _centred(site, value, 2, axis, block)
+    return pair(site, "MUL", [real, scaled_like(site, 1, value, axis, block)])
+
+
+def _centred(site: Site, value: Value, zero: int, axis: int = 0, block: int = 0) -> Value:
+    """Integers less their zero point, input `zero`, as float32; those of uint8 may be held with 128 less."""
+    real = convert(site, value, "float32")
+    is_unsigned = not site.has(zero) or value_type(site.value(zero)) == "uint8"
+    if isinstance(value, Computed) and value_type(value) == "int8" and value.var.type.quantization:
+        real = (Real(site, real) + (128.0 if is_unsigned else 0.0)).value
+    if not site.has(zero):
+        return real
+    return pair(site, "SUB", [real, scaled_like(site, zero, value, axis, block)])
+
+
+def product(site: Site, scale: float, zero: np.ndarray) -> Value:
+    """QLinearMatMul whose weights are computed, or a batch of matrices: sums that float32 holds exactly."""
+    first, second = (_centred(site, site.value(position), position + 2) for position in (0, 3))
+    need_exact(first.shape[-1])
+    sums = multiplied(site, first, second)
+    units = Real(site, pair(site, "MUL", [sums, number_like(scale, sums)])).of("ROUND")
+    return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
