@@ -44,7 +44,7 @@ def eye_like(site: Site) -> Value:
     value = site.value(0)
     if len(value.shape) != 2:
         raise Refused("E303", f"works on {list(value.shape)}, needs a matrix")
-    kind = _TYPES.get(site.integer("dtype"), "") if site.has_attribute("dtype") else value_type(value)
+    kind = TYPES.get(site.integer("dtype"), "") if site.has_attribute("dtype") else value_type(value)
     if not kind:
         raise Refused("E301", f"type number {site.integer('dtype')} is not supported")
     site.steps.count_known(value.shape)

@@ -76,6 +76,46 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
         (model(node("Range", "x x x", "y")), '"x" (the start) is computed while the model runs'),
         (model(node("EyeLike", "x", "y")), "needs a matrix"),
         (
+            model(node("Det", "x", "y"), x=(1, 5, 5), opset=22),
+            "matrices of 5 rows are not supported, up to 4",
+        ),
+        (model(node("Det", "x", "y"), x=(1, 2, 3), opset=22), "needs square matrices"),
+        (
+            model(
+                node("RoiAlign", "x r b", "y"),
+                opset=16,
+                constants={"r": np.zeros((1, 4), np.float32), "b": np.zeros(1, np.int64)},
+            ),
+            "a sampling_ratio of 0",
+        ),
+        (
+            model(
+                node("RoiAlign", "x r b", "y", sampling_ratio=1),
+                opset=16,
+                constants={"r": np.zeros((1, 4), np.float32), "b": np.ones(1, np.int64)},
+            ),
+            "a region of an image beyond 1",
+        ),
+        (
+            model(node("QuantizeLinear", "x s", "y"), constants={"s": np.ones(3, np.float32)}),
+            "scales [3] do not fit axis 1",
+        ),
+        (
+            model(
+                node("QuantizeLinear", "x s z", "y"),
+                constants={"s": np.ones((), np.float32), "z": np.zeros((), np.int32)},
+            ),
+            "a result of type int32 is not supported",
+        ),
+        (
+            model(
+                node("QuantizeLinear", "x s", "y", block_size=2),
+                opset=21,
+                constants={"s": np.ones((1, 3, 4, 4), np.float32)},
+            ),
+            "blocks of 2 of",
+        ),
+        (
             model(node("Add", "x w", "y"), constants={"w": np.zeros(3, np.float64)}),
             "works on float32 and float64",
         ),

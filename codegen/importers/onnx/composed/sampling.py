@@ -1,4 +1,4 @@
-"""GridSample: an image read at places that are computed, each by the pixels around it."""
+"""Images read between their pixels: GridSample, RoiAlign. Determinants of small matrices."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.arithmetic import convert, pair
+from codegen.importers.onnx.arithmetic import convert, pair, reduced
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.curves import Real, choice
 from codegen.importers.onnx.composed.windows import turned
@@ -168,4 +168,98 @@ def _pixels(site: Site, flat: Value, extents: list[int], count: int, taps: tuple
     return found if weight is None else found * weight
 
 
-NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({"GridSample": _grid_sample})
+def _roi_align(site: Site) -> Value:
+    """RoiAlign of regions that are known: pixels and their weights are constants."""
+    image = site.value(0)
+    site.need_float(image)
+    regions = site.known(1, "the regions").astype(np.float32)
+    batches = site.known(2, "the images of regions").reshape(-1).astype(np.int64)
+    mode = site.word("mode", "avg")
+    half = site.word("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    if len(image.shape) != 4 or regions.shape != (batches.size, 4) or mode not in ("avg", "max"):
+        raise Refused("E303", f"regions {list(regions.shape)} of {list(image.shape)}, mode {mode}")
+    if np.any((batches < 0) | (batches >= image.shape[0])):
+        raise Refused("E303", f"a region of an image beyond {image.shape[0]}")
+    size = site.integer("output_height", 1), site.integer("output_width", 1)
+    ends = regions * np.float32(site.real("spatial_scale", 1.0)) - np.float32(0.5 if half else 0.0)
+    ratio = site.integer("sampling_ratio", 0)
+    if ratio < 1 or min(size) < 1:
+        raise Refused("E301", "a sampling_ratio of 0 (as many as the region is large) is not supported")
+    site.steps.count_known((batches.size, *size, ratio * ratio * 4))
+    rows = _samples(ends[:, [1, 3]], size[0], image.shape[2], ratio, half)
+    columns = _samples(ends[:, [0, 2]], size[1], image.shape[3], ratio, half)
+    places = _crossed(rows[0] * image.shape[3], columns[0], np.add)
+    places = places + (batches * image.shape[2] * image.shape[3])[:, None, None, None]
+    weights = _crossed(rows[1], columns[1], np.multiply)
+    return _weighted(site, image, places, weights, mode)
+
+
+def _weighted(site: Site, image: Value, places: np.ndarray, weights: np.ndarray, mode: str) -> Value:
+    """Pixels by their places, [region, row, column, taps], times their weights: their mean or the largest."""
+    count, channels, height, width = image.shape
+    taps = weights.shape[-1]
+    pixels = site.steps.reshape(turned(site, image, (0, 2, 3, 1)), (count * height * width, channels))
+    found = Real(site, taken(site, pixels, places.reshape(-1), 0))
+    found = found * Real(site, Known(data=weights.reshape(-1, 1).astype(np.float32)))
+    apart = site.steps.reshape(found.value, (weights.size // taps, taps, channels))
+    total = reduced(site, "REDUCE_MAX" if mode == "max" else "SUM", apart, (1,), keep=True)
+    if mode == "avg":
+        total = (Real(site, total) / (taps / 4)).value
+    shaped = site.steps.reshape(total, (*weights.shape[:3], channels))
+    return turned(site, shaped, (0, 3, 1, 2))
+
+
+def _samples(
+    ends: np.ndarray, bins: int, extent: int, ratio: int, half: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Along one axis: indices of two pixels a sample and their weights, [region, bin, sample, 2]."""
+    length = ends[:, 1] - ends[:, 0]
+    length = (length if half else np.maximum(length, 1))[:, None, None] / np.float32(bins)
+    samples = (np.arange(ratio, dtype=np.float32) + 0.5) / ratio
+    x = ends[:, 0, None, None] + (np.arange(bins, dtype=np.float32)[:, None] + samples) * length
+    is_in = (x >= -1) & (x <= extent)
+    x = np.clip(x, 0, extent - 1)
+    low = np.floor(x).astype(np.int64)
+    rest = x - low
+    index = np.stack([low, np.minimum(low + 1, extent - 1)], axis=-1)
+    return index, np.stack([1 - rest, rest], axis=-1) * is_in[..., None]
+
+
+def _crossed(rows: np.ndarray, columns: np.ndarray, both: Callable[..., np.ndarray]) -> np.ndarray:
+    """Of rows and columns each with each: [region, row, column, taps]."""
+    found = both(rows[:, :, None, :, None, :, None], columns[:, None, :, None, :, None, :])
+    return found.reshape(*found.shape[:3], -1)
+
+
+MAX_DETERMINANT = 4
+"""Rows of a matrix whose determinant is computed: its products are as many as its orders."""
+
+
+def _determinant(site: Site) -> Value:
+    value = site.value(0)
+    site.need_float(value)
+    size = value.shape[-1] if len(value.shape) > 1 else 0
+    if value.shape[-2:-1] != (size,):
+        raise Refused("E303", f"works on {list(value.shape)}, needs square matrices")
+    if size > MAX_DETERMINANT:
+        raise Refused("E301", f"matrices of {size} rows are not supported, up to {MAX_DETERMINANT} are")
+    flat = site.steps.reshape(value, (math.prod(value.shape[:-2]), size * size))
+    cells = [Real(site, taken(site, flat, np.array([place]), 1)) for place in range(size * size)]
+    rows = [cells[row * size : (row + 1) * size] for row in range(size)]
+    return site.steps.reshape(_expanded(rows).value, value.shape[:-2])
+
+
+def _expanded(rows: list[list[Real]]) -> Real:
+    """By the first row."""
+    total: Real | None = None
+    for place, cell in enumerate(rows[0]):
+        rest = [row[:place] + row[place + 1 :] for row in rows[1:]]
+        part = cell * _expanded(rest) if rest else cell
+        total = part if total is None else total - part if place % 2 else total + part
+    assert total is not None, "a matrix has a row"
+    return total
+
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
+    {"Det": _determinant, "GridSample": _grid_sample, "RoiAlign": _roi_align}
+)
