@@ -76,6 +76,30 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
         (model(node("Range", "x x x", "y")), '"x" (the start) is computed while the model runs'),
         (model(node("EyeLike", "x", "y")), "needs a matrix"),
         (
+            model(
+                node("Upsample", "x s", "y", mode="linear"), opset=9, constants={"s": np.ones(4, np.float32)}
+            ),
+            "mode linear is not supported",
+        ),
+        (
+            model(
+                node(
+                    "TfIdfVectorizer",
+                    "x",
+                    "y",
+                    mode="TF",
+                    min_gram_length=1,
+                    max_gram_length=1,
+                    max_skip_count=0,
+                    ngram_counts=[0],
+                    ngram_indexes=[0, 1],
+                    pool_int64s=[5],
+                ),
+                x=(1, 4),
+            ),
+            "1 sequences with 2 indices",
+        ),
+        (
             model(node("Det", "x", "y"), x=(1, 5, 5), opset=22),
             "matrices of 5 rows are not supported, up to 4",
         ),

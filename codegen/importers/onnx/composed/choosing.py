@@ -268,6 +268,64 @@ def stacked(site: Site, values: list[Value], axis: int) -> Value:
     return steps.step("CONCATENATION", [steps.dense(each) for each in values], ConcatAttrs(axis=axis))
 
 
+def _counted(site: Site) -> Value:
+    """TfIdfVectorizer: how often each of the known sequences of numbers is there, gaps permitted."""
+    value = convert(site, site.value(0), "int32")
+    if len(value.shape) not in (1, 2):
+        raise Refused("E303", f"works on {list(value.shape)}, needs a row or rows")
+    rows = 1 if len(value.shape) < 2 else value.shape[0]
+    extent = value.shape[-1]
+    value = site.steps.reshape(value, (rows, extent))
+    pool, starts = np.array(site.integers("pool_int64s")), [*site.integers("ngram_counts")]
+    lengths = range(site.integer("min_gram_length"), site.integer("max_gram_length") + 1)
+    places = np.array(site.integers("ngram_indexes"))
+    parts: list[Value] = []
+    known = 0
+    for length, (start, stop) in enumerate(zip(starts, [*starts[1:], pool.size], strict=True), 1):
+        grams = pool[start:stop].reshape(-1, length).astype(np.int32)
+        known += len(grams)
+        if len(grams):
+            skips = range(site.integer("max_skip_count") + 1 if length > 1 else 1)
+            parts.append(_sequences(site, value, grams, skips if length in lengths else range(0)))
+    if known != places.size or not parts:
+        raise Refused("E303", f"{known} sequences with {places.size} indices")
+    count = int(places.max()) + 1
+    column = np.full(count, known)
+    column[places] = np.arange(known)
+    empty = Known(data=np.zeros((rows, 1), np.float32))
+    found = taken(site, stacked(site, [*parts, empty], 1), column, 1)
+    return site.steps.reshape(_weighted(site, found, places), (*site.value(0).shape[:-1], count))
+
+
+def _sequences(site: Site, value: Value, grams: np.ndarray, skips: range) -> Value:
+    """How often each of `grams` is in a row of `value`, its numbers 1 + skip apart: [rows, grams]."""
+    rows, extent = value.shape
+    size, length = grams.shape
+    total: Value = Known(data=np.zeros((rows, size), np.float32))
+    for skip in skips:
+        reach = (length - 1) * (skip + 1)
+        windows = np.arange(max(extent - reach, 0))[:, None] + np.arange(length) * (skip + 1)
+        if not windows.size:
+            break
+        seen = site.steps.reshape(taken(site, value, windows.reshape(-1), 1), (rows, 1, *windows.shape))
+        same = pair(site, "EQUAL", [seen, Known(data=grams.reshape(1, size, 1, length))], DType.BOOL)
+        whole = convert(site, reduced(site, "REDUCE_MIN", same, (3,), keep=False), "float32")
+        total = pair(site, "ADD", [total, reduced(site, "SUM", whole, (2,), keep=False)])
+    return total
+
+
+def _weighted(site: Site, counts: Value, places: np.ndarray) -> Value:
+    mode = site.word("mode", "")
+    if mode not in ("TF", "IDF", "TFIDF"):
+        raise Refused("E303", f"mode {mode}, it has to be TF, IDF or TFIDF")
+    weights = np.ones(counts.shape[1], np.float32)
+    if site.has_attribute("weights"):
+        weights[places] = site.array("weights").astype(np.float32)
+    if mode == "IDF":
+        counts = pair(site, "MINIMUM", [counts, Known(data=np.ones((1, 1), np.float32))])
+    return counts if mode == "TF" else pair(site, "MUL", [counts, Known(data=weights[None])])
+
+
 NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
     {
         "ArgMax": _best("ARG_MAX"),
@@ -279,6 +337,7 @@ NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyT
         "Hardmax": _hardmax,
         "OneHot": _one_hot,
         "ReverseSequence": _reverse_sequence,
+        "TfIdfVectorizer": _counted,
         "Tile": _tile,
         "TopK": top,
         "Trilu": _triangle,

@@ -173,4 +173,24 @@ def _lines(site: Site, shape: tuple[int, ...]) -> list[Line]:
     return lines
 
 
-NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({"Resize": resize})
+def _upsample(site: Site) -> Value:
+    """Upsample (until opset 9): each element several times."""
+    value = site.value(0)
+    if site.word("mode", "nearest") != "nearest":
+        raise Refused(
+            "E301", f"mode {site.word('mode', '')} is not supported", "export with Resize (opset 11)"
+        )
+    if site.opset >= 9:
+        scales = site.known(1, "the scales").reshape(-1).astype(np.float64)
+    else:
+        scales = site.array("scales").astype(np.float64)
+    if scales.size != len(value.shape) or not np.all((scales >= 1) & np.isfinite(scales)):
+        raise Refused("E303", f"scales {scales.tolist()} of {list(value.shape)}")
+    for axis, scale in enumerate(scales.tolist()):
+        count = int(value.shape[axis] * scale)
+        site.steps.count_known((count,))
+        value = taken(site, value, (np.arange(count) / scale).astype(np.int64), axis)
+    return value
+
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({"Resize": resize, "Upsample": _upsample})

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from codegen.importers.onnx.arithmetic import calculated, number_like, pair, reduced
+from codegen.importers.onnx.arithmetic import batch_normalization, calculated, number_like, pair, reduced
 from codegen.importers.onnx.composed.choosing import flipped, stacked, taken
 from codegen.importers.onnx.composed.curves import Real
 from codegen.importers.onnx.layouts import Known, Value
@@ -98,6 +98,27 @@ def _instance(site: Site) -> Value:
     return (x * _channels(site, 1, value) + _channels(site, 2, value)).value
 
 
+def _batch(site: Site) -> Value | tuple[Value, ...]:
+    """BatchNormalization; in training by the statistics of this batch, which move the running ones."""
+    if not site.integer("training_mode", 0) or site.opset < 14:
+        return batch_normalization(site)
+    value, share = site.value(0), site.real("momentum", 0.9)
+    site.need_float(value)
+    if len(value.shape) < 2:
+        raise Refused("E303", f"works on {list(value.shape)}, needs channels")
+    axes = (0, *range(2, len(value.shape)))
+    x = _normalised(site, value, axes, site.real("epsilon", 1e-5))
+    average = reduced(site, "MEAN", value, axes, keep=True)
+    centred = Real(site, value) - Real(site, average)
+    variance = reduced(site, "MEAN", (centred * centred).value, axes, keep=True)
+    running = [
+        _channels(site, position, value) * share + Real(site, now) * (1 - share)
+        for position, now in ((3, average), (4, variance))
+    ]
+    found = x * _channels(site, 1, value) + _channels(site, 2, value)
+    return found.value, *(site.steps.reshape(each.value, (value.shape[1],)) for each in running)
+
+
 def _lp(site: Site) -> Value:
     """LpNormalization; a norm of 0 gives 0."""
     value, power = site.value(0), site.integer("p", 2)
@@ -147,8 +168,9 @@ def _global_lp(site: Site) -> Value:
     raise Refused("E301", f"p = {power} is not supported, 1 and 2 are")
 
 
-NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
+NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
     {
+        "BatchNormalization": _batch,
         "CumProd": _running("MUL", 1),
         "CumSum": _running("ADD", 0),
         "GlobalLpPool": _global_lp,
