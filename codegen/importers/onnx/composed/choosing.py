@@ -271,10 +271,10 @@ def stacked(site: Site, values: list[Value], axis: int) -> Value:
 def _counted(site: Site) -> Value:
     """TfIdfVectorizer: how often each of the known sequences of numbers is there, gaps permitted."""
     value = convert(site, site.value(0), "int32")
-    if len(value.shape) not in (1, 2):
+    rank = len(value.shape)
+    if rank not in (1, 2):
         raise Refused("E303", f"works on {list(value.shape)}, needs a row or rows")
-    rows = 1 if len(value.shape) < 2 else value.shape[0]
-    extent = value.shape[-1]
+    rows, extent = (1, *value.shape)[-2:]
     value = site.steps.reshape(value, (rows, extent))
     pool, starts = np.array(site.integers("pool_int64s")), [*site.integers("ngram_counts")]
     lengths = range(site.integer("min_gram_length"), site.integer("max_gram_length") + 1)
@@ -300,11 +300,10 @@ def _counted(site: Site) -> Value:
 def _sequences(site: Site, value: Value, grams: np.ndarray, skips: range) -> Value:
     """How often each of `grams` is in a row of `value`, its numbers 1 + skip apart: [rows, grams]."""
     rows, extent = value.shape
-    size, length = grams.shape
+    size, length = (int(each) for each in grams.shape)
     total: Value = Known(data=np.zeros((rows, size), np.float32))
     for skip in skips:
-        reach = (length - 1) * (skip + 1)
-        windows = np.arange(max(extent - reach, 0))[:, None] + np.arange(length) * (skip + 1)
+        windows = _windows(extent, length, skip + 1)
         if not windows.size:
             break
         seen = site.steps.reshape(taken(site, value, windows.reshape(-1), 1), (rows, 1, *windows.shape))
@@ -312,6 +311,12 @@ def _sequences(site: Site, value: Value, grams: np.ndarray, skips: range) -> Val
         whole = convert(site, reduced(site, "REDUCE_MIN", same, (3,), keep=False), "float32")
         total = pair(site, "ADD", [total, reduced(site, "SUM", whole, (2,), keep=False)])
     return total
+
+
+def _windows(extent: int, length: int, step: int) -> np.ndarray:
+    """Places of the numbers of each sequence that fits, a row a sequence."""
+    starts = np.arange(max(extent - (length - 1) * step, 0))
+    return np.asarray(np.add.outer(starts, np.arange(length) * step))
 
 
 def _weighted(site: Site, counts: Value, places: np.ndarray) -> Value:
