@@ -40,7 +40,7 @@ def each_element(site: Site, op: str, value: Value, attrs: Attrs = _NONE) -> Val
 
 def pair(site: Site, op: str, values: list[Value], dtype: DType | None = None) -> Value:
     """An operator on values that broadcast, stored as the largest of them is."""
-    attrs = BinaryAttrs() if op in ("ADD", "SUB", "MUL", "DIV") else Attrs()
+    attrs = BinaryAttrs(unbounded=True) if op in ("ADD", "SUB", "MUL", "DIV") else Attrs()
     args, axes = site.together(values)
     return site.steps.step(op, args, attrs, axes=axes, dtype=dtype)
 

@@ -210,7 +210,9 @@ def value_argument(
     return ConstantArg(role=role), (linked,)
 
 
-def float_limits(activation: Activation) -> tuple[float, float]:
-    """(act_min, act_max) of float kernels: finite, so that they are C literals."""
+def float_limits(activation: Activation, *, unbounded: bool = False) -> tuple[float, float]:
+    """(act_min, act_max) of float kernels: finite, as TFLite has them, unless they are `unbounded`."""
     low, high = float_activation_range(activation)
+    if unbounded:
+        return low, high
     return max(low, -FLT_MAX), min(high, FLT_MAX)

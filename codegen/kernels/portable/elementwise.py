@@ -50,7 +50,8 @@ class _Binary(PortableKernel):
 
     def numbers(self, let: Let) -> CStruct:
         """The parameter struct; raises ValueError if a number is out of range."""
-        low, high = float_limits(narrow(let.call.attrs, BinaryAttrs).activation)
+        attrs = narrow(let.call.attrs, BinaryAttrs)
+        low, high = float_limits(attrs.activation, unbounded=attrs.unbounded)
         return params(
             "cg_binary_params_f32", ("shape", broadcast_fields(let)), ("act_min", low), ("act_max", high)
         )

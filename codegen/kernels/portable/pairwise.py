@@ -137,7 +137,10 @@ class _FloatPair(_Pair):
 
     def numbers(self, let: Let) -> CStruct:
         """See `_Pair.numbers`."""
-        low, high = float_limits(_activation(let))
+        attrs = let.call.attrs
+        low, high = float_limits(
+            _activation(let), unbounded=isinstance(attrs, BinaryAttrs) and attrs.unbounded
+        )
         shape = ("shape", broadcast_fields(let))
         return params("cg_binary_params_f32", shape, ("act_min", low), ("act_max", high))
 

@@ -16,6 +16,10 @@ SLOW = frozenset({"averagepool", "lppool", "maxpool"})
 """Modules that take as long to make their expected outputs as all others together."""
 
 
+INFINITE = "test_attention_4d_with_past_and_present_qk_matmul_bias_4d_mask_causal"
+"""Its result holds sums with minus infinity."""
+
+
 def _modules() -> list[str]:
     return [name for name in official.all_modules() if name not in SLOW]
 
@@ -33,6 +37,8 @@ def test_the_first_test_of_each_operator_passes_as_c(tmp_path: Path) -> None:
         row = TABLE[test.name]
         if row["static"] == "yes" and row["result"] == "passes":
             first.setdefault((row["operator"], len(test.model.graph.node) > 1), test)
+        if test.name == INFINITE:
+            first[test.name, False] = test
     assert len(first) > 70
     outcomes = [official.outcome(test) for test in first.values()]
     wrong = [each.test.name for each in official.on_board(outcomes, tmp_path) if not each.is_right]

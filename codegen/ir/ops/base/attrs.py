@@ -92,9 +92,14 @@ class BatchMatMulAttrs(Attrs):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BinaryAttrs(Attrs):
-    """ADD, SUB, MUL with broadcasting."""
+    """ADD, SUB, MUL with broadcasting.
+
+    `unbounded`: float32 beyond the largest number becomes infinite, as ONNX has it; else it ends there, as
+    TFLite has it.
+    """
 
     activation: Activation = Activation.NONE
+    unbounded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
