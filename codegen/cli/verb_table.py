@@ -110,6 +110,12 @@ sweep.parquet (with pyarrow), one file a combination. Exit 7, 8 or 1 if a result
 `lab list` says what the lab has, `lab run MODEL...` writes lab.json, lab.xml (JUnit) and lab.html. A board
 that hangs or answers garbage is power-cycled; the others go on.""",
     ),
+    "quantize": Verb(
+        module="codegen.cli.quantizing.quantize_verb",
+        help="""Quantise a float .onnx file to int8 by onnxruntime's quantiser, and say what that loses.
+
+Needs the extra: pip install 'codegen[quantize]'. Nothing is written unless codegen imports the result.""",
+    ),
     "boards": Verb(
         module="codegen.cli.verbs_info",
         help="List the boards: core, memories, how they are run. "

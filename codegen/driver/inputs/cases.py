@@ -59,7 +59,7 @@ class ArraySource:
         Raises CodegenError E220..E223 listing everything that is missing or does not fit.
         """
         messages = Messages()
-        arrays = self._load()
+        arrays = self.load()
         found: list[np.ndarray | None] = []
         for index, type_ in enumerate(types):
             key = self._key(letter, index)
@@ -78,7 +78,7 @@ class ArraySource:
     def check(self, letter: str, what: str) -> None:
         """Raise CodegenError E220 if the file cannot be read, E221 if it has no array of the case: what
         can be told before any work."""
-        arrays = self._load()
+        arrays = self.load()
         first = self._key(letter, 0)
         if not any(re.fullmatch(rf"{re.escape(first[:-1])}[0-9]+", name) for name in arrays):
             messages = Messages()
@@ -94,7 +94,7 @@ class ArraySource:
         Raises CodegenError E220 to E222 listing everything that is missing or does not fit.
         """
         messages = Messages()
-        arrays = self._load()
+        arrays = self.load()
         found: list[np.ndarray | None] = []
         for index, type_ in enumerate(types):
             key = self._key(letter, index)
@@ -128,7 +128,8 @@ class ArraySource:
         names = ", ".join(sorted(arrays)[:12])
         messages.add("E221", f"no array {key} for {what}", where=str(self.path), help=f"it holds {names}")
 
-    def _load(self) -> dict[str, np.ndarray]:
+    def load(self) -> dict[str, np.ndarray]:
+        """Every array of the file. Raises CodegenError E220 if it cannot be read."""
         try:
             with np.load(self.path, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
