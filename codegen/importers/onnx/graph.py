@@ -145,6 +145,8 @@ class _Translation:
             site, activation = self._site(node), group.activation and self._site(group.activation)
             if any(name in self._values for each in (*group.inner, last) for name in each.outputs if name):
                 raise LeftInFloat("a value is computed twice")
+            if not any(last.outputs[:1]):
+                raise LeftInFloat("its result has no name")
             final = self._site(last)
             target = target_of(final)
             made = fused(group, site, activation, target, REAL)
@@ -231,9 +233,18 @@ class _Translation:
             self._translate(each)
         self._depth -= 1
         self._opset, self.steps.source = opset, source
+        self._need_results(node, made.outputs, what)
         found = tuple(self._values.get(name) for name in made.outputs)
         self._share(node, tuple(each for each in found if each is not None))
         return found
+
+    def _need_results(self, node: FileNode, names: Sequence[str], what: str) -> None:
+        """A body may leave out results that the node has no name for; a turn of a loop, which has none, may
+        leave out nothing."""
+        wanted = node.outputs or names
+        pairs = zip(wanted, (*names, *[""] * len(wanted)), strict=False)
+        if any(outer and inner not in self._values for outer, inner in pairs):
+            raise Refused("E303", f"{what} does not compute every output of the node")
 
     def _repeat(
         self, node: FileNode, body: FileBody, values: Sequence[Value | Stored]

@@ -1,4 +1,4 @@
-"""Mutated TFLite files through the importer, the planner and the renderer: every one within limits.
+"""Mutated TFLite files (`--onnx`: ONNX) through importer, planner and renderer: every one within limits.
 
     python -m tests.importers.fuzz --count 2000 --seed 1
 
@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.importers.fuzz import compared, handmade
+from tests.importers.fuzz import compared, handmade, onnx_files
 from tests.importers.fuzz.examine import Examiner, Verdict
 from tests.importers.fuzz.mutants import Mutant
 from tests.importers.fuzz.mutants import draw as drawn
@@ -27,6 +27,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files of bad verdicts here")
     parser.add_argument("--no-run", action="store_true", help="compile and run none of the accepted files")
     parser.add_argument("--handmade", action="store_true", help="not mutants: the files made by hand")
+    parser.add_argument("--onnx", action="store_true", help="ONNX files; none of them is run")
     return parser.parse_args()
 
 
@@ -42,25 +43,25 @@ def _told(number: int, draw: Draw, verdict: Verdict, seed: int) -> str:
     )
 
 
-def _warm(draw: Draw) -> None:
+def _warm(draw: Draw, suffix: str = ".tflite") -> None:
     """Load before the forks what is loaded late."""
     with compared.scratch() as folder:
         for number in range(3):
             mutant = draw(number)
-            Examiner(folder).verdict(mutant.data, mutant.board)
+            Examiner(folder, suffix).verdict(mutant.data, mutant.board)
 
 
-def _handmade() -> int:
+def _handmade(suffix: str) -> int:
     """A line each: verdict and file; 0 if none is bad."""
-    files = handmade.files()
+    files = onnx_files.handmade() if suffix == ".onnx" else handmade.files()
 
     def draw(number: int) -> Mutant:
         name, data = files[number]
         return Mutant(number=number, base=name, change="", data=data, board="host", runs=False)
 
-    _warm(draw)
+    _warm(draw, suffix)
     ended = 0
-    for number, verdict in verdicts(draw, range(len(files))):
+    for number, verdict in verdicts(draw, range(len(files)), suffix):
         _say(f"{verdict.what:6} {files[number][0]}")
         if verdict.is_bad:
             ended = 1
@@ -71,20 +72,24 @@ def _handmade() -> int:
 def _keep(asked: argparse.Namespace, mutant: Mutant) -> None:
     if asked.keep:
         asked.keep.mkdir(parents=True, exist_ok=True)
-        (asked.keep / f"{asked.seed}_{mutant.number}.tflite").write_bytes(mutant.data)
+        (asked.keep / f"{asked.seed}_{mutant.number}{_suffix(asked)}").write_bytes(mutant.data)
+
+
+def _suffix(asked: argparse.Namespace) -> str:
+    return ".onnx" if asked.onnx else ".tflite"
 
 
 def _mutants(asked: argparse.Namespace) -> int:
     """A table of verdicts, then the bad ones; 0 if there are none."""
 
     def draw(number: int) -> Mutant:
-        return drawn(asked.seed, number)
+        return onnx_files.draw(asked.seed, number) if asked.onnx else drawn(asked.seed, number)
 
-    _warm(draw)
+    _warm(draw, _suffix(asked))
     counts: Counter[str] = Counter()
     bad: list[str] = []
     accepted: list[Mutant] = []
-    for number, verdict in verdicts(draw, range(asked.start, asked.start + asked.count)):
+    for number, verdict in verdicts(draw, range(asked.start, asked.start + asked.count), _suffix(asked)):
         counts[verdict.what] += 1
         if verdict.is_bad:
             bad.append(_told(number, draw, verdict, asked.seed))
@@ -108,7 +113,7 @@ def _mutants(asked: argparse.Namespace) -> int:
 def main() -> int:
     """Run as the arguments say; 0 if no verdict is bad."""
     asked = _arguments()
-    return _handmade() if asked.handmade else _mutants(asked)
+    return _handmade(_suffix(asked)) if asked.handmade else _mutants(asked)
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def rendered(path: Path, board: str) -> tuple[Planned, Sources]:
 class Examiner:
     """Examines file after file; one whose module was planned before is not planned again."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "m.tflite"
+    def __init__(self, folder: Path, suffix: str = ".tflite") -> None:
+        self._path = folder / f"m{suffix}"
         self._planned: set[str] = set()
 
     def verdict(self, data: bytes, board: str) -> Verdict:

@@ -18,8 +18,8 @@ Draw = Callable[[int], Mutant]
 """The file of a number."""
 
 
-def verdicts(draw: Draw, numbers: Sequence[int]) -> Iterator[tuple[int, Verdict]]:
-    """The number of every file and its verdict, in order."""
+def verdicts(draw: Draw, numbers: Sequence[int], suffix: str = ".tflite") -> Iterator[tuple[int, Verdict]]:
+    """The number of every file and its verdict, in order; files are called by `suffix`."""
     gc.collect()
     gc.freeze()
     left = list(numbers)
@@ -28,19 +28,19 @@ def verdicts(draw: Draw, numbers: Sequence[int]) -> Iterator[tuple[int, Verdict]
             batch, left = left[:_BATCH], left[_BATCH:]
             while batch:
                 answered = 0
-                for number, verdict in _forked(draw, batch, Path(folder)):
+                for number, verdict in _forked(draw, batch, Path(folder), suffix):
                     answered += 1
                     yield number, verdict
                 batch = batch[answered:]
 
 
-def _forked(draw: Draw, batch: Sequence[int], folder: Path) -> Iterator[tuple[int, Verdict]]:
+def _forked(draw: Draw, batch: Sequence[int], folder: Path, suffix: str) -> Iterator[tuple[int, Verdict]]:
     """Verdicts of a child on the first mutants of `batch`, at least one of them."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _work(draw, batch, folder, writing)
+        _work(draw, batch, Examiner(folder, suffix), writing)
     os.close(writing)
     answered = 0
     with os.fdopen(reading) as answers:
@@ -60,11 +60,10 @@ def _ended(status: int) -> Verdict:
     return Verdict(what="killed", detail=f"ended with {ended}")
 
 
-def _work(draw: Draw, batch: Sequence[int], folder: Path, writing: int) -> None:
+def _work(draw: Draw, batch: Sequence[int], examiner: Examiner, writing: int) -> None:
     """In the child: examine mutant after mutant; never returns."""
     try:
         limit()
-        examiner = Examiner(folder)
         with os.fdopen(writing, "w", buffering=1) as answers:
             for number in batch:
                 mutant = draw(number)

@@ -17,6 +17,9 @@ from codegen.importers.reporting import Refused
 
 _Reals = NDArray[np.float64]
 
+_MAX_WEIGHTS = 1 << 21
+"""Of one axis: what is computed of them is thirty times as large for a moment."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
@@ -127,6 +130,10 @@ def _matrix(
     """Weights [result, image]; `smooth`: wider where it shrinks; `outside`: nothing beyond its ends."""
     narrow = min(line.scale, 1.0) if smooth else 1.0
     reach = math.ceil(2 / narrow) + 1
+    if line.wanted * max(2 * reach + 1, line.extent) > _MAX_WEIGHTS:
+        raise Refused(
+            "E305", f"{line.wanted} elements of {line.extent} have more than {_MAX_WEIGHTS} weights"
+        )
     taps = np.floor(places)[:, None] + np.arange(-reach, reach + 1)
     weights = curve((taps - places[:, None]) * narrow, slope)
     if outside:
