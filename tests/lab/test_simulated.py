@@ -1,6 +1,7 @@
 """A lab of three simulated boards: QEMU on pseudo-terminals, flashed by a tool of the test, and switched off
 and on by a command. One board hangs, one answers garbage; all other jobs are done."""
 
+import hashlib
 import json
 import os
 import shlex
@@ -14,6 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 from codegen.errors import ExitCode
+from codegen.lab import LabBoard
+from codegen.pytest_plugin import Target
 from tests.cli.test_verbs import call
 from tests.e2e.test_entry import network
 from tests.e2e.test_real_board import BOARD, TOOL
@@ -121,3 +124,16 @@ def test_one_board_hangs_and_one_babbles(
     page = (simulated.folder / "done" / "lab.html").read_text()
     assert "damaged frames in one IDENTIFY exchange" in page and "Then: power-cycled." in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+
+
+def test_the_fixture_on_a_board_behind_a_port(simulated: SimulatedLab) -> None:
+    """What `pytest --codegen-board B --codegen-port P --codegen-probe S` does: flash, run, compare."""
+    [model] = simulated.models(1)
+    port = str(simulated.folder / "steady" / "port")
+    place = LabBoard(name="target", board=BOARD, port=port, probe="steady", tool="pyocd")
+    answer = Target(place, simulated.folder / "built").run(model)
+    run = answer.report.run
+    assert run is not None and run.runner == "serial" and run.cycles and run.instructions is None
+    assert [each.shape for each in answer.outputs] == [(1, 10)]
+    assert hashlib.sha256(answer.outputs[0].tobytes()).hexdigest() == run.outputs[0].sha256
+    assert (simulated.folder / "steady" / "asked").read_text().count("--uid steady") == 1
