@@ -1,5 +1,6 @@
 """What `export` does not take, said as promised; nothing is written then."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_words_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert codegen("export", tmp_path, "--as", "makefile") == 2
     told = capsys.readouterr().err
     assert "error[E201]" in told and "'makefile' is not" in told and "cmake" in told
+
+
+def test_json_names_the_folder_and_its_files(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert codegen("export", built, "--as", "cmake", "--json", "-o", "there", "--version", "2.1.0") == 0
+    told = json.loads(capsys.readouterr().out)
+    files = told.pop("files")
+    assert told == {"schema": 1, "form": "cmake", "name": "tone", "version": "2.1.0", "folder": "there"}
+    assert "CMakeLists.txt" in files and all((Path("there") / file).is_file() for file in files)
+    assert codegen("export", built / "none", "--as", "cmake", "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["messages"][0]["code"] == "E204"
 
 
 def test_an_export_again_is_the_same_and_keeps_what_is_beside_it(built: Path) -> None:

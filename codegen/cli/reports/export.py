@@ -8,6 +8,7 @@ from codegen.cli.console import progress, show_warnings
 from codegen.cli.reports.pages import DATA, read_report
 from codegen.cli.verb_table import VERBS
 from codegen.driver.inputs.files import changed_meanwhile
+from codegen.driver.report.single import to_json
 from codegen.emit import staged
 from codegen.errors import CodegenError, ExitCode, Message
 from codegen.packages import FORMS, read_package
@@ -34,6 +35,7 @@ from codegen.report_file import typed
 @click.option("--version", default="1.0.0", show_default=True, metavar="X.Y.Z", help="Its version.")
 @click.option("--vendor", default="codegen", show_default=True, metavar="NAME", help="Who publishes it.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print the package's folder and files as JSON.")
 def export(
     folder: Path,
     form: str,
@@ -42,12 +44,13 @@ def export(
     version: str,
     vendor: str,
     quiet: bool,
+    as_json: bool,
 ) -> int:
     """`codegen export`."""
     if not folder.is_dir():
         help_ = "give a folder of `codegen build`"
         raise CodegenError(Message(code="E204", text=f"no folder {folder}", help=help_))
-    with progress(quiet) as stage:
+    with progress(quiet or as_json) as stage:
         stage("read the build")
         package = read_package(folder, typed(read_report(folder)), name=name, version=version, vendor=vendor)
         target = output or Path("out") / f"{package.name}-{form}"
@@ -57,7 +60,11 @@ def export(
         with staged(chosen.lay_out(package), target, changed_meanwhile(target, changed)):
             stage("write the package")
     show_warnings(tuple(changed))
-    if not quiet:
+    if as_json:
+        files = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+        document = {"schema": 1, "form": form, "name": package.name, "version": package.version}
+        click.echo(to_json({**document, "folder": str(target), "files": files}), nl=False)
+    elif not quiet:
         click.echo(f"package   {package.name} {package.version}: {package.sentence}")
         click.echo(f"written   {target}/  ({chosen.title})")
         words = {"folder": target, "name": package.name, "version": version, "vendor": vendor}
