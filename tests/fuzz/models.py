@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.importers.tflite.writing.writer_options import TENSOR_TYPES
-from codegen.ir import Arg, ConstRef, DType, Quantization, TensorType, ops
+from codegen.ir import DType, TensorType, ops
 from tests.engines import Arrays, Request
 from tests.engines.rules import ruling_engine
+from tests.fuzz.files import File, given
+from tests.fuzz.otherwise import OTHERWISE
 from tests.kernels.layers import Layer
 from tests.opgen.families.signal import flexible
-
-_MOST_BROADCAST_AXES = 4
-"""Of more axes tflite-runtime spreads no argument of a MUL (it aborts): arguments are spread beforehand."""
-
 
 _OTHER_RULES = (
     ("ADD_N", DType.INT8),
@@ -83,7 +80,7 @@ class Asked:
 
 def asked(layer: Layer) -> Asked:
     """The file of `layer`, its inputs, and the engine that rules for it."""
-    file = _File(layer)
+    file = File(layer)
     model = file.finish(list(_written(file, layer)))
     request = Request(engine=engine_for(layer), model=model, inputs=(file.inputs,))
     return Asked(request=request, shape=layer.let.var.type.shape, is_unsigned=file.is_unsigned)
@@ -119,72 +116,7 @@ def _rule(layer: Layer) -> str:
     return op
 
 
-def _has_weight_zero(layer: Layer) -> bool:
-    """Whether the weights have a zero point, which only files of uint8 give them."""
-    attrs = ops.ConvAttrs | ops.DepthwiseConvAttrs | ops.FullyConnectedAttrs
-    types = layer.let.call.types
-    weights = types[1] if len(types) > 1 and isinstance(layer.let.call.attrs, attrs) else None
-    meaning = None if weights is None else weights.quantization
-    return meaning is not None and any(meaning.zero_points)
-
-
-def _rounds_halves_up(layer: Layer) -> bool:
-    return isinstance(layer.let.call.attrs, ops.PoolAttrs) and layer.let.call.attrs.halves_up
-
-
-class _File:
-    """A file under construction: arguments are there already, in `operands`."""
-
-    def __init__(self, layer: Layer) -> None:
-        self.model = ModelBuilder()
-        self.operands: list[int | None] = []
-        self.is_unsigned = _has_weight_zero(layer) or _rounds_halves_up(layer)
-        self._inputs: list[int] = []
-        self._dtype = layer.let.call.args[0].type.dtype if layer.let.call.args[0] else None
-        values: list[np.ndarray] = []
-        shape = layer.let.var.type.shape
-        spread = isinstance(layer.let.call.attrs, ops.BinaryAttrs) and len(shape) > _MOST_BROADCAST_AXES
-        for arg, data in zip(layer.let.call.args, layer.values, strict=True):
-            if arg is None or data is None:
-                self.operands.append(None)
-                continue
-            is_constant = isinstance(arg, ConstRef)
-            data = np.ascontiguousarray(np.broadcast_to(data, shape)) if spread else data
-            index = self.tensor(replace(arg.type, shape=data.shape), data if is_constant else None)
-            self.operands.append(index)
-            if not is_constant:
-                self._inputs.append(index)
-                values.append(data.view(np.uint8) ^ 0x80 if self.is_unsigned else data)
-        self.inputs: Arrays = tuple(values)
-
-    @property
-    def is_int16(self) -> bool:
-        """Whether the first argument is int16."""
-        return self._dtype is DType.INT16
-
-    def tensor(self, type_: TensorType, data: np.ndarray | None = None) -> int:
-        quantization = type_.quantization
-        more: dict[str, Any] = {}
-        if quantization is not None:
-            more = {"scale": quantization.scales, "zero_point": quantization.zero_points}
-            more["axis"] = quantization.axis or 0
-        name, dtype = f"t{self.model.tensors}", type_.dtype.value
-        if self.is_unsigned and type_.dtype is DType.INT8:
-            dtype, more["zero_point"] = "uint8", type_.zero_point + 128
-            data = None if data is None else data.view(np.uint8) ^ 0x80
-        return self.model.tensor(name, type_.shape, dtype, data=data, **more)
-
-    def constant(self, values: object) -> int:
-        """An int32 tensor."""
-        return self.model.constant(f"t{self.model.tensors}", np.array(values, np.int32))
-
-    def finish(self, outputs: list[int]) -> bytes:
-        self.model.inputs(*self._inputs)
-        self.model.outputs(*outputs)
-        return self.model.build()
-
-
-def _written(file: _File, layer: Layer) -> Iterator[int]:
+def _written(file: File, layer: Layer) -> Iterator[int]:
     """Writes the operators; yields the graph's outputs."""
     call = layer.let.call
     if isinstance(call.attrs, ops.PoolAttrs) and call.attrs.padding != ops.Padding2D():
@@ -198,8 +130,8 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     if call.op.name in ("NOT_EQUAL", "LESS_EQUAL") and file.is_int16:
         yield from _compared(file, layer)
         return
-    argument = _given(call.args[0]).dtype
-    otherwise = _OTHERWISE.get((call.op.name, argument, layer.let.var.type.dtype))
+    argument = given(call.args[0]).dtype
+    otherwise = OTHERWISE.get((call.op.name, argument, layer.let.var.type.dtype))
     if otherwise is not None:
         yield otherwise(file, layer)
         return
@@ -211,17 +143,12 @@ def _written(file: _File, layer: Layer) -> Iterator[int]:
     result = file.tensor(layer.let.var.type)
     results = [result]
     if call.op.name == "SIGNAL_SCALE_BITS":  # the second result, behind the frame
-        results = [file.tensor(_given(call.args[0])), result]
+        results = [file.tensor(given(call.args[0])), result]
     file.model.op(name, [*file.operands, *more], results, **options)
     yield result
 
 
-def _given(arg: Arg | None) -> TensorType:
-    assert arg is not None
-    return arg.type
-
-
-def _compared(file: _File, layer: Layer) -> Iterator[int]:
+def _compared(file: File, layer: Layer) -> Iterator[int]:
     """Comparisons that no engine has on int16, by those that are there."""
     result = file.tensor(layer.let.var.type)
     if layer.let.call.op.name == "LESS_EQUAL":
@@ -234,75 +161,7 @@ def _compared(file: _File, layer: Layer) -> Iterator[int]:
     yield other
 
 
-def _negated(file: _File, layer: Layer) -> int:
-    """A MUL by -1."""
-    meaning = Quantization(scales=(1.0,), zero_points=(0,))
-    minus = TensorType(shape=(1,), dtype=DType.INT8, quantization=meaning)
-    result = file.tensor(layer.let.var.type)
-    file.model.op("MUL", [*file.operands, file.tensor(minus, np.array([-1], np.int8))], [result])
-    return result
-
-
-def _summed(file: _File, layer: Layer) -> int:
-    """A CUMSUM of float32, which has the same sums below 2^24."""
-    name, more, options = _options(file, layer)
-    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
-    given, sums, result = file.tensor(real), file.tensor(real), file.tensor(layer.let.var.type)
-    file.model.op("CAST", file.operands, [given])
-    file.model.op(name, [given, *more], [sums], **options)
-    file.model.op("CAST", [sums], [result])
-    return result
-
-
-def _clamped(file: _File, layer: Layer) -> int:
-    """A LEAKY_RELU that changes the scale, then the ends; halves of a step away from zero."""
-    result = layer.let.var.type
-    at = file.tensor(result)
-    file.model.op("LEAKY_RELU", file.operands, [at], alpha=1.0)
-    end = int(np.floor(np.float32(1) / np.float32(result.scale) + np.float32(0.5)))
-    for name, value in (("MAXIMUM", max(-end, -32768)), ("MINIMUM", min(end, 32767))):
-        bound = file.tensor(replace(result, shape=(1,)), np.array([value], np.int16))
-        below, at = at, file.tensor(result)
-        file.model.op(name, [below, bound], [at])
-    return at
-
-
-def _through_int16(file: _File, layer: Layer) -> int:
-    """A QUANTIZE with int16 in place of int32 at one end, and a CAST there."""
-    argument, result = _given(layer.let.call.args[0]), layer.let.var.type
-    if argument.dtype is DType.FLOAT32:
-        between, last = file.tensor(replace(result, dtype=DType.INT16)), file.tensor(result)
-        names = ("QUANTIZE", "CAST")
-    else:
-        between, last = file.tensor(replace(argument, dtype=DType.INT16)), file.tensor(result)
-        names = ("CAST", "QUANTIZE")
-    file.model.op(names[0], file.operands, [between])
-    file.model.op(names[1], [between], [last])
-    return last
-
-
-def _scaled(file: _File, layer: Layer) -> int:
-    """A DEQUANTIZE as a MUL of floats."""
-    given, result = file.tensor(layer.let.var.type), file.tensor(layer.let.var.type)
-    scale = np.array([_given(layer.let.call.args[0]).scale], np.float32)
-    file.model.op("CAST", file.operands, [given])
-    one = TensorType(shape=(1,), dtype=DType.FLOAT32)
-    file.model.op("MUL", [given, file.tensor(one, scale)], [result])
-    return result
-
-
-_OTHERWISE = {
-    ("NEG", DType.INT8, DType.INT8): _negated,
-    ("CUMSUM", DType.INT32, DType.INT32): _summed,
-    ("RELU_N1_TO_1", DType.INT16, DType.INT16): _clamped,
-    ("QUANTIZE", DType.FLOAT32, DType.INT32): _through_int16,
-    ("QUANTIZE", DType.INT32, DType.INT32): _through_int16,
-    ("DEQUANTIZE", DType.INT32, DType.FLOAT32): _scaled,
-}
-"""Operators of which no engine has this type: by others, each of whose results is the same."""
-
-
-def _padded(file: _File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:
+def _padded(file: File, image: int, type_: TensorType, pads: ops.Padding2D) -> int:
     if pads == ops.Padding2D():
         return image
     batch, height, width, channels = type_.shape
@@ -313,7 +172,7 @@ def _padded(file: _File, image: int, type_: TensorType, pads: ops.Padding2D) -> 
     return result
 
 
-def _window_by_window(file: _File, layer: Layer, attrs: ops.PoolAttrs) -> Iterator[int]:
+def _window_by_window(file: File, layer: Layer, attrs: ops.PoolAttrs) -> Iterator[int]:
     image, (argument, *_) = file.operands[0], layer.let.call.args
     assert argument is not None
     batch, _, _, channels = argument.type.shape
@@ -345,7 +204,7 @@ def _pool_options(attrs: ops.PoolAttrs) -> dict[str, Any]:
     }
 
 
-def _options(file: _File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]:
+def _options(file: File, layer: Layer) -> tuple[str, list[int], dict[str, Any]]:
     """(operator, operands that the format has for options, options)."""
     attrs, op = layer.let.call.attrs, layer.let.call.op.name
     if op in _SIGNALS:
@@ -420,13 +279,13 @@ def _plain_options(op: str, attrs: ops.Attrs) -> dict[str, Any]:
             return {}
 
 
-def _pad(file: _File, layer: Layer, attrs: ops.PadAttrs) -> tuple[str, list[int], dict[str, Any]]:
+def _pad(file: File, layer: Layer, attrs: ops.PadAttrs) -> tuple[str, list[int], dict[str, Any]]:
     result = layer.let.var.type
     value = np.array([attrs.value], result.dtype.numpy)
     return "PADV2", [file.constant(attrs.paddings), file.tensor(replace(result, shape=(1,)), value)], {}
 
 
-def _slice(file: _File, attrs: ops.StridedSliceAttrs) -> tuple[list[int], dict[str, Any]]:
+def _slice(file: File, attrs: ops.StridedSliceAttrs) -> tuple[list[int], dict[str, Any]]:
     """An end in front of the first element has no number of its own: -1 is the last. A mask says it."""
     ends: list[int] = []
     mask = 0

@@ -1,0 +1,79 @@
+"""Layers of types that no engine has: written as other operators, whose result is the same."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.ir import DType, Quantization, TensorType, ops
+from tests.fuzz.files import File, given
+from tests.kernels.layers import Layer
+
+
+def _negated(file: File, layer: Layer) -> int:
+    """A MUL by -1."""
+    meaning = Quantization(scales=(1.0,), zero_points=(0,))
+    minus = TensorType(shape=(1,), dtype=DType.INT8, quantization=meaning)
+    result = file.tensor(layer.let.var.type)
+    file.model.op("MUL", [*file.operands, file.tensor(minus, np.array([-1], np.int8))], [result])
+    return result
+
+
+def _summed(file: File, layer: Layer) -> int:
+    """A CUMSUM of float32, which has the same sums below 2^24."""
+    attrs = layer.let.call.attrs
+    assert isinstance(attrs, ops.CumsumAttrs)
+    axis = file.constant(attrs.axis)
+    real = TensorType(shape=layer.let.var.type.shape, dtype=DType.FLOAT32)
+    real_value, sums, result = file.tensor(real), file.tensor(real), file.tensor(layer.let.var.type)
+    file.model.op("CAST", file.operands, [real_value])
+    file.model.op("CUMSUM", [real_value, axis], [sums], exclusive=attrs.exclusive, reverse=attrs.reverse)
+    file.model.op("CAST", [sums], [result])
+    return result
+
+
+def _clamped(file: File, layer: Layer) -> int:
+    """A LEAKY_RELU that changes the scale, then the ends; halves of a step away from zero."""
+    result = layer.let.var.type
+    at = file.tensor(result)
+    file.model.op("LEAKY_RELU", file.operands, [at], alpha=1.0)
+    end = int(np.floor(np.float32(1) / np.float32(result.scale) + np.float32(0.5)))
+    for name, value in (("MAXIMUM", max(-end, -32768)), ("MINIMUM", min(end, 32767))):
+        bound = file.tensor(replace(result, shape=(1,)), np.array([value], np.int16))
+        below, at = at, file.tensor(result)
+        file.model.op(name, [below, bound], [at])
+    return at
+
+
+def _through_int16(file: File, layer: Layer) -> int:
+    """A QUANTIZE with int16 in place of int32 at one end, and a CAST there."""
+    argument, result = given(layer.let.call.args[0]), layer.let.var.type
+    if argument.dtype is DType.FLOAT32:
+        between, last = file.tensor(replace(result, dtype=DType.INT16)), file.tensor(result)
+        names = ("QUANTIZE", "CAST")
+    else:
+        between, last = file.tensor(replace(argument, dtype=DType.INT16)), file.tensor(result)
+        names = ("CAST", "QUANTIZE")
+    file.model.op(names[0], file.operands, [between])
+    file.model.op(names[1], [between], [last])
+    return last
+
+
+def _scaled(file: File, layer: Layer) -> int:
+    """A DEQUANTIZE as a MUL of floats."""
+    real, result = file.tensor(layer.let.var.type), file.tensor(layer.let.var.type)
+    scale = np.array([given(layer.let.call.args[0]).scale], np.float32)
+    file.model.op("CAST", file.operands, [real])
+    one = TensorType(shape=(1,), dtype=DType.FLOAT32)
+    file.model.op("MUL", [real, file.tensor(one, scale)], [result])
+    return result
+
+
+OTHERWISE = {
+    ("NEG", DType.INT8, DType.INT8): _negated,
+    ("CUMSUM", DType.INT32, DType.INT32): _summed,
+    ("RELU_N1_TO_1", DType.INT16, DType.INT16): _clamped,
+    ("QUANTIZE", DType.FLOAT32, DType.INT32): _through_int16,
+    ("QUANTIZE", DType.INT32, DType.INT32): _through_int16,
+    ("DEQUANTIZE", DType.INT32, DType.FLOAT32): _scaled,
+}
+"""Operators of which no engine has this type: by others, each of whose results is the same."""
