@@ -8,6 +8,7 @@ from codegen.importers.onnx.composed import COMPOSED, REPEATED
 from codegen.importers.onnx.integer import NODES
 from codegen.importers.onnx.layouts import Stored, Value
 from codegen.importers.onnx.node_site import Site
+from codegen.importers.onnx.plain_scales import PLAIN
 
 Translator = Callable[[Site], Value | tuple[Value, ...]]
 NodeTranslator = Callable[[Site], Value | Stored | tuple[Value, ...]]
@@ -96,7 +97,7 @@ REAL: Mapping[str, Translator] = MappingProxyType(
 
 """Nodes that work on real numbers, on shapes, or on any numbers."""
 
-TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES})
+TRANSLATORS: Mapping[str, NodeTranslator] = MappingProxyType({**REAL, **NODES, **PLAIN})
 """All; those of another domain than ONNX's own have it before their name."""
 
 

@@ -2,10 +2,17 @@
 
 from codegen.importers.onnx.integer.groups import Group, groups_of
 from codegen.importers.onnx.integer.layers import fused
-from codegen.importers.onnx.integer.nodes import NODES, other_sign, target_of, with_quantization
+from codegen.importers.onnx.integer.nodes import (
+    CHANNELS_SINCE,
+    NODES,
+    other_sign,
+    target_of,
+    with_quantization,
+)
 from codegen.importers.onnx.integer.scales import LeftInFloat
 
 __all__ = [
+    "CHANNELS_SINCE",
     "NODES",
     "Group",
     "LeftInFloat",

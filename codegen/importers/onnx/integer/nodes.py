@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx import arithmetic, arranging
-from codegen.importers.onnx.integer import layers, plain
+from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
 from codegen.importers.onnx.integer.scales import (
     LeftInFloat,
@@ -28,7 +28,7 @@ from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType
 from codegen.ir.ops import Attrs
 
-_CHANNELS_SINCE = 13
+CHANNELS_SINCE = 13
 """Opset that knows an axis of scales; onnxruntime's quantiser writes one into older models all the same."""
 
 
@@ -36,7 +36,7 @@ def target_of(site: Site) -> Target:
     """What a QuantizeLinear gives. Raises Refused for other types and for blocks."""
     if site.integer("block_size", 0):
         raise Refused("E301", "quantisation in blocks is not supported")
-    if site.opset >= _CHANNELS_SINCE:
+    if site.opset >= CHANNELS_SINCE:
         site.integer("axis", 1)
     site.integer("saturate", 1)
     site.integer("precision", 0)
@@ -47,8 +47,6 @@ def target_of(site: Site) -> Target:
 
 def quantize_linear(site: Site) -> Value:
     """QuantizeLinear of real numbers that a step computes."""
-    if not _is_byte(site):
-        return _plain_quantized(site)
     target = target_of(site)
     value = site.value(0)
     if value_type(value) != DType.FLOAT32.value:
@@ -65,39 +63,15 @@ def quantize_linear(site: Site) -> Value:
     )
 
 
-def _is_byte(site: Site) -> bool:
-    """Whether scale and zero point are one known number each, of int8 or uint8: what kernels take."""
-    scale = site.known_data(1)
-    zero = site.known_data(2) if site.has(2) else np.zeros(1, np.uint8)
-    return (
-        scale is not None
-        and zero is not None
-        and scale.size == zero.size == 1
-        and str(zero.dtype) in ("int8", "uint8")
-        and not site.integer("block_size", 0)
-    )
-
-
-def _plain_quantized(site: Site) -> Value:
-    site.integer("saturate", 1)
-    site.integer("precision", 0)
-    kind = value_type(site.value(2)) if site.has(2) else ""
-    kind = kind or arranging.TYPES.get(site.integer("output_dtype", 0), "uint8")
-    axis = site.integer("axis", 1) if site.opset >= _CHANNELS_SINCE else 0
-    return plain.quantized(site, kind, axis, site.integer("block_size", 0))
-
-
-def dequantize_linear(site: Site) -> Value | Stored:
+def dequantize_linear(site: Site) -> Stored:
     """DequantizeLinear: nothing is computed until somebody reads real numbers."""
-    block = site.integer("block_size", 0)
+    if site.integer("block_size", 0):
+        raise Refused("E301", "quantisation in blocks is not supported")
     site.integer("output_dtype", 0)
-    axis = site.integer("axis", 1) if site.opset >= _CHANNELS_SINCE else 0
+    axis = site.integer("axis", 1) if site.opset >= CHANNELS_SINCE else 0
     value = site.given(0)
     if isinstance(value, Stored):
         raise Refused("E303", "works on real numbers, needs integers")
-    is_plain = isinstance(value, Computed) and not (_is_byte(site) and value_type(value) == "int8")
-    if block or is_plain:
-        return plain.dequantized(site, value, axis, block)
     return stored(site, value, scale_at(site, 1), 2, axis)
 
 
@@ -131,17 +105,8 @@ def _bias(site: Site, position: int, image: Stored, weights: Stored) -> Stored |
 
 
 def _matmul(site: Site) -> Value:
-    try:
-        if site.known_data(3) is None:
-            raise LeftInFloat("the weights are computed")
-        return layers.gemm(site, stored_at(site, 0), stored_at(site, 3, axis=1), None, target_at(site, 6))
-    except (LeftInFloat, Refused):
-        scales = [site.known(position, "the scale") for position in (1, 4, 6)]
-        zero = site.known(7, "the zero point")
-        if zero.size != 1 or any(each.size != 1 or each.dtype != np.float32 for each in scales):
-            raise
-        number = [np.float32(each.reshape(-1)[0]) for each in scales]
-        return plain.product(site, float(number[0] * number[1] / number[2]), zero)
+    site.known(3, "the weights")
+    return layers.gemm(site, stored_at(site, 0), stored_at(site, 3, axis=1), None, target_at(site, 6))
 
 
 def _gemm(site: Site) -> Value:

@@ -3,13 +3,18 @@
 They become real numbers and back by steps of float32, as ONNX defines both nodes.
 """
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 import numpy as np
 
+from codegen.importers.onnx import arranging
 from codegen.importers.onnx.arithmetic import convert, number_like, pair
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.curves import Real
 from codegen.importers.onnx.composed.integers import need_exact
-from codegen.importers.onnx.layouts import Computed, Value
+from codegen.importers.onnx.integer import CHANNELS_SINCE, NODES
+from codegen.importers.onnx.layouts import Computed, Known, Stored, Value
 from codegen.importers.onnx.matrices import multiplied
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
@@ -72,10 +77,79 @@ def _centred(site: Site, value: Value, zero: int, axis: int = 0, block: int = 0)
     return pair(site, "SUB", [real, scaled_like(site, zero, value, axis, block)])
 
 
-def product(site: Site, scale: float, zero: np.ndarray) -> Value:
+def _is_byte(site: Site) -> bool:
+    """Whether scale and zero point are one known number each, of int8 or uint8: what kernels take."""
+    scale = site.known_data(1)
+    zero = site.known_data(2) if site.has(2) else np.zeros(1, np.uint8)
+    return (
+        scale is not None
+        and zero is not None
+        and scale.size == zero.size == 1
+        and str(zero.dtype) in ("int8", "uint8")
+        and not site.integer("block_size", 0)
+    )
+
+
+def _is_held(site: Site, value: Computed) -> bool:
+    """Whether integers are such as kernels read: int8, or uint8 that is held with 128 less."""
+    return value_type(value) == "int8" and _is_byte(site)
+
+
+def _axis(site: Site) -> int:
+    return site.integer("axis", 1) if site.opset >= CHANNELS_SINCE else 0
+
+
+def _quantize_linear(site: Site) -> Value | Stored:
+    if _is_byte(site):
+        return NODES["QuantizeLinear"](site)
+    site.integer("saturate", 1)
+    site.integer("precision", 0)
+    kind = value_type(site.value(2)) if site.has(2) else ""
+    kind = kind or arranging.TYPES.get(site.integer("output_dtype", 0), "uint8")
+    return quantized(site, kind, _axis(site), site.integer("block_size", 0))
+
+
+def _dequantize_linear(site: Site) -> Value | Stored:
+    value = site.given(0)
+    block = site.integer("block_size", 0)
+    if isinstance(value, Stored) or (not block and (isinstance(value, Known) or _is_held(site, value))):
+        return NODES["DequantizeLinear"](site)
+    site.integer("output_dtype", 0)
+    return dequantized(site, value, _axis(site), block)
+
+
+def _matmul(site: Site) -> Value | Stored:
+    """QLinearMatMul: an integer step, else a product of float32 where that is exact."""
+    refused: Refused | None = None
+    if site.known_data(3) is not None:
+        try:
+            return NODES["QLinearMatMul"](site)
+        except Refused as reason:
+            refused = reason
+    scales = [site.known(position, "the scale") for position in (1, 4, 6)]
+    zero = site.known(7, "the zero point")
+    if zero.size != 1 or any(each.size != 1 or each.dtype != np.float32 for each in scales):
+        raise refused or Refused("E301", "computed weights with a scale a channel are not supported")
+    first, second, result = (np.float32(each.reshape(-1)[0]) for each in scales)
+    return _product(site, float(first * second / result), zero)
+
+
+def _product(site: Site, scale: float, zero: np.ndarray) -> Value:
     """QLinearMatMul whose weights are computed, or a batch of matrices: sums that float32 holds exactly."""
     first, second = (_centred(site, site.value(position), position + 2) for position in (0, 3))
     need_exact(first.shape[-1])
     sums = multiplied(site, first, second)
     units = Real(site, pair(site, "MUL", [sums, number_like(scale, sums)])).of("ROUND")
     return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
+
+
+PLAIN: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
+    {
+        "DequantizeLinear": _dequantize_linear,
+        "QLinearMatMul": _matmul,
+        "QuantizeLinear": _quantize_linear,
+        "com.microsoft.DequantizeLinear": _dequantize_linear,
+        "com.microsoft.QuantizeLinear": _quantize_linear,
+    }
+)
+"""Nodes of integer networks that have a form without integer kernels too."""
