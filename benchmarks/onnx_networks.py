@@ -1,0 +1,204 @@
+"""Shared ONNX networks: planned RAM of values beside onnx2c's and emx's, instructions on the M4; QDQ layers.
+
+python benchmarks/onnx_networks.py           # the tables, and results/onnx.csv written anew
+python benchmarks/onnx_networks.py --only mnist     # prints, writes nothing
+
+Networks are planned for mps2-an386 at speed, and run there where they fit: outputs equal the NumPy
+evaluation as `run` demands. Layers are QDQ of int8, by channel: `per_mac` is of the layer's own step.
+Instructions are of an inference under QEMU's `-icount shift=0`. The peers' figures are published ones, where
+there are any.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, not the installed one
+
+import onnx
+from onnx import helper, numpy_helper
+
+HERE = Path(__file__).parent
+RECORDED = HERE / "results" / "onnx.csv"
+SHARED = Path(os.environ.get("CODEGEN_TESTDATA") or HERE.parents[1] / "shared" / "testdata")
+BOARD = "mps2-an386"
+FAMILIES = ("onnx2c", "onnx_light")
+LIMIT_SECONDS = 300
+
+ONNX2C_BYTES = {"mnist": 60_416}
+EMX_BYTES = {"mnist": 131_584}
+EMX_PER_MAC = {"1x1 24x24x64->64": 7.96, "3x3 24x24x16->16": 8.7, "depthwise 3x3 24x24x16": 21.4}
+ASKED_PER_MAC = {"1x1 24x24x64->64": 1.2, "3x3 24x24x16->16": 1.3, "depthwise 3x3 24x24x16": 3.2}
+LAYERS = {
+    "1x1 24x24x64->64": (64, 64, 1, 1),
+    "3x3 24x24x16->16": (16, 16, 3, 1),
+    "depthwise 3x3 24x24x16": (16, 16, 3, 16),
+}
+"""Channels of the image, of the result, side of the window, groups."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One network or layer; empty where there is no figure."""
+
+    name: str
+    macs: int | None = None
+    ram_bytes: int | None = None
+    lower_bound_bytes: int | None = None
+    onnx2c_bytes: int | None = None
+    emx_bytes: int | None = None
+    instructions: int | None = None
+    per_mac: float | None = None
+    asked_per_mac: float | None = None
+    emx_per_mac: float | None = None
+    note: str = ""
+
+
+def networks(only: str | None) -> Iterator[Row]:
+    """The shared networks, in the order of index.csv."""
+    with (SHARED / "index.csv").open(newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["family"] in FAMILIES]
+    for line in lines:
+        name = line["name"]
+        if only not in (None, name):
+            continue
+        path = SHARED / line["file"]
+        found, note = _asked("run", path)
+        if found is None:
+            found, _ = _asked("plan", path)
+        if found is None:
+            yield Row(name=name, note=note)
+            continue
+        yield Row(
+            name=name,
+            **_figures(found),
+            onnx2c_bytes=ONNX2C_BYTES.get(name),
+            emx_bytes=EMX_BYTES.get(name),
+            note=note,
+        )
+
+
+def layers(only: str | None) -> Iterator[Row]:
+    """The QDQ layers."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (inputs, outputs, side, groups) in LAYERS.items():
+            if only not in (None, name):
+                continue
+            path = Path(folder) / "layer.onnx"
+            path.write_bytes(_layer(inputs, outputs, side, groups))
+            found, note = _asked("run", path)
+            if found is None:
+                yield Row(name=name, note=note)
+                continue
+            [step] = [each for each in found["steps"] if each["macs"]]
+            figures = _figures(found) | {"per_mac": round(step["instructions"] / step["macs"], 2)}
+            yield Row(
+                name=name,
+                **figures,
+                asked_per_mac=ASKED_PER_MAC[name],
+                emx_per_mac=EMX_PER_MAC[name],
+                note=step["kernel"],
+            )
+
+
+def _figures(found: dict[str, Any]) -> dict[str, Any]:
+    run: dict[str, Any] = found.get("run") or {}
+    macs: int = found["model"]["macs"]
+    instructions: int | None = run.get("instructions")
+    return {
+        "macs": macs,
+        "ram_bytes": found["plan"]["peak_bytes"],
+        "lower_bound_bytes": found["plan"]["lower_bound_bytes"],
+        "instructions": instructions,
+        "per_mac": round(instructions / macs, 2) if instructions and macs else None,
+    }
+
+
+def _asked(verb: str, path: Path) -> tuple[dict[str, Any] | None, str]:
+    """The JSON document of a verb; or None, and why."""
+    words = [sys.executable, "-m", "codegen", verb, str(path), "--optimize", "speed", "--json"]
+    words += ["--board", BOARD, "--steps"] if verb == "run" else []
+    try:
+        done = subprocess.run(
+            words, cwd=HERE.parent, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"{verb}: more than {LIMIT_SECONDS} s"
+    found = json.loads(done.stdout)
+    if done.returncode:
+        return None, f"{verb}: {found['error']['messages'][0]['code']}"
+    return found, ""
+
+
+def _layer(inputs: int, outputs: int, side: int, groups: int) -> bytes:
+    """A convolution between DequantizeLinear and QuantizeLinear; results spread over int8."""
+    rng = np.random.default_rng(1)
+    taps = inputs // groups * side * side
+    scale, unit = np.float32(0.05), 0.01
+    weights = (unit * 2.0 ** rng.uniform(-0.5, 0.5, outputs)).astype(np.float32)
+    constants = {
+        "w": rng.integers(-127, 128, (outputs, inputs // groups, side, side)).astype(np.int8),
+        "ws": weights,
+        "wz": np.zeros(outputs, np.int8),
+        "b": rng.integers(-2000, 2001, outputs).astype(np.int32),
+        "bs": scale * weights,
+        "bz": np.zeros(outputs, np.int32),
+        "xs": np.asarray(scale),
+        "xz": np.array(-3, np.int8),
+        "ys": np.array(0.05 * unit * 73 * 73 * taps**0.5 / 64, np.float32),
+        "yz": np.array(4, np.int8),
+    }
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["xr"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wr"], axis=0),
+        helper.make_node("DequantizeLinear", ["b", "bs", "bz"], ["br"], axis=0),
+        helper.make_node(
+            "Conv", ["xr", "wr", "br"], ["r"], group=groups, pads=[side // 2] * 4, kernel_shape=[side, side]
+        ),
+        helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["y"]),
+    ]
+    int8 = onnx.TensorProto.INT8
+    graph = helper.make_graph(
+        nodes,
+        "layer",
+        [helper.make_tensor_value_info("x", int8, [1, inputs, 24, 24])],
+        [helper.make_tensor_value_info("y", int8, [1, outputs, 24, 24])],
+        [numpy_helper.from_array(data, name) for name, data in constants.items()],
+    )
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+    ).SerializeToString()
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", metavar="NAME")
+    only = parser.parse_args().only
+    names = [field.name for field in fields(Row)]
+    print(",".join(names), flush=True)
+    rows: list[dict[str, Any]] = []
+    for row in (*layers(only), *networks(only)):
+        rows.append(asdict(row))
+        print(",".join("" if value is None else str(value) for value in rows[-1].values()), flush=True)
+    if only is None:
+        with RECORDED.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
