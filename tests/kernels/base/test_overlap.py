@@ -116,6 +116,7 @@ def test_quantise_grows_up_and_dequantise_shrinks_down() -> None:
         ("QUANTIZE", DType.INT8),
         ("DEQUANTIZE", DType.INT8),
         ("DEQUANTIZE", DType.INT16),
+        ("DEQUANTIZE", DType.INT32),
     ):
         for seed in range(30):
             layer = random_layer(op, argument, seed)
@@ -125,4 +126,4 @@ def test_quantise_grows_up_and_dequantise_shrinks_down() -> None:
             if type_.elements > 1:
                 found.add((argument, type_.dtype))
                 assert [rule.below for rule in bind(layer).sharing] == [distance]
-    assert len(found) == 11
+    assert len(found) == 16  # four by three, int8 to uint8, three back to float32
