@@ -43,6 +43,9 @@ class LinkedConstant:
     """Inside a block its operator, and the names of its step (kernel's call, file's tensor); else empty."""
     layout: str = ""
     """What follows what, in one line for whoever reads the generated table."""
+    rounded: tuple[int, int] | None = None
+    """Of results that are rounded as ONNX has it: channels by a fixed point that is proved equal, and by
+    float32 itself."""
 
     def __post_init__(self) -> None:
         if self.data.ndim != 1:

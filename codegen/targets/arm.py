@@ -17,6 +17,12 @@ V7M = KernelSet(
 )
 DSP = KernelSet(folder="dsp", wanted="needs a core with the DSP extension", needs=frozenset({"dsp"}))
 """Two products of 16 bits an instruction."""
+ROUNDING_DSP = KernelSet(
+    folder="dsp",
+    wanted="needs a core with the DSP extension and an FPU",
+    needs=frozenset({"dsp", "fpu"}),
+)
+"""The same, with results that floats round as ONNX does."""
 MVE = KernelSet(folder="mve", wanted="needs a core with Helium (MVE)", needs=frozenset({"mve"}))
 """Helium on integers."""
 FPU = KernelSet(
@@ -88,19 +94,21 @@ FAMILIES = (
     _family(
         name="Armv7E-M",
         cpus=frozenset({"cortex-m4", "cortex-m7"}),
-        kernel_sets=(DSP, FPU),
+        kernel_sets=(DSP, ROUNDING_DSP, FPU),
         cached_cpus=frozenset({"cortex-m7"}),
     ),
-    _family(name="Armv8-M Mainline", cpus=frozenset({"cortex-m33"}), kernel_sets=(V7M, DSP, FPU)),
+    _family(
+        name="Armv8-M Mainline", cpus=frozenset({"cortex-m33"}), kernel_sets=(V7M, DSP, ROUNDING_DSP, FPU)
+    ),
     _family(
         name="Armv8.1-M Mainline",
         cpus=frozenset({"cortex-m55", "cortex-m85"}),
-        kernel_sets=(DSP, MVE, FPU, FLOAT_MVE),
+        kernel_sets=(DSP, ROUNDING_DSP, MVE, FPU, FLOAT_MVE),
         cached_cpus=frozenset({"cortex-m55", "cortex-m85"}),
         emulated_as={"cortex-m85": "cortex-m55"},
     ),
 )
-UNLISTED_M = _family(name="Cortex-M", kernel_sets=(DSP, MVE, FPU, FLOAT_MVE))
+UNLISTED_M = _family(name="Cortex-M", kernel_sets=(DSP, ROUNDING_DSP, MVE, FPU, FLOAT_MVE))
 """Another Cortex-M that a board file names: it has what its features say."""
 UNLISTED = _family(name="Arm", kernel_sets=(DSP, MVE))
 """A core that is no Cortex-M: the float kernels' assembly is for Cortex-M."""

@@ -134,6 +134,22 @@ void cg_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t 
 void cg_fully_connected_single_s8_dsp(const cg_fc_params *params, const int32_t *stream,
                                       const int8_t *input, int8_t *output);
 
+/*
+ * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
+ * The stream's multipliers are float32, its shifts say only where an activation clamps.
+ */
+void cg_qlinear_conv2d_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                              void *workspace, const int8_t *input, int8_t *output);
+void cg_qlinear_conv2d_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                  void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                  int32_t x_start, int32_t x_stop);
+void cg_qlinear_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                       void *workspace, const int8_t *input, int8_t *output);
+void cg_qlinear_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                               void *workspace, int8_t *output);
+void cg_qlinear_fully_connected_narrow_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                              const int8_t *input, int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

@@ -85,12 +85,21 @@ void cg_tile4_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int3
 void cg_tile2_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
 void cg_tile1_s4_dsp(const cg_tile_dsp *tile, int8_t *output);
 
+/* The same as of int8, rounded as ONNX does: multipliers in the stream are float32. */
+void cg_tile4_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
+void cg_tile2_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
+void cg_tile1_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+void cg_tile1_narrow_even_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+
 /*
  * Requantizes sums of one channel in place, all cases: what tiles call for a channel whose byte of
  * shifts has bit 7 set (or whose neighbour's has). `shift` holds that byte, above it their number.
  */
 void cg_requantize_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t doubled_multiplier,
                           uint32_t shift);
+/* The same as ONNX rounds. */
+void cg_requantize_even_s8_dsp(const cg_tile_dsp *tile, int32_t *sums, uint32_t scale_bits,
+                               uint32_t shift);
 
 /*
  * Four pixels, or two, widened to `pixels`: 4 * groups bytes each. They lie `step` bytes apart, the

@@ -65,6 +65,20 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                 int32_t x_stop);
 
+/*
+ * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
+ * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift 1.
+ */
+void cg_qlinear_depthwise3x3_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                    const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise3x3_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                             int8_t *image);
+void cg_qlinear_depthwise3x3_rows_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                         const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                        const cg_rows *input, int8_t *output, int32_t y,
+                                        int32_t x_start, int32_t x_stop);
+
 /* ---- any window of at most CG_DW_MOST_TAPS taps, at least four channels ----------------- */
 
 #define CG_DW_MOST_TAPS 49
@@ -143,6 +157,16 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
                            int8_t *output);
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
+
+/* The same as ONNX rounds: depthwise3x3_even_parts_dsp.S. */
+void cg_dw3x3_even_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                 int8_t *output);
+void cg_dw3x3_even_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                 int8_t *output);
+void cg_dw3x3_even_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                int8_t *output);
+void cg_dw3x3_even_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                int8_t *output);
 
 /* ---- and those of depthwise_taps_parts_dsp.S, depthwise_narrow_parts_dsp.S -------------- */
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from codegen.ir import DType, Quantization, TensorType, ops
+from tests.fuzz.rounded import ROUNDED, rounded
 from tests.kernels.builders import BUILDERS, CASES, any_layer, depthwise_same_size
 from tests.kernels.fpu.test_on_target import float_layer
 from tests.kernels.layers import (
@@ -28,12 +29,14 @@ SUMS = ("ADD", "SUB")
 
 def dtypes_of(op: str) -> tuple[DType, ...]:
     """Element types that layers of `op` are drawn with; empty if nothing draws it."""
-    return tuple(dtype for name, dtype in CASES if name == op)
+    return tuple(dtype for name, dtype in CASES if name == op) if op not in ROUNDED else (DType.INT8,)
 
 
 def drawn(op: str, dtype: DType, seed: int) -> Layer:
     """Layer number `seed` of `op` on `dtype`, the same at every call: every third as the builders draw it,
     others wider where there are such."""
+    if op in ROUNDED:
+        return rounded(op, drawn(ROUNDED[op], dtype, seed), seed)
     if op not in BUILDERS:
         raise ValueError(f"no builder draws {op}")
     if seed % 6 == 1 and op == "FULLY_CONNECTED" and dtype is DType.INT8:

@@ -3,13 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from codegen.errors import counted
-from codegen.ir.ops import QLINEAR
 from codegen.program.program import Program
-
-_OPS = frozenset(op.name for op in QLINEAR)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +18,8 @@ class RoundedLayer:
     proved: int
     """Channels whose fixed point was proved equal to float32 for every sum that the weights can give."""
     exact: int
-    """Channels of which no fixed point is equal: the kernel multiplies by float32 itself."""
+    """Channels that the kernel multiplies by float32 itself, as onnxruntime does: no fixed point is equal, or
+    the core's FPU is as fast."""
 
 
 def rounded_layers(program: Program) -> tuple[RoundedLayer, ...]:
@@ -34,16 +30,15 @@ def rounded_layers(program: Program) -> tuple[RoundedLayer, ...]:
 def _layers(program: Program) -> Iterator[RoundedLayer]:
     for step, prim in enumerate(program.steps.prim_funcs):
         for constant in prim.constants:
-            op = constant.op or prim.let.call.op.name
-            if op in _OPS and constant.role.endswith("shift"):
-                proved = int(np.count_nonzero(constant.data))
+            if constant.rounded is not None:
+                proved, exact = constant.rounded
                 yield RoundedLayer(
                     step=step,
                     name=constant.steps[0] if constant.steps else prim.name,
-                    op=op,
-                    channels=constant.data.size,
+                    op=constant.op or prim.let.call.op.name,
+                    channels=proved + exact,
                     proved=proved,
-                    exact=constant.data.size - proved,
+                    exact=exact,
                 )
 
 

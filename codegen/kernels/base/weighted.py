@@ -14,6 +14,7 @@ from codegen.ir import Let
 from codegen.ir.ops import Activation, ConvAttrs, DepthwiseConvAttrs, FullyConnectedAttrs, Padding2D
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import conv_multipliers, fully_connected_multipliers
+from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, FastKernel, PortableKernel, arg_type, constant_data
 from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.window import WindowShape, nhwc
@@ -22,7 +23,8 @@ from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.primfunc import PrimFunc
 
 Scaling = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""(multipliers, shifts), one a channel or one for all; shifts are positive to the left."""
+"""(multipliers, shifts), one a channel or one for all; shifts are positive to the left. Of a layer that is
+rounded as ONNX does: (bits of float32 scales, -1)."""
 
 
 def weight_data(let: Let, constants: ConstantData) -> NDArray[np.int8]:
@@ -111,6 +113,8 @@ class WeightedLayer:
     bias: NDArray[np.int64]
     scaling: Scaling
     in_zero: int
+    rounds_even: bool = False
+    """As ONNX does, by float32."""
 
     @property
     def folded_bias(self) -> NDArray[np.int64]:
@@ -131,6 +135,8 @@ class WeightedOperator(ABC):
     op: str
     stem: str
     """In the names of kernels that take it as a convolution of one group."""
+    rounds_even: bool = False
+    """Its layers are `WeightedLayer.rounds_even`."""
 
     @abstractmethod
     def window(self, let: Let) -> WindowShape:
@@ -161,6 +167,7 @@ class WeightedOperator(ABC):
             bias=bias_data(let, constants),
             scaling=self.scaling(let),
             in_zero=arg_type(let, 0).zero_point,
+            rounds_even=self.rounds_even,
         )
 
 
@@ -214,7 +221,36 @@ class _FullyConnected(WeightedOperator):
         return fully_connected_multipliers(arg_type(let, 0).scale, weight_scales(let), let.var.type.scale)
 
 
+def _float_scaling(scales: tuple[float, ...]) -> Scaling:
+    numbers = np.array(scales, np.float32)
+    return numbers.view(np.int32), np.full(len(numbers), -1, np.int32)
+
+
+class _QLinearConvolution(_Convolution):
+    op, stem, rounds_even = "QLINEAR_CONV_2D", "qlinear_conv2d", True
+
+    def scaling(self, let: Let) -> Scaling:
+        return _float_scaling(narrow(let.call.attrs, QLinearConvAttrs).scales)
+
+
+class _QLinearDepthwise(_Depthwise):
+    op, stem, rounds_even = "QLINEAR_DEPTHWISE_CONV_2D", "qlinear_depthwise_conv2d_1", True
+
+    def scaling(self, let: Let) -> Scaling:
+        return _float_scaling(narrow(let.call.attrs, QLinearDepthwiseAttrs).scales)
+
+
+class _QLinearFullyConnected(_FullyConnected):
+    op, stem, rounds_even = "QLINEAR_FULLY_CONNECTED", "qlinear_fully_connected_rows", True
+
+    def scaling(self, let: Let) -> Scaling:
+        return _float_scaling(narrow(let.call.attrs, QLinearRowsAttrs).scales)
+
+
 CONVOLUTION, DEPTHWISE, FULLY_CONNECTED = _Convolution(), _Depthwise(), _FullyConnected()
+QLINEAR_CONVOLUTION = _QLinearConvolution()
+QLINEAR_DEPTHWISE = _QLinearDepthwise()
+QLINEAR_FULLY_CONNECTED = _QLinearFullyConnected()
 
 
 class TiledConv(FastKernel):
@@ -240,7 +276,7 @@ class TiledConv(FastKernel):
 
 
 class OneRowKernel(FastKernel):
-    """FULLY_CONNECTED of one row on int8."""
+    """FULLY_CONNECTED, or QLINEAR_FULLY_CONNECTED, of one row on int8."""
 
     op = FULLY_CONNECTED.op
 

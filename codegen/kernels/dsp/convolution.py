@@ -19,6 +19,8 @@ from codegen.kernels.base.weighted import (
     CONVOLUTION,
     DEPTHWISE,
     FULLY_CONNECTED,
+    QLINEAR_CONVOLUTION,
+    QLINEAR_DEPTHWISE,
     TiledConv,
     WeightedLayer,
     WeightedOperator,
@@ -49,8 +51,9 @@ from codegen.kernels.dsp.tiles import (
     workspace_bytes,
 )
 from codegen.kernels.portable.convolution import CONV_2D_S8, CONV_2D_U8, DEPTHWISE_S8, FULLY_CONNECTED_U8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import DSP
+from codegen.targets.arm import DSP, ROUNDING_DSP
 
 HEADER = "cg_conv_dsp.h"
 PIXEL_SOURCES = (
@@ -79,6 +82,19 @@ _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
 }
 """By the most pixels of a tile."""
 _SOURCE = "kernels/dsp/conv2d_s8_dsp.c"
+EVEN_PIXEL_SOURCES = (
+    "kernels/dsp/gather_s8_dsp.S",
+    "kernels/dsp/requantize_even_s8_dsp.c",
+    "kernels/dsp/tile1_even_s8_dsp.S",
+)
+"""Of tiles of one pixel, rounded as ONNX does."""
+_EVEN_SOURCES = (
+    *EVEN_PIXEL_SOURCES,
+    "kernels/dsp/tile2_even_s8_dsp.S",
+    "kernels/dsp/gather4_s8_dsp.S",
+    "kernels/dsp/tile4_even_s8_dsp.S",
+    "kernels/dsp/qlinear_conv2d_s8_dsp.c",
+)
 REACH_BYTES = 32767
 """Windows read by bytes go by a table of 16-bit offsets."""
 
@@ -135,6 +151,7 @@ class DspTiled(TiledConv):
                 data=self.weights.pack(channels),
                 alignment=4,
                 layout=self.weights.layout,
+                rounded=channels.rounded,
             )
         ]
         if is_padded and by_words:
@@ -237,7 +254,19 @@ class DspTiledU8(DspTiled):
         return super().space_bytes(window, is_row=is_row) + 8 * sum_groups(values) * self.most
 
 
+class DspTiledEven(DspTiled):
+    """Rounded as ONNX does."""
+
+    kernel_set = ROUNDING_DSP
+
+    def __init__(self, operator: WeightedOperator, portable: PortableKernel, most: int) -> None:
+        super().__init__(operator, portable, most, INT8_STREAM)
+        self.symbol, self.sources = "cg_qlinear_conv2d_s8_dsp", _EVEN_SOURCES
+
+
 for most in (4, 2, 1):
+    register(DspTiledEven(QLINEAR_CONVOLUTION, QLINEAR_CONV_2D_S8, most))
+    register(DspTiledEven(QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, most))
     register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
     register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))
 register(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM))

@@ -11,21 +11,29 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import Fields, params
-from codegen.kernels.base.weighted import DEPTHWISE, bias_data, weight_data
+from codegen.kernels.base.weighted import (
+    DEPTHWISE,
+    QLINEAR_DEPTHWISE,
+    WeightedOperator,
+    bias_data,
+    weight_data,
+)
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
 from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8_OR_U8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import DSP
+from codegen.targets.arm import DSP, ROUNDING_DSP
 
 GROUP = 4
 """Channels computed together."""
@@ -37,6 +45,7 @@ class DspDepthwise(FastKernel):
     requantization is exact."""
 
     op, kernel_set = "DEPTHWISE_CONV_2D", DSP
+    operator: WeightedOperator = DEPTHWISE
     portable: PortableKernel = DEPTHWISE_S8_OR_U8
     """It also runs what only the data shows to be out of range."""
 
@@ -45,7 +54,7 @@ class DspDepthwise(FastKernel):
         attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
         if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
             return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
-        return long_reason(let, attrs.activation)
+        return long_reason(let, attrs.activation, self.operator)
 
 
 def alignment(window: WindowShape) -> int:
@@ -70,7 +79,7 @@ def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNum
     folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
     if folded is None:
         return None
-    multipliers, shifts = channel_multipliers(let)
+    multipliers, shifts = channel_multipliers(let, DEPTHWISE)
     return ChannelNumbers(
         weights=weights,
         bias=folded,
@@ -93,6 +102,12 @@ BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
 LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
 """Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
 SOURCES = ("kernels/dsp/depthwise3x3_parts_dsp.S", "kernels/dsp/depthwise3x3_s8_dsp.c")
+EVEN_SOURCES = (
+    SOURCES[0],
+    "kernels/dsp/depthwise3x3_even_parts_dsp.S",
+    "kernels/dsp/qlinear_depthwise3x3_s8_dsp.c",
+)
+"""The first for what brings pixels into lines."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +162,21 @@ class Depthwise3x3(DspDepthwise):
     """3x3, stride 1 or 2, multiplier 1, at least four channels."""
 
     name = "depthwise3x3_s8_dsp"
+    prefix = ""
+    """Of its C functions' names, behind `cg_`."""
+    sources: tuple[str, ...] = SOURCES
+
+    def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+        """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+        return packed(let, constants)
+
+    def row(self, let: Let, window: WindowShape) -> RowKernel | None:
+        """One row of it in a block."""
+        found = row_kernel(let, f"cg_{self.prefix}depthwise3x3_s8_dsp_row", window)
+        if found is None:
+            return None
+        space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
+        return replace(found, workspace=space, reads_row_last=True)
 
     def other_reason(self, let: Let) -> str | None:
         """As `DspDepthwise`; another window or stride."""
@@ -162,7 +192,7 @@ class Depthwise3x3(DspDepthwise):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
-        channels = packed(let, constants)
+        channels = self.packed(let, constants)
         if channels is None:
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
@@ -174,8 +204,8 @@ class Depthwise3x3(DspDepthwise):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_depthwise3x3_s8_dsp" if is_banded else "cg_depthwise3x3_rows_s8_dsp",
-            sources=SOURCES,
+            symbol=f"cg_{self.prefix}depthwise3x3_{'' if is_banded else 'rows_'}s8_dsp",
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=alignment(window),
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
@@ -183,9 +213,13 @@ class Depthwise3x3(DspDepthwise):
             sharing=forward_sharing(let, 0, below),
             structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
             call_args=(*_LEADING, ARGUMENT, RESULT),
-            instructions=_instructions(window, tile, rows),
-            rows=_row_kernel(let, window),
+            instructions=self.predicted(window, tile, rows),
+            rows=self.row(let, window),
         )
+
+    def predicted(self, window: WindowShape, tile: Tile, rows: int) -> int:
+        """Instructions of a call."""
+        return _instructions(window, tile, rows)
 
 
 class Depthwise3x3InPlace(Depthwise3x3):
@@ -197,7 +231,7 @@ class Depthwise3x3InPlace(Depthwise3x3):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Depthwise3x3.bind`."""
-        channels = packed(let, constants)
+        channels = self.packed(let, constants)
         if channels is None:
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
@@ -206,20 +240,63 @@ class Depthwise3x3InPlace(Depthwise3x3):
             name=name,
             let=let,
             kernel=self.name,
-            symbol="cg_depthwise3x3_in_place_s8_dsp",
-            sources=SOURCES,
+            symbol=f"cg_{self.prefix}depthwise3x3_in_place_s8_dsp",
+            sources=self.sources,
             headers=(HEADER,),
             argument_alignment=alignment(window),
             workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
             constants=(channels,),
             structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
             call_args=(*_LEADING, RESULT),
-            instructions=_in_place_instructions(window, tile),
+            instructions=self.predicted_in_place(window, tile),
             in_place=0,
         )
 
+    def predicted_in_place(self, window: WindowShape, tile: Tile) -> int:
+        """Instructions of a call."""
+        return _in_place_instructions(window, tile)
+
 
 _LEADING = (PARAMS, WorkspaceArg(name="lines"))
+
+
+class Depthwise3x3Even(Depthwise3x3):
+    """Rounded as ONNX does."""
+
+    name, prefix = "qlinear_depthwise3x3_s8_dsp", "qlinear_"
+    op, operator, kernel_set = QLINEAR_DEPTHWISE.op, QLINEAR_DEPTHWISE, ROUNDING_DSP
+    portable = QLINEAR_DEPTHWISE_S8
+    sources = EVEN_SOURCES
+
+    def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant:
+        """See `cg_qlinear_depthwise3x3_s8_dsp`: sums wrap as in any other kernel."""
+        weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+        bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
+        multipliers, shifts = self.operator.scaling(let)
+        table = _table(weights, wrap_int32(bias), multipliers, -shifts)
+        return replace(table, rounded=(0, len(weights)))
+
+    def predicted(self, window: WindowShape, tile: Tile, rows: int) -> int:
+        """Instructions of a call."""
+        return super().predicted(window, tile, rows) + _rounding_instructions(window)
+
+
+class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
+    """The same where the result replaces its image."""
+
+    name = "qlinear_depthwise3x3_s8_dsp_in_place"
+    portable = QLINEAR_DEPTHWISE_S8
+
+    def other_reason(self, let: Let) -> str | None:
+        """As `Depthwise3x3`; a result that is not as large as its image."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
+            return "only with stride 1 and a result as large as the image"
+        return super().other_reason(let)
+
+    def predicted_in_place(self, window: WindowShape, tile: Tile) -> int:
+        """Instructions of a call."""
+        return super().predicted_in_place(window, tile) + _rounding_instructions(window)
 
 
 def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
@@ -227,10 +304,19 @@ def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | No
     numbers = channel_numbers(let, constants)
     if numbers is None:
         return None
-    doubled = 2 * numbers.weights.reshape(-1, 3, 3)
-    pairs = np.stack((int16_pairs(doubled[:, :, :2]), int16_pairs(doubled[:, :, 1:])), axis=2)
-    columns = (pairs.reshape(-1, 6), 2 * numbers.bias[:, None], numbers.multipliers[:, None])
-    table = np.concatenate((*columns, numbers.right_shifts[:, None]), axis=1).astype(np.int32)
+    return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts)
+
+
+def _table(
+    weights: NDArray[np.int64],
+    bias: NDArray[np.int64],
+    multipliers: NDArray[np.int32],
+    right_shifts: NDArray[np.int32],
+) -> LinkedConstant:
+    taps = weights.reshape(-1, 3, 3)
+    pairs = np.stack((int16_pairs(taps[:, :, :2]), int16_pairs(taps[:, :, 1:])), axis=2)
+    columns = (pairs.reshape(-1, 6), bias[:, None], multipliers[:, None], right_shifts[:, None])
+    table = np.concatenate(columns, axis=1).astype(np.int32)
     return LinkedConstant(
         role="channels",
         data=table.reshape(-1),
@@ -250,12 +336,11 @@ def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
     )
 
 
-def _row_kernel(let: Let, window: WindowShape) -> RowKernel | None:
-    found = row_kernel(let, "cg_depthwise3x3_s8_dsp_row", window)
-    if found is None:
-        return None
-    space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
-    return replace(found, workspace=space, reads_row_last=True)
+def _rounding_instructions(window: WindowShape) -> int:
+    """What rounding as ONNX does takes beyond the short way: 5 for four results, which lie in two columns and
+    two rows."""
+    batch, height, width, depth = window.result
+    return batch * depth * 5 * -(-height // 2) * -(-width // 2)
 
 
 def _instructions(window: WindowShape, tile: Tile, rows: int) -> int:
@@ -289,5 +374,7 @@ def _in_place_instructions(window: WindowShape, tile: Tile) -> int:
     return batch * groups * (widened + bands * (85 + 28 * pairs + GROUP * each))
 
 
+register(Depthwise3x3Even())
+register(Depthwise3x3InPlaceEven())
 register(Depthwise3x3())
 register(Depthwise3x3InPlace())

@@ -9,10 +9,23 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import arg_type
 from codegen.kernels.base.overlap import forward_sharing, row_major_below
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import FULLY_CONNECTED, OneRowKernel, rows_params
+from codegen.kernels.base.weighted import (
+    FULLY_CONNECTED,
+    QLINEAR_FULLY_CONNECTED,
+    OneRowKernel,
+    WeightedOperator,
+    rows_params,
+)
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantArg, Split, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Workspace
-from codegen.kernels.dsp.convolution import HEADER, INT4_PIXEL_SOURCES, PIXEL_SOURCES, DspTiled
+from codegen.kernels.dsp.convolution import (
+    EVEN_PIXEL_SOURCES,
+    HEADER,
+    INT4_PIXEL_SOURCES,
+    PIXEL_SOURCES,
+    DspTiled,
+    DspTiledEven,
+)
 from codegen.kernels.dsp.packing import (
     GROUP,
     INT4_STREAM,
@@ -24,8 +37,9 @@ from codegen.kernels.dsp.packing import (
 )
 from codegen.kernels.dsp.price import FURTHER_CALL, row_instructions, single_instructions
 from codegen.kernels.portable.convolution import FULLY_CONNECTED_S8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_FULLY_CONNECTED_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import DSP
+from codegen.targets.arm import DSP, ROUNDING_DSP
 
 _NARROW, _SINGLE = "narrow_", "single_"
 _SPACE = "inputs"
@@ -39,6 +53,8 @@ class DspFullyConnected(OneRowKernel):
     each pair of outputs), or "single_" (there is one output)."""
 
     kernel_set, portable = DSP, FULLY_CONNECTED_S8
+    operator: WeightedOperator = FULLY_CONNECTED
+    widened_symbol = "cg_fully_connected_widened_s8_dsp"
 
     def __init__(self, weights: WeightStream, form: str = "") -> None:
         self.weights, self.is_narrow, self.is_single = weights, bool(form), form == _SINGLE
@@ -58,7 +74,7 @@ class DspFullyConnected(OneRowKernel):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
-        layer = FULLY_CONNECTED.layer(let, constants)
+        layer = self.operator.layer(let, constants)
         channels = channels_of(layer, let.var.type)
         outputs, inputs = layer.weights.shape
         numbers = rows_params(let, activation_range(layer.activation, let.var.type))
@@ -84,6 +100,7 @@ class DspFullyConnected(OneRowKernel):
                     data=self.weights.pack(channels),
                     alignment=4,
                     layout=self.weights.layout,
+                    rounded=channels.rounded,
                 ),
             ),
             sharing=forward_sharing(let, 0, below) if self.is_narrow else (),
@@ -107,16 +124,34 @@ class DspFullyConnected(OneRowKernel):
             multiple=_PAIR,
             struct="params",
             field="out_len",
-            next_symbol=f"cg_{self.name}" if self.is_narrow else "cg_fully_connected_widened_s8_dsp",
+            next_symbol=f"cg_{self.name}" if self.is_narrow else self.widened_symbol,
             next_args=(*_FIRST, source, RESULT),
             instructions=FURTHER_CALL,
         )
 
 
+class DspFullyConnectedEven(DspFullyConnected):
+    """Rounded as ONNX does."""
+
+    op, operator = QLINEAR_FULLY_CONNECTED.op, QLINEAR_FULLY_CONNECTED
+    kernel_set, portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
+    widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
+
+    def __init__(self, form: str = "") -> None:
+        super().__init__(INT8_STREAM, form)
+        self.name = f"qlinear_{self.name}"
+        tile = f"kernels/dsp/tile1_{form}even_s8_dsp.S"
+        pixel = (*EVEN_PIXEL_SOURCES[:2], tile) if not form else (EVEN_PIXEL_SOURCES[1], tile)
+        self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
+
+
 for most in (4, 2):
+    register(DspTiledEven(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
 register(DspFullyConnected(INT8_STREAM))
 register(DspFullyConnected(INT8_STREAM, _NARROW))
 register(DspFullyConnected(INT8_STREAM, _SINGLE))
 register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))
+register(DspFullyConnectedEven())
+register(DspFullyConnectedEven(_NARROW))

@@ -20,7 +20,7 @@ from codegen.ir.ops import Activation
 from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import arg_type
-from codegen.kernels.base.weighted import DEPTHWISE, WeightedLayer
+from codegen.kernels.base.weighted import DEPTHWISE, Scaling, WeightedLayer, WeightedOperator
 
 GROUP = 4
 """Weights of a channel in one word of the stream."""
@@ -43,6 +43,13 @@ class Channels:
     """[O], -31 to 30, positive to the left."""
     is_clamped: bool
     """Results are clamped to less than [-128, 127]."""
+    rounds_even: bool = False
+    """Multipliers are the bits of float32 scales."""
+
+    @property
+    def rounded(self) -> tuple[int, int] | None:
+        """See `LinkedConstant.rounded`."""
+        return (0, len(self.weights)) if self.rounds_even else None
 
 
 def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
@@ -54,6 +61,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
         multipliers=multipliers,
         shifts=shifts,
         is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
+        rounds_even=layer.rounds_even,
     )
 
 
@@ -78,7 +86,9 @@ def stream(channels: Channels) -> NDArray[np.int32]:
     dead = channels.multipliers == 0
     weights = _padded(channels)
     bias = np.where(dead, 0, channels.bias).astype(np.int32).view(np.uint32)[:, None]
-    doubled = (np.where(dead, 1 << 30, channels.multipliers).astype(np.int64) * 2).astype(np.uint32)[:, None]
+    times = 1 if channels.rounds_even else 2
+    factors = np.where(dead, 1 << 30, channels.multipliers).astype(np.int64) * times
+    words_of_factors = factors.astype(np.uint32)[:, None]
     codes, is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)
     pairs, paired = count // 2, count // 2 * 2
     words = (codes[0:paired:2] | codes[1::2] << 8) | np.where(is_long[0:paired:2] | is_long[1::2], LONG, 0)
@@ -86,14 +96,14 @@ def stream(channels: Channels) -> NDArray[np.int32]:
         [
             bias[:paired].reshape(pairs, 2),
             _interleaved(weights[:paired]),
-            doubled[:paired].reshape(pairs, 2),
+            words_of_factors[:paired].reshape(pairs, 2),
             words.astype(np.uint32)[:, None],
         ],
         axis=1,
     ).reshape(-1)
     if count % 2:
         code = codes[-1:] | np.where(is_long[-1:], LONG, 0)
-        last = [bias[-1], weights[-1].view("<u4"), doubled[-1], code.astype(np.uint32)]
+        last = [bias[-1], weights[-1].view("<u4"), words_of_factors[-1], code.astype(np.uint32)]
         found = np.concatenate([found, *last])
     return found.view(np.int32)
 
@@ -203,18 +213,18 @@ ACCUMULATOR_LIMIT = 2**30
 """Accumulators must stay below, for they are doubled."""
 
 
-def channel_multipliers(let: Let) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def channel_multipliers(let: Let, operator: WeightedOperator) -> Scaling:
     """(multipliers, shifts) of every channel of a convolution's result; raises ValueError if out of range."""
-    multipliers, shifts = DEPTHWISE.scaling(let)
+    multipliers, shifts = operator.scaling(let)
     channels = let.var.type.shape[-1]
     return np.broadcast_to(multipliers, channels), np.broadcast_to(shifts, channels)
 
 
-def long_reason(let: Let, activation: Activation) -> str | None:
+def long_reason(let: Let, activation: Activation, operator: WeightedOperator) -> str | None:
     """Why a convolution's requantization takes more than five instructions, as far as types tell."""
     if activation_range(activation, let.var.type) != (-128, 127):
         return "its activation clamps to less than int8"
-    multipliers, shifts = channel_multipliers(let)
+    multipliers, shifts = channel_multipliers(let, operator)
     if bool(((shifts > -1) & (multipliers != 0)).any()):
         return "a channel's scale is not below one half"
     return None

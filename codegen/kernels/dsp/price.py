@@ -20,6 +20,10 @@ RUN, TAP, PATCH_LINE, PATCH_BYTE = 22, 75, 45, 4
 """In C for each run of taps, tap of a tile in the padding, line and byte of a patch."""
 LONG_CHANNEL, LONG_RESULT = 25, 22
 """For each channel of a tile and each result that are requantized the long way, beyond the short one."""
+EVEN_CHANNEL = {1: 3, 2: 3, 4: 5}
+"""For each channel of a tile of so many pixels that is rounded as ONNX does, beyond the short way."""
+LONG_EVEN_CHANNEL, LONG_EVEN_RESULT = 9, 23
+"""As `LONG_CHANNEL` and `LONG_RESULT`, beyond `EVEN_CHANNEL`."""
 
 
 SUM, SUMMED_WORD = 120, 25 / 4
@@ -76,7 +80,8 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
     else:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
         found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
-    return found + _long(channels, 4 if count > 2 else count)
+    pixels = 4 if count > 2 else count
+    return found + outputs * EVEN_CHANNEL[pixels] * channels.rounds_even + _long(channels, pixels)
 
 
 def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
@@ -93,6 +98,8 @@ def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
 
 
 def _long(channels: Channels, pixels: int) -> int:
+    if channels.rounds_even:
+        return long_channels(channels) * (LONG_EVEN_CHANNEL + LONG_EVEN_RESULT * pixels)
     return long_channels(channels) * (LONG_CHANNEL + LONG_RESULT * pixels)
 
 

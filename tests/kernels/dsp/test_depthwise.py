@@ -11,6 +11,7 @@ from codegen.ir import DType, Quantization, Target, TensorType
 from codegen.ir.ops import Activation, DepthwiseConvAttrs, Padding2D
 from codegen.kernels import kernels_for
 from codegen.kernels.base.overlap import striped_below
+from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, band_tile, row_tile
 from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
@@ -124,7 +125,7 @@ def test_narrow_weights_give_the_accumulators() -> None:
             start = 4 * group
             sums = row[:4] + (by_tap.astype(np.int64) * pixels[:, start : start + 4]).sum(axis=0)
             np.testing.assert_array_equal(sums, expected[start : start + 4])
-            multipliers, shifts = channel_multipliers(found.let)
+            multipliers, shifts = channel_multipliers(found.let, DEPTHWISE)
             doubled = row[13:17].astype(np.int64) % 2**32
             np.testing.assert_array_equal(doubled, 2 * multipliers[start : start + 4].astype(np.int64))
             np.testing.assert_array_equal(row[17:18].copy().view(np.int8), -shifts[start : start + 4])

@@ -86,7 +86,13 @@ class _QLinear(RoundsEven):
             LinkedConstant(role="weight", data=flat, alignment=1, layout="the last axis fastest"),
             LinkedConstant(role="bias", data=total.astype(np.int32), alignment=4, layout=each),
             LinkedConstant(role="multiplier", data=rounding.factors, alignment=4, layout=each),
-            LinkedConstant(role="shift", data=rounding.shifts, alignment=1, layout=each),
+            LinkedConstant(
+                role="shift",
+                data=rounding.shifts,
+                alignment=1,
+                layout=each,
+                rounded=(rounding.proved, channels - rounding.proved),
+            ),
         )
 
 
@@ -119,6 +125,9 @@ class QLinearFullyConnected(_QLinear, FullyConnected):
         super().__init__("qlinear_fully_connected_s8", DType.INT8)
 
 
-register(QLinearConv2D())
-register(QLinearDepthwiseConv2D())
-register(QLinearFullyConnected())
+QLINEAR_CONV_2D_S8 = QLinearConv2D()
+QLINEAR_DEPTHWISE_S8 = QLinearDepthwiseConv2D()
+QLINEAR_FULLY_CONNECTED_S8 = QLinearFullyConnected()
+
+for _kernel in (QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8, QLINEAR_FULLY_CONNECTED_S8):
+    register(_kernel)

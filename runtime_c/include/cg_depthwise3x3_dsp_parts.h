@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cg_depthwise3x3_dsp_parts.h -- 3x3 depthwise convolution, int8, DSP extension: which pixels are
+ * widened when, which rows are computed from them. The text of depthwise3x3_s8_dsp.c and of
+ * qlinear_depthwise3x3_s8_dsp.c, which say by DW3X3... what their functions are called and which
+ * loops, in assembly, have the products.
+ */
+#ifndef CG_DEPTHWISE3X3_DSP_PARTS_H
+#define CG_DEPTHWISE3X3_DSP_PARTS_H
+
+#include "cg_depthwise_dsp.h"
+#include "cg_kernel_parts.h"
+
+/* Result rows in a band; it reads two image rows more. */
+#define BAND_ROWS     4
+#define IN_PLACE_ROWS 2
+
+/* A stripe of columns: how its lines are widened, how its results are stored. */
+typedef struct {
+    const cg_dw3x3_params *params;
+    int32_t first; /* its first image column */
+    cg_dw_lines lines;
+    cg_dw_job job;
+} stripe;
+
+/* Words of a line that so many columns of results read. */
+static int32_t words_of(const cg_window *window, int32_t columns)
+{
+    return (window->stride_w * ((columns + 1) / 2)) + 1;
+}
+
+/*
+ * Columns from x_start on, up to x_stop or as many as the tile has. Lines always have the words of
+ * a whole tile: all of the workspace is written.
+ */
+static void start_stripe(stripe *self, const cg_dw_tile *tile, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &self->params->window;
+    const int32_t left = x_stop - x_start;
+    const int32_t columns = (left < tile->columns) ? left : tile->columns;
+    const int32_t widest = (window->out.w < tile->columns) ? window->out.w : tile->columns;
+    const int32_t origin = (x_start * window->stride_w) - window->pad_left;
+    const int32_t lead = (origin < 0) ? 1 : 0;
+    const int32_t first = origin + lead;
+    const int32_t inside = (first < window->in.w) ? (window->in.w - first) : 0;
+    const int32_t needed = ((columns - 1) * window->stride_w) + 3 - lead;
+    const int32_t count = (inside < needed) ? inside : needed;
+    const int32_t pairs = (lead + count) / 2;
+    self->first = first;
+    self->lines.plane_bytes = tile->plane_bytes;
+    self->lines.step = window->in.c;
+    self->lines.pairs = pairs;
+    self->lines.rest = words_of(window, widest) - pairs;
+    self->lines.lead = lead;
+    self->lines.odd = (lead + count) % 2;
+    self->lines.pad = (uint32_t)(uint8_t)self->params->in_zero * 0x01010101u;
+    self->job.plane_bytes = tile->plane_bytes;
+    self->job.columns = columns;
+    self->job.step = window->out.c;
+    self->job.line_bytes = window->out.w * window->out.c;
+    self->job.out_zero = self->params->out_zero;
+}
+
+/* First channel that is read with channel c: the last four are read together. */
+static int32_t group_start(const stripe *self, int32_t c)
+{
+    const int32_t last = self->lines.step - 4;
+    return (c < last) ? c : last;
+}
+
+static int32_t group_count(const stripe *self, int32_t c)
+{
+    const int32_t left = self->lines.step - c;
+    return (left < 4) ? left : 4;
+}
+
+static int32_t *plane_of(const stripe *self, int32_t *planes, int32_t c)
+{
+    return &planes[(c - group_start(self, c)) * (self->job.plane_bytes / 4)];
+}
+
+static const int32_t *channel_words(const stripe *self, int32_t c)
+{
+    return &self->params->channels[c * CG_DW3X3_WORDS];
+}
+
+/*
+ * The image rows of the band of result rows that begins with y, from its line `from` on. Rows are
+ * computed in pairs: what is behind an odd last one counts for nothing and is padding.
+ */
+static void find_rows(stripe *self, const int8_t *image, int32_t y, int32_t from, int32_t rows)
+{
+    const cg_window *const window = &self->params->window;
+    const int32_t left = window->out.h - y;
+    self->job.rows = (left < rows) ? left : rows;
+    self->lines.count = 0;
+    const int32_t lines = self->job.rows + 2;
+    for (int32_t line = from; line < (lines + (lines % 2)); line++) {
+        const int32_t at = y + line - window->pad_top;
+        const int8_t *row = NULL;
+        if ((at >= 0) && (at < window->in.h) && (line < lines)) {
+            row = &image[((at * window->in.w) + self->first) * window->in.c];
+        }
+        self->lines.rows[self->lines.count] = row;
+        self->lines.count++;
+    }
+}
+
+/* The channels with c of a band of four rows. */
+static void compute_band(stripe *self, int32_t *planes, int8_t *output, int32_t c)
+{
+    const int32_t start = group_start(self, c);
+    if ((self->lines.step % 4) == 0) {
+        cg_dw_widen6_words_dsp(&self->lines, start, planes);
+    } else {
+        cg_dw_widen6_bytes_dsp(&self->lines, start, planes);
+    }
+    self->job.count = group_count(self, c);
+    DW3X3_PLANE6(&self->job, plane_of(self, planes, c), channel_words(self, c), &output[c]);
+}
+
+/* Of a band of two rows, line `from` and those behind are still to be widened. */
+static void compute_in_place(stripe *self, int32_t *planes, int32_t from, int8_t *output, int32_t c)
+{
+    const int32_t start = group_start(self, c);
+    if ((self->lines.step % 4) == 0) {
+        cg_dw_widen4_words_dsp(&self->lines, start, &planes[from]);
+    } else {
+        cg_dw_widen4_bytes_dsp(&self->lines, start, &planes[from]);
+    }
+    self->job.count = group_count(self, c);
+    DW3X3_PLANE4(&self->job, plane_of(self, planes, c), channel_words(self, c), &output[c]);
+}
+
+void DW3X3(const cg_dw3x3_params *params, void *workspace, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t y = 0; y < window->out.h; y += BAND_ROWS) {
+            for (int32_t x = 0; x < window->out.w; x += params->band.columns) {
+                int8_t *const results = &output[((y * window->out.w) + x) * window->out.c];
+                start_stripe(&self, &params->band, x, window->out.w);
+                find_rows(&self, input, y, 0, BAND_ROWS);
+                for (int32_t c = 0; c < window->in.c; c += 4) {
+                    compute_band(&self, workspace, results, c);
+                }
+            }
+        }
+        input += window->in.h * window->in.w * window->in.c;
+        output += window->out.h * window->out.w * window->out.c;
+    }
+}
+
+/* The last two lines of a band of two rows become the first two of the next one. */
+static void keep_lines(const cg_dw3x3_params *params, int32_t *planes)
+{
+    int32_t *word = planes;
+    for (int32_t n = params->band.plane_bytes / 4; n > 0; n--) {
+        const int32_t first = word[2];
+        const int32_t second = word[3];
+        word[0] = first;
+        word[1] = second;
+        word += 4;
+    }
+}
+
+void DW3X3_IN_PLACE(const cg_dw3x3_params *params, void *workspace, int8_t *image)
+{
+    const cg_window *const window = &params->window;
+    const int32_t row_bytes = window->in.w * window->in.c;
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
+    start_stripe(&self, &params->band, 0, window->out.w);
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t c = 0; c < window->in.c; c += 4) {
+            int32_t from = 0;
+            for (int32_t y = 0; y < window->out.h; y += IN_PLACE_ROWS) {
+                if (from > 0) {
+                    keep_lines(params, workspace);
+                }
+                find_rows(&self, image, y, from, IN_PLACE_ROWS);
+                compute_in_place(&self, workspace, from, &image[y * row_bytes], c);
+                from = 2;
+            }
+        }
+        image += window->in.h * row_bytes;
+    }
+}
+
+void DW3X3_ROW(const cg_dw3x3_params *params, void *workspace, const cg_rows *input, int8_t *output,
+               int32_t y, int32_t x_start, int32_t x_stop)
+{
+    const cg_window *const window = &params->window;
+    int32_t *const planes = workspace;
+    stripe self; /* an initialiser would clear all of it */
+    self.params = params;
+    self.lines.count = 3;
+    for (int32_t x = x_start; x < x_stop; x += params->line.columns) {
+        start_stripe(&self, &params->line, x, x_stop);
+        for (int32_t line = 0; line < 3; line++) {
+            const int32_t at = (y * window->stride_h) - window->pad_top + line;
+            self.lines.rows[line] = NULL;
+            if ((at >= 0) && (at < window->in.h)) {
+                self.lines.rows[line] = &input->base[cg_rows_offset(input, at, self.first)];
+            }
+        }
+        for (int32_t c = 0; c < window->in.c; c += 4) {
+            const int32_t start = group_start(&self, c);
+            if ((self.lines.step % 4) == 0) {
+                cg_dw_widen3_words_dsp(&self.lines, start, planes);
+            } else {
+                cg_dw_widen3_bytes_dsp(&self.lines, start, planes);
+            }
+            self.job.count = group_count(&self, c);
+            const int32_t *const plane = plane_of(&self, planes, c);
+            if (window->stride_w == 1) {
+                DW3X3_LINE1(&self.job, plane, channel_words(&self, c), &output[c]);
+            } else {
+                DW3X3_LINE2(&self.job, plane, channel_words(&self, c), &output[c]);
+            }
+        }
+        output += params->line.columns * window->out.c;
+    }
+}
+
+void DW3X3_ROWS(const cg_dw3x3_params *params, void *workspace, const int8_t *input, int8_t *output)
+{
+    const cg_window *const window = &params->window;
+    for (int32_t b = 0; b < window->batch; b++) {
+        const cg_rows rows = cg_all_rows(&window->in, input);
+        for (int32_t y = 0; y < window->out.h; y++) {
+            DW3X3_ROW(params, workspace, &rows, output, y, 0, window->out.w);
+            output += window->out.w * window->out.c;
+        }
+        input += window->in.h * window->in.w * window->in.c;
+    }
+}
+
+#endif /* CG_DEPTHWISE3X3_DSP_PARTS_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qlinear_fully_connected_s8_dsp.c -- one row of inputs times a weight matrix, int8, rounded as
+ * ONNX does, DSP extension and FPU.
+ */
+#include "cg_conv_dsp_parts.h"
+
+void cg_qlinear_fully_connected_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                       void *workspace, const int8_t *input, int8_t *output)
+{
+    int32_t *const pixels = (int32_t *)workspace;
+    cg_widen_row_dsp(input, params->in_len, pixels);
+    cg_qlinear_fully_connected_widened_s8_dsp(params, stream, workspace, output);
+}
+
+void cg_qlinear_fully_connected_widened_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                               void *workspace, int8_t *output)
+{
+    const cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, (int32_t *)workspace);
+    cg_tile1_even_s8_dsp(&tile, output);
+}

@@ -1,0 +1,6 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ tile2_even_s8_dsp.S -- the same as tile2_s8_dsp.S, rounded as ONNX does: cg_tile2_s8_dsp.inc.
+#define CG_ROUND_EVEN
+#include "cg_tile2_s8_dsp.inc"
+
+    two_pixels cg_tile2_even_s8_dsp

@@ -1,0 +1,6 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ tile4_even_s8_dsp.S -- the same as tile4_s8_dsp.S, rounded as ONNX does: cg_tile4_s8_dsp.inc.
+#define CG_ROUND_EVEN
+#include "cg_tile4_s8_dsp.inc"
+
+    four_pixels cg_tile4_even_s8_dsp

@@ -1,0 +1,87 @@
+"""Kernels that round as ONNX does, by an FPU: chosen, exact and predicted as they run; what is packed.
+
+Hundreds of random layers of each kernel on every core, beside closed memory: tests/fuzz.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.board import load_board
+from codegen.ir import DType
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.qlinear import QLinearConvAttrs
+from codegen.kernels import kernels_for
+from codegen.kernels.base.weighted import QLINEAR_CONVOLUTION
+from codegen.kernels.dsp.packing import channels_of
+from tests.fuzz.layers import drawn
+from tests.fuzz.rounded import ROUNDED, rounded
+from tests.kernels import runs
+from tests.kernels.dsp.conv_layers import module_of
+from tests.kernels.layers import Layer
+
+BOARD = "mps2-an386"
+DEPTHWISE, ROWS = "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED"
+
+
+def layers_of(op: str, kernel: str, count: int, *, least_macs: int) -> list[Layer]:
+    """The first drawn layers that count and that the kernel takes; whole bands and groups of channels."""
+    [wanted] = [each for each in kernels_for(op) if each.name == kernel]
+    found: list[Layer] = []
+    seed = 0
+    while len(found) < count:
+        layer = drawn(op, DType.INT8, seed)
+        call = layer.let.call
+        is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
+        is_large &= op != DEPTHWISE or not any(layer.let.var.type.shape[axis] % 4 for axis in (1, 3))
+        if is_large and wanted.refusal(layer.let, load_board(BOARD).target) is None:
+            found.append(layer)
+        seed += 1
+    return found
+
+
+@pytest.mark.qemu
+def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within 5 % of what is measured, activations and odd channels too; of small depthwise layers 8 %."""
+    runs.only_kernels(monkeypatch, "_dsp", "_single", "_narrow")
+    layers = [rounded("QLINEAR_CONV_2D", layer, number) for number, layer in enumerate(runs.SHAPES)]
+    layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000)
+    layers += layers_of(ROWS, "qlinear_fully_connected_rows_s8_dsp", 4, least_macs=3000)
+    first = len(layers)
+    layers += layers_of(DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 6, least_macs=4000)
+    made = [
+        runs.planned_alone(module_of(layer), BOARD, f"layer{number}", ())
+        for number, layer in enumerate(layers)
+    ]
+    used = {prim.kernel for planned in made for prim in planned.program.steps.prim_funcs}
+    assert used <= {each.name for op in ROUNDED for each in kernels_for(op)}
+    assert {"qlinear_conv2d_s8_dsp", "qlinear_depthwise3x3_s8_dsp", "qlinear_fully_connected_s8_dsp"} <= used
+    measured = runs.run_planned(made, BOARD, tmp_path)
+    runs.check_predictions(made[:first], measured[:first])
+    runs.check_predictions(made[first:], measured[first:], percent=8)
+
+
+def test_every_channel_is_told_to_be_by_float32() -> None:
+    """The certificate counts each channel once, whatever a kernel packs."""
+    target = load_board(BOARD).target
+    for op in ROUNDED:
+        layer = drawn(op, DType.INT8, 1)
+        for kernel in kernels_for(op):
+            if kernel.refusal(layer.let, target) is None:
+                prim = kernel.bind(layer.let, layer.constants, "k")
+                counts = [constant.rounded for constant in prim.constants if constant.rounded]
+                assert [sum(pair) for pair in counts] == [layer.let.var.type.shape[-1]], kernel.name
+                assert kernel.name.endswith("portable") or counts[0][0] == 0
+
+
+def test_scales_are_packed_as_they_are() -> None:
+    """Not doubled, as multipliers of TFLite's are: a float32 has no room for it."""
+    layer = drawn("QLINEAR_CONV_2D", DType.INT8, 1)
+    channels = channels_of(QLINEAR_CONVOLUTION.layer(layer.let, layer.constants), layer.let.var.type)
+    assert channels.rounds_even
+    scales = narrow(layer.let.call.attrs, QLinearConvAttrs).scales
+    np.testing.assert_array_equal(channels.multipliers.view(np.float32), np.array(scales, np.float32))
+    tile = next(each for each in kernels_for("QLINEAR_CONV_2D") if each.name == "qlinear_conv2d_s8_dsp")
+    stream = tile.bind(layer.let, layer.constants, "k").constants[0].data
+    assert set(channels.multipliers.tolist()) <= set(stream.tolist())
