@@ -1,10 +1,13 @@
 """IF, WHILE and compressed weights that cannot go when the file is read are refused with the reason."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from codegen.importers.tflite.writing.writer import ModelBuilder
 from codegen.ir import Var
+from codegen.ir.evaluate import evaluate
 from tests.importers.samples import complaint, imported
 
 FIXED = (
@@ -47,6 +50,84 @@ def test_a_loop_becomes_its_iterations_without_its_counter() -> None:
     main = imported(looped(3)).main
     assert [let.call.op.name for let in main.body] == ["MUL"] * 3
     assert isinstance(main.results[0], Var) and main.results[0].origin == "y"
+
+
+ROWS, WIDTH = 5, 3
+
+
+def _held(graph: ModelBuilder, name: str, *values: int, shape: tuple[int, ...] | None = None) -> int:
+    data = np.array(values, np.int32).reshape((len(values),) if shape is None else shape)
+    return graph.tensor(name, data.shape, "int32", data=data)
+
+
+def filling(*, reads: int = 0) -> bytes:
+    """y is a list that a loop fills: row i is row i of x, squared, as Keras writes it. `reads`: z sums up
+    each state of the list."""
+    model = ModelBuilder()
+    shape = (ROWS, 1, WIDTH)
+    x, y, z = (model.tensor(name, shape, "float32") for name in "xyz")
+    zeros = model.tensor("zeros", shape, "float32", data=np.zeros(shape, np.float32))
+    first = model.tensor("first", (), "int32", data=np.array(0, np.int32))
+    counted, passed = model.tensor("n", (), "int32"), model.tensor("p", shape, "float32")
+    for number in range(2):
+        graph = model.subgraph()
+
+        held = partial(_held, graph)
+        count = graph.tensor("count", (), "int32")
+        value, images = (graph.tensor(name, shape, "float32") for name in ("list", "images"))
+        seen = graph.tensor("seen", shape, "float32")
+        graph.inputs(count, value, images, seen)
+        if number == 0:
+            goes_on = graph.tensor("goes_on", (), "bool")
+            graph.op("LESS", [count, held("end", ROWS, shape=())], [goes_on])
+            graph.outputs(goes_on)
+            continue
+        after, before = graph.tensor("after", (), "int32"), graph.tensor("before", (1,), "int32")
+        size, begin = graph.tensor("size", (3,), "int32"), graph.tensor("begin", (3,), "int32")
+        next_, row = graph.tensor("next", (1,), "int32"), graph.tensor("row", (1, WIDTH), "float32")
+        graph.op("ADD", [count, held("one", 1, shape=())], [after])
+        graph.op("GATHER", [images, count], [row], axis=0)
+        squared, item = (
+            graph.tensor("squared", (1, WIDTH), "float32"),
+            graph.tensor("item", (1, 1, WIDTH), "float32"),
+        )
+        graph.op("MUL", [row, row], [squared])
+        graph.op("RESHAPE", [squared, held("as_row", 1, 1, WIDTH)], [item])
+        graph.op("RESHAPE", [count, held("as_one", 1)], [before])
+        graph.op("CONCATENATION", [before, held("rest", -1, -1)], [size], axis=0)
+        graph.op("RESHAPE", [after, held("as_one_too", 1)], [next_])
+        graph.op("CONCATENATION", [next_, held("none", 0, 0)], [begin], axis=0)
+        head = graph.tensor("head", (), "float32", shape_signature=(-1, -1, -1))
+        tail = graph.tensor("tail", (1, 1, WIDTH), "float32", shape_signature=(-1, 1, WIDTH))
+        graph.op("SLICE", [value, held("start", 0, 0, 0), size], [head])
+        graph.op("SLICE", [value, begin, held("to_the_end", -1, -1, -1)], [tail])
+        filled = graph.tensor("filled", shape, "float32")
+        graph.op("CONCATENATION", [head, item, tail], [filled], axis=0)
+        last = seen
+        if reads:
+            last = graph.tensor("sum", shape, "float32")
+            graph.op("ADD", [seen, filled], [last])
+        graph.outputs(after, filled, images, last)
+    options = {"cond_subgraph_index": 1, "body_subgraph_index": 2}
+    model.op("WHILE", [first, zeros, x, zeros], [counted, y, passed, z], **options)
+    model.inputs(x)
+    model.outputs(*([y, z] if reads else [y]))
+    return model.build()
+
+
+@pytest.mark.parametrize("reads", [0, 1])
+def test_a_list_that_a_loop_fills_is_joined_where_it_is_read(reads: int) -> None:
+    """Keras's `return_sequences=True` was refused: the rows in front of the first one are none. Nor is the
+    list copied for each row."""
+    module = imported(filling(reads=reads))
+    x = np.arange(ROWS * WIDTH, dtype=np.float32).reshape(ROWS, 1, WIDTH)
+    found = evaluate(module, module.main, [x])
+    sums = (ROWS - np.arange(ROWS, dtype=np.float32)).reshape(-1, 1, 1) * x * x
+    for given, wanted in zip(found, (x * x, sums)[: 1 + reads], strict=True):
+        np.testing.assert_array_equal(given, wanted)
+    names = [let.call.op.name for let in module.main.body]
+    assert names.count("CONCATENATION") == (ROWS if reads else 1)
+    assert names.count("MUL") == ROWS
 
 
 @pytest.mark.parametrize(

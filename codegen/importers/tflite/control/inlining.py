@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from tflite.IfOptions import IfOptions
+from tflite.TensorType import TensorType as TypeCode
 from tflite.WhileOptions import WhileOptions
 
 from codegen.errors import CodegenError
 from codegen.importers.limits import MAX_OPERATORS, MAX_TENSORS
 from codegen.importers.reporting import Problem, Refused
 from codegen.importers.tflite.control import known
+from codegen.importers.tflite.control.filled import Filled, Rows, cut, cut_of, is_whole, joined, joins_rows
 from codegen.importers.tflite.file.reader import FileModel, FileOperator, FileTensor
 from codegen.importers.tflite.operators.site import options_of
 from codegen.importers.tflite.operators.translators import CONTROL_OPS, HOLDERS, STATE_OPS
@@ -57,6 +59,10 @@ class _Inliner:
         """Tensors of subgraphs that nothing there computes, by subgraph and number."""
         self._refusals: dict[int, Problem] = {}
         self._visits = 0
+        self._filled: dict[int, Filled] = {}
+        """Lists whose rows are followed, by tensor."""
+        self._joined: set[int] = set()
+        """Those of them that an operator computes."""
 
     def run(self) -> Inlined:
         """See `inlined`."""
@@ -70,16 +76,21 @@ class _Inliner:
             except CodegenError as error:
                 first = error.messages[0]
                 self._refuse(operator, Problem(code=first.code, text=first.text, advice=first.help), mark)
-        outputs = tuple(mapping.get(index, index) for index in self._model.outputs)
+        outputs = tuple(self._whole(mapping.get(index, index)) for index in self._model.outputs)
         for index, found in zip(self._model.outputs, outputs, strict=True):
             if found != index:
                 self._tensors[found] = replace(self._tensors[found], name=self._model.tensors[index].name)
         return Inlined(model=replace(self._now(), outputs=outputs), refusals=self._refusals)
 
     def _refuse(self, operator: FileOperator, problem: Problem, mark: int) -> None:
-        del self._operators[mark:]
+        self._drop(mark)
         self._operators.append(operator)
         self._refusals[operator.index] = problem
+
+    def _drop(self, mark: int) -> None:
+        """Forget the operators from number `mark` on."""
+        self._joined -= {index for operator in self._operators[mark:] for index in operator.outputs}
+        del self._operators[mark:]
 
     def _now(self) -> FileModel:
         return replace(
@@ -111,6 +122,10 @@ class _Inliner:
             mapping.update(zip(operator.outputs, outputs, strict=True))
             own = replace(own, outputs=outputs, index=self._next_operator)
             self._next_operator += 1
+            if self._follows(own):
+                return
+        inputs = tuple(self._whole(index) for index in inputs)
+        own = replace(own, inputs=inputs)
         is_known = all(index == -1 or self._look_up(index) for index in inputs)
         numbers = known.results(self._now(), own, self._known) if is_known else None
         if numbers is not None:
@@ -215,20 +230,99 @@ class _Inliner:
         return tuple(one if one == other else self._selected(inputs[0], one, other) for one, other in pairs)
 
     def _selected(self, condition: int, one: int, other: int) -> int:
+        one, other = self._whole(one), self._whole(other)
         _need_alike(self._tensors[one], self._tensors[other])
         result = self._copied(replace(self._tensors[one], buffer=0))
+        self._new("SELECT_V2", (condition, one, other), result)
+        return result
+
+    def _new(self, name: str, inputs: tuple[int, ...], result: int) -> None:
+        """Append an operator that has no options."""
         self._append(
             FileOperator(
                 index=self._next_operator,
-                name="SELECT_V2",
+                name=name,
                 custom_name="",
-                inputs=(condition, one, other),
+                inputs=inputs,
                 outputs=(result,),
                 options_kind=0,
                 options=None,
             )
         )
         self._next_operator += 1
+
+    def _follows(self, operator: FileOperator) -> bool:
+        """Whether an operator of a loop only says which rows of lists come where."""
+        if len(operator.outputs) != 1:
+            return False
+        [result] = operator.outputs
+        found: Filled | None = None
+        if operator.name == "SLICE" and len(operator.inputs) == 3:
+            found = self._cut(operator, self._tensors[result])
+        elif any(index in self._filled for index in operator.inputs) and joins_rows(
+            operator, self._tensors[result].rank
+        ):
+            pieces = [piece for index in operator.inputs for piece in self._rows(index)]
+            found = Filled(pieces=joined(pieces), joint=operator)
+        if found is None:
+            return False
+        self._filled[result] = found
+        rest = self._tensors[operator.inputs[0]].shape[1:]
+        shape = (found.count, *rest)
+        self._tensors[result] = replace(self._tensors[result], shape=shape, signature=(), rank=len(shape))
+        return True
+
+    def _cut(self, operator: FileOperator, result: FileTensor) -> Filled | None:
+        source, begin, size = operator.inputs
+        if not (0 <= source < len(self._tensors) and self._look_up(begin) and self._look_up(size)):
+            return None
+        rows = cut_of(operator, result, self._tensors[source], self._known[begin], self._known[size])
+        if rows is None:
+            return None
+        joint = self._filled[source].joint if source in self._filled else None
+        return Filled(pieces=cut(self._rows(source), *rows), joint=joint)
+
+    def _rows(self, index: int) -> tuple[Rows, ...]:
+        """What a tensor's rows are."""
+        if index in self._filled:
+            return self._filled[index].pieces
+        return (Rows(tensor=index, start=0, count=self._tensors[index].shape[0]),)
+
+    def _whole(self, index: int) -> int:
+        """The tensor of a value that an operator reads: a list is joined now."""
+        found = self._filled.get(index)
+        if found is None or index in self._joined:
+            return index
+        parts = tuple(self._part(piece) for piece in found.pieces)
+        if len(parts) == 1:
+            return parts[0]
+        if found.joint is None:
+            raise Refused("E303", "takes no row of a list")
+        self._append(replace(found.joint, index=self._next_operator, inputs=parts, outputs=(index,)))
+        self._next_operator += 1
+        self._joined.add(index)
+        return index
+
+    def _part(self, piece: Rows) -> int:
+        """The tensor that is these rows."""
+        tensor = self._tensors[piece.tensor]
+        if is_whole(piece, tensor):
+            return piece.tensor
+        shape = (piece.count, *tensor.shape[1:])
+        begin, size = np.zeros(len(shape), np.int32), np.array(shape, np.int32)
+        begin[0] = piece.start
+        plain = replace(
+            tensor,
+            name="rows",
+            rank=1,
+            type_code=TypeCode.INT32,
+            scales=np.zeros(0, np.float32),
+            zero_points=np.zeros(0, np.int64),
+        )
+        numbers = tuple(self._copied(plain) for _ in range(2))
+        self._hold(numbers, (begin, size))
+        result = self._copied(replace(tensor, buffer=0, shape=shape, signature=()))
+        self._new("SLICE", (piece.tensor, *numbers), result)
         return result
 
     def _while(self, operator: FileOperator, inputs: Sequence[int], depth: int) -> tuple[int, ...]:
@@ -237,7 +331,7 @@ class _Inliner:
         for _ in range(_MAX_TRIPS):
             mark = len(self._operators)
             conditions = self._call(int(options.CondSubgraphIndex()), carried, depth)
-            del self._operators[mark:]
+            self._drop(mark)
             goes_on = self._value(conditions[0]) if len(conditions) == 1 else None
             if goes_on is None:
                 raise Refused("E301", "the number of its iterations is decided while the model runs", _FIXED)
