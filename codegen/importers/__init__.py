@@ -12,12 +12,22 @@ Message codes of all importers:
 | E305 | larger than what is ever imported |
 | E306 | an operator's operands break its rule, or a combination of them is not supported |
 | E313 | a package that reads the format is not installed |
+| E314 | a constant lies in a file beside the model that is missing, too short or outside of its folder |
 | E211 | the path cannot be read (wrong usage, not a wrong model) |
 """
 
-from codegen.importers.dispatch import load, signatures
+from codegen.importers.dispatch import load, model_bytes, signatures
 from codegen.importers.graph_inputs import Extents, InputSignature
 from codegen.importers.onnx import node_types
 from codegen.importers.tflite import STATE_OPS, imported_ops
 
-__all__ = ["STATE_OPS", "Extents", "InputSignature", "imported_ops", "load", "node_types", "signatures"]
+__all__ = [
+    "STATE_OPS",
+    "Extents",
+    "InputSignature",
+    "imported_ops",
+    "load",
+    "model_bytes",
+    "node_types",
+    "signatures",
+]

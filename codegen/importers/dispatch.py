@@ -7,7 +7,7 @@ from pathlib import Path
 from codegen.errors import CodegenError, Message
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents, InputSignature
 from codegen.importers.limits import MAX_FILE_BYTES
-from codegen.importers.onnx import graph_inputs, import_onnx
+from codegen.importers.onnx import graph_inputs, import_onnx, whole
 from codegen.importers.printable_names import printable
 from codegen.importers.tflite import import_tflite, input_signatures
 from codegen.ir import Module
@@ -40,7 +40,7 @@ def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_E
     Raises CodegenError: E211 if the file cannot be read, E3xx (see this package) if it is not a model
     that can be imported, with every unsupported operator, type and option at once.
     """
-    data, name = _recognised(path)
+    data, name = model_bytes(path), printable(path.name)
     if _is_onnx(path, data):
         return import_onnx(data, name, extents)
     return import_tflite(data, name, kernels, extents)
@@ -48,7 +48,7 @@ def load(path: Path, kernels: Sequence[UserKernel] = (), extents: Extents = NO_E
 
 def signatures(path: Path) -> tuple[InputSignature, ...]:
     """The graph inputs of the model file at `path`, in order. Raises CodegenError as `load` does."""
-    data, name = _recognised(path)
+    data, name = model_bytes(path), printable(path.name)
     return graph_inputs(data, name) if _is_onnx(path, data) else input_signatures(data, name)
 
 
@@ -57,13 +57,16 @@ def _is_onnx(path: Path, data: bytes) -> bool:
     return path.suffix.lower() == _ONNX and data[4:8] != b"TFL3"
 
 
-def _recognised(path: Path) -> tuple[bytes, str]:
-    """The bytes of a file of a format that is imported, and its name for messages."""
+def model_bytes(path: Path) -> bytes:
+    """The bytes of a file of a format that is imported, constants that lie in files beside it brought in.
+
+    Raises CodegenError: E211 if the file cannot be read, E300, E302, E305, E313 or E314 (see this package).
+    """
     data = _read(path)
     name = printable(path.name)
     if not data or (data[4:8] != b"TFL3" and not _is_onnx(path, data)):
         raise CodegenError(_unknown(path, data, name))
-    return data, name
+    return whole(data, path.parent, name) if _is_onnx(path, data) else data
 
 
 def _read(path: Path) -> bytes:

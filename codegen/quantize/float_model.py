@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import CodegenError, Message, Messages
-from codegen.importers.onnx.model_file import package, read_graph
+from codegen.importers.onnx.file.reader import package, read_graph
 from codegen.importers.printable_names import printable
 from codegen.quantize.samples import ModelInput
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from codegen.driver.inputs.files import check_outputs, existing, write_file
 from codegen.errors import CodegenError, Message
-from codegen.importers.dispatch import load, signatures
-from codegen.importers.onnx.model_file import package
+from codegen.importers.dispatch import load, model_bytes
+from codegen.importers.onnx.file.reader import package
 from codegen.importers.printable_names import printable
 from codegen.progress import Progress, silent
 from codegen.quantize.evaluation import Evaluation, evaluate
@@ -99,7 +99,7 @@ def quantize(
 def _read(model: Path) -> bytes:
     """The bytes of a file that the importer takes for a model, of bounded size."""
     if model.suffix.lower() == ".onnx":
-        signatures(model)
+        return model_bytes(model)
     return model.read_bytes()
 
 

@@ -16,6 +16,7 @@ from codegen.board import load_board
 from codegen.driver.inputs.models import model_name
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, Message
+from codegen.importers import model_bytes
 from codegen.ir.sizes import size_bytes
 from codegen.settings import Optimize
 
@@ -69,7 +70,7 @@ def combinations(
     until: Until,
 ) -> tuple[Combination, ...]:
     """All of them: models, then boards, then what is favoured, then limits of pools."""
-    data = {path: path.read_bytes() for path in models}
+    data = {path: _bytes_of(path) for path in models}
     pools = [dict(zip(limits, sizes, strict=True)) for sizes in itertools.product(*limits.values())]
     return tuple(
         Combination(
@@ -83,6 +84,14 @@ def combinations(
         for level in optimize
         for own in pools
     )
+
+
+def _bytes_of(model: Path) -> bytes:
+    """What a worker gets, constants beside the model brought in; of no model its bytes: the job says why."""
+    try:
+        return model_bytes(model)
+    except CodegenError:
+        return model.read_bytes()
 
 
 def limits_of(text: str) -> tuple[str, tuple[int, ...]]:

@@ -1,7 +1,8 @@
 """ONNX files: `import_onnx` reads them; the `onnx` package takes the container apart."""
 
+from codegen.importers.onnx.file.beside import whole
+from codegen.importers.onnx.file.reader import graph_inputs
 from codegen.importers.onnx.graph import import_onnx
-from codegen.importers.onnx.model_file import graph_inputs
 from codegen.importers.onnx.node_types import node_types
 
-__all__ = ["graph_inputs", "import_onnx", "node_types"]
+__all__ = ["graph_inputs", "import_onnx", "node_types", "whole"]

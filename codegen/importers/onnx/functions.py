@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from codegen.importers.limits import MAX_OPERATORS
-from codegen.importers.onnx.layouts import Value
-from codegen.importers.onnx.model_file import (
+from codegen.importers.onnx.file.reader import (
     Attribute,
     FileBody,
     FileNode,
@@ -21,6 +20,7 @@ from codegen.importers.onnx.model_file import (
     Unreadable,
     package,
 )
+from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import value_type
 from codegen.importers.reporting import Refused
 

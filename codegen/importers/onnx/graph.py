@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from codegen.importers.graph_inputs import NO_EXTENTS, Extents
 from codegen.importers.onnx.composed import REPEATED
+from codegen.importers.onnx.file.reader import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.folding import folded
 from codegen.importers.onnx.functions import MAX_DEPTH, Inliner, defined, given
 from codegen.importers.onnx.integer import (
@@ -19,7 +20,6 @@ from codegen.importers.onnx.integer import (
     with_quantization,
 )
 from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
-from codegen.importers.onnx.model_file import FileBody, FileGraph, FileNode, FileValue, read_graph
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.onnx.node_types import REAL, TRANSLATORS
 from codegen.importers.printable_names import identifiers, printable

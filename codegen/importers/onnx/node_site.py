@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from codegen.importers.limits import MAX_RANK
+from codegen.importers.onnx.file.reader import FileBody, FileNode
 from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value, identity
-from codegen.importers.onnx.model_file import FileBody, FileNode
 from codegen.importers.printable_names import printable
 from codegen.importers.reporting import AlreadyReported, Refused
 from codegen.ir import Arg, DType

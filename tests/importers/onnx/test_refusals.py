@@ -186,13 +186,15 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     )
 
 
-def test_data_outside_the_file_are_refused(tmp_path: Path) -> None:
+def test_data_outside_the_file_are_not_there_for_bytes_alone() -> None:
+    """Who has bytes and no folder (tests/importers/onnx/file has the others) is told so."""
     made = model(node("Add", "x w", "y"), constants={"w": np.zeros(4, np.float32)})
     made.graph.initializer[0].data_location = TensorProto.EXTERNAL
-    made.graph.initializer[0].external_data.add(key="location", value="../secret")
-    assert complaint(tmp_path, made) == (
-        'error[E301] m.onnx: constant "w" lies in another file, which is not supported\n'
-        "help: save the model as one file (onnx.save with save_as_external_data=False)"
+    made.graph.initializer[0].external_data.add(key="location", value="w.bin")
+    with pytest.raises(CodegenError) as caught:
+        import_onnx(made.SerializeToString(), "m.onnx")
+    assert str(caught.value) == (
+        'error[E314] m.onnx: constant "w" lies in another file, and there is only this one'
     )
 
 

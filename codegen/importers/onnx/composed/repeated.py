@@ -11,8 +11,8 @@ import numpy as np
 
 from codegen.importers.onnx.arranging import part
 from codegen.importers.onnx.composed.choosing import flipped, stacked
+from codegen.importers.onnx.file.reader import FileBody
 from codegen.importers.onnx.layouts import Known, Stored, Value
-from codegen.importers.onnx.model_file import FileBody
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.importers.onnx.model_file import FileGraph, FileNode
+from codegen.importers.onnx.file.reader import FileGraph, FileNode
 
 WEIGHTED = frozenset({"Conv", "Gemm", "MatMul"})
 """Operators with weights; their bias may be left out."""

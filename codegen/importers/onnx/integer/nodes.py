@@ -6,6 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from codegen.importers.onnx import arithmetic, arranging
+from codegen.importers.onnx.file.reader import FileGraph
 from codegen.importers.onnx.integer import layers
 from codegen.importers.onnx.integer.groups import is_op
 from codegen.importers.onnx.integer.scales import (
@@ -22,7 +23,6 @@ from codegen.importers.onnx.integer.scales import (
     target_at,
 )
 from codegen.importers.onnx.layouts import Computed, Known, Steps, Stored, Value
-from codegen.importers.onnx.model_file import FileGraph
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType, Quantization, TensorType

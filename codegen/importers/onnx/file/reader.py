@@ -100,20 +100,25 @@ def read_graph(data: bytes, file_name: str) -> FileGraph:
     Raises CodegenError: E313 without the `onnx` package, E302 for what is no such file, E301, E303 or E305
     for a part that cannot be imported.
     """
+    onnx, model = parsed(data, file_name)
+    try:
+        return Reader(onnx).graph(model)
+    except Unreadable as found:
+        message = Message(code=found.code, where=file_name, text=str(found), help=found.help)
+        raise CodegenError(message) from found
+
+
+def parsed(data: bytes, file_name: str) -> tuple[Any, Any]:
+    """The `onnx` package, and the messages of a file. Raises CodegenError E313 and E302."""
     onnx = package(file_name)
     try:
-        model: Any = onnx.ModelProto.FromString(data)
+        return onnx, onnx.ModelProto.FromString(data)
     except Exception as error:  # The class belongs to protobuf, which has no interface for its name.
         if type(error).__name__ != "DecodeError":
             raise
         text = "this is not an ONNX file, or it is damaged: its protobuf messages cannot be read"
         help_ = "export or download the file again"
         raise CodegenError(Message(code="E302", where=file_name, text=text, help=help_)) from error
-    try:
-        return Reader(onnx).graph(model)
-    except Unreadable as found:
-        message = Message(code=found.code, where=file_name, text=str(found), help=found.help)
-        raise CodegenError(message) from found
 
 
 def graph_inputs(data: bytes, file_name: str) -> tuple[InputSignature, ...]:
@@ -276,11 +281,7 @@ class Reader:
         """The data of a constant, looked at only after its declared size was found to be bounded."""
         name, shape = printable(_name(tensor.name)), tuple(int(extent) for extent in tensor.dims)
         if tensor.data_location == self._onnx.TensorProto.EXTERNAL:
-            raise Unreadable(
-                "E301",
-                f'constant "{name}" lies in another file, which is not supported',
-                "save the model as one file (onnx.save with save_as_external_data=False)",
-            )
+            raise Unreadable("E314", f'constant "{name}" lies in another file, and there is only this one')
         if len(shape) > MAX_RANK or any(extent < 0 for extent in shape):
             raise Unreadable("E303", f'constant "{name}" has shape {list(shape)}')
         self._constant_elements += math.prod(shape)

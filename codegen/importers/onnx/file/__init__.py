@@ -1,0 +1,4 @@
+"""The file itself: messages, taken apart by the `onnx` package, become bounded plain records.
+
+In: bytes. Out: `FileGraph`. Start with `reader`; `beside` brings in constants that lie in other files.
+"""
