@@ -4,6 +4,8 @@ The tutorial and the guides do what they say: their commands run, and print what
 A block ```console holds commands, one a line behind `$`. `# exit N` behind a command is the exit code that it
 must have; without it 0. The block ```text right behind it is what they print: `…` alone stands for any lines,
 in a line for any words. A block with a title is a file of that name. All other blocks are only shown.
+A page with a file that imports torch is run by `CODEGEN_TORCH_PYTHON`, an interpreter with torch, onnxscript
+and onnxruntime, with `--long`.
 """
 
 import importlib.util
@@ -105,6 +107,7 @@ FILES = (
     "examples/two_models/tone.tflite",
 )
 _FENCE = re.compile(r"^( *)```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_TORCH = "CODEGEN_TORCH_PYTHON"
 _EXIT = re.compile(r"(.*?) # exit (\d+)$")
 
 
@@ -154,15 +157,27 @@ def _script(commands: list[str]) -> str:
     return "\n".join(lines)
 
 
+def _interpreter(page: str) -> str:
+    """What `python` is on a page."""
+    if not any(isinstance(step, tuple) and "import torch" in step[1] for step in steps(page)):
+        return sys.executable
+    return os.environ.get(_TORCH) or pytest.skip(f"{_TORCH} names no interpreter that has torch")
+
+
 @pytest.mark.qemu
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] * (page.stem == "from-pytorch")) for page in GUIDES],
+    ids=lambda page: page.stem,
+)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path)
     tools = tmp_path.parent / f"{tmp_path.name}-tools"
     tools.mkdir()
-    for name, words in (("codegen", "-m codegen "), ("python", "")):
-        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
+    python = _interpreter(page.read_text(encoding="utf-8"))
+    for name, words in (("codegen", f'"{sys.executable}" -m codegen'), ("python", f'"{python}"')):
+        (tools / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         (tools / name).chmod(0o755)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("CODEGEN_")}
     environment |= {"PATH": f"{tools}:{environment['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
