@@ -15,6 +15,7 @@ from codegen.importers.onnx.integer import (
     LeftInFloat,
     fused,
     groups_of,
+    left_alone,
     other_sign,
     target_of,
     with_quantization,
@@ -68,7 +69,12 @@ class _Translation:
         groups = groups_of(graph, self._uses)
         self._groups = {group.last.index: group for group in groups}
         self._inner = {node.index for group in groups for node in group.inner}
-        self._real_layers: list[str] = []
+        whole = {*self._inner, *self._groups}
+        self._real_layers = [
+            f'op {node.index} {node.op} "{printable(node.outputs[0])}": no QuantizeLinear is right behind it'
+            for node in left_alone(graph, whole)
+            if node.outputs
+        ]
         self._inliner, self._opset, self._depth, self._turns = Inliner(), graph.opset, 0, 0
 
     def run(self) -> Function:

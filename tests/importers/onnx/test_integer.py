@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 
 import codegen
 from codegen.importers.onnx import import_onnx
@@ -37,6 +39,27 @@ def test_drawn_networks_are_what_onnxruntime_gives() -> None:
                 assert digest(_outputs(module, net)) == wanted, f"{net.kind} {seed}"
                 assert "left_in_float" not in module.metadata
                 assert not any("float32" in str(let.var.type) for let in module.main.body)
+
+
+def test_a_layer_whose_result_is_moved_before_it_is_quantised_is_told() -> None:
+    """As PyTorch's pooling to one pixel and its Flatten become: it stayed in float without a word."""
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["r"]),
+        helper.make_node("Flatten", ["r"], ["f"]),
+        helper.make_node("ReduceMean", ["f"], ["m"], axes=[1], keepdims=1),
+        helper.make_node("Squeeze", ["m"], ["v"]),
+        helper.make_node("QuantizeLinear", ["v", "s", "z"], ["y"]),
+    ]
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.INT8, [2, 3, 4])
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.INT8, [2])
+    held = [
+        numpy_helper.from_array(np.array(0.1, np.float32), "s"),
+        numpy_helper.from_array(np.array(3, np.int8), "z"),
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [y], held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    found = _imported(model.SerializeToString()).metadata["left_in_float"]
+    assert found == 'op 2 ReduceMean "m": no QuantizeLinear is right behind it'
 
 
 @pytest.mark.parametrize("reach", [2**12, 2**17, 2**20])

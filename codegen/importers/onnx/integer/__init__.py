@@ -1,6 +1,6 @@
 """Quantised networks: DequantizeLinear, operator, QuantizeLinear as one integer step; QLinear nodes alike."""
 
-from codegen.importers.onnx.integer.groups import Group, groups_of
+from codegen.importers.onnx.integer.groups import Group, groups_of, left_alone
 from codegen.importers.onnx.integer.layers import fused
 from codegen.importers.onnx.integer.nodes import (
     CHANNELS_SINCE,
@@ -18,6 +18,7 @@ __all__ = [
     "LeftInFloat",
     "fused",
     "groups_of",
+    "left_alone",
     "other_sign",
     "target_of",
     "with_quantization",

@@ -1,6 +1,6 @@
 """Finds what becomes one integer step: an operator between DequantizeLinear and QuantizeLinear."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.importers.onnx.file.reader import FileGraph, FileNode
@@ -63,6 +63,27 @@ def groups_of(graph: FileGraph, uses: Mapping[str, int]) -> Sequence[Group]:
         if node is not None and _is_stored(makers, node, with_activation=activation is not None):
             found.append(Group(node=node, activation=activation, last=last))
     return found
+
+
+def left_alone(graph: FileGraph, grouped: Collection[int]) -> Iterator[FileNode]:
+    """Nodes in no group that compute on what DequantizeLinear gives, moved or not: in float32.
+
+    `grouped`: indices of nodes in groups.
+    """
+    makers = {name: node for node in graph.nodes for name in node.outputs if name}
+
+    def is_stored(name: str) -> bool:
+        maker = makers.get(name)
+        while maker is not None and maker.op in MOVES and maker.inputs:
+            maker = makers.get(maker.inputs[0])
+        return (
+            is_op(maker, "DequantizeLinear") and maker is not None and maker.inputs[0] not in graph.constants
+        )
+
+    for node in graph.nodes:
+        moves = node.op in MOVES or is_op(node, "QuantizeLinear") or is_op(node, "DequantizeLinear")
+        if node.index not in grouped and not moves and any(map(is_stored, node.inputs)):
+            yield node
 
 
 def _only(makers: Mapping[str, FileNode], uses: Mapping[str, int], name: str) -> FileNode | None:
