@@ -1,5 +1,10 @@
-"""Fourier transforms: products with constant matrices, one for the real and one for the imaginary part."""
+"""Fourier transforms: products with constant matrices, one for the real and one for the imaginary part.
 
+Complex signals whose length is a product are transformed factor by factor (Cooley and Tukey), in float32 and
+in the order of additions that NumPy's FFT has.
+"""
+
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -7,7 +12,7 @@ import numpy as np
 
 from codegen.importers.onnx.arithmetic import pair
 from codegen.importers.onnx.composed.choosing import stacked, taken
-from codegen.importers.onnx.composed.windows import along
+from codegen.importers.onnx.composed.windows import along, turned
 from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
@@ -47,6 +52,8 @@ def _transformed(
 ) -> Value:
     """The sums of the parts of `value` times exp(i angles), or exp(-i angles) where `kind` is not inverse."""
     inverse, onesided = kind
+    if value.shape[-1] == 2 and angles.shape == (length, length) and FAST <= length != _factor(length):
+        return _fast(site, value, axis, inverse)
     cosine, sine = np.cos(angles), np.sin(angles) * (1 if inverse else -1)
     if inverse:
         cosine, sine = cosine / length, sine / length
@@ -68,6 +75,95 @@ def _transformed(
         first = pair(site, "SUB", [first, product(imaginary, sine)])
         second = pair(site, "ADD", [second, product(imaginary, cosine)])
     return first if inverse and onesided else stacked(site, [first, second], last)
+
+
+FAST = 8
+"""Shortest signal that is transformed factor by factor."""
+
+Parts = tuple[Value, Value]
+"""Real and imaginary part."""
+
+
+def _factor(length: int) -> int:
+    """Its smallest factor."""
+    return next((n for n in range(2, math.isqrt(length) + 1) if length % n == 0), length)
+
+
+def _fast(site: Site, value: Value, axis: int, inverse: bool) -> Value:
+    """The transform of complex `value` along `axis`, all of its results."""
+    steps, last, length = site.steps, len(value.shape) - 1, value.shape[axis]
+    order = (*(each for each in range(last + 1) if each != axis), axis)
+    lines = turned(site, value, order)
+    real, imaginary = (taken(site, lines, np.array([part]), last - 1) for part in (0, 1))
+    count = math.prod(real.shape) // length
+    rows = steps.reshape(real, (count, length)), steps.reshape(imaginary, (count, length))
+    found = [steps.reshape(part, real.shape) for part in _rows(site, rows, 1 if inverse else -1)]
+    whole = stacked(site, found, last - 1)
+    if inverse:
+        share = Known(data=np.full((1,) * (last + 1), 1 / length, np.float32))
+        whole = pair(site, "MUL", [whole, share])
+    return turned(site, whole, tuple(order.index(each) for each in range(last + 1)))
+
+
+def _rows(site: Site, parts: Parts, sign: int) -> Parts:
+    """The transforms of rows: of their smallest factor, turned, then of the rest."""
+    steps, (count, length) = site.steps, parts[0].shape
+    factor = _factor(length)
+    rest = length // factor
+    apart = (count, factor, rest)
+    split = _prime(site, (steps.reshape(parts[0], apart), steps.reshape(parts[1], apart)), sign)
+    if rest > 1:
+        angles = np.outer(np.arange(factor), np.arange(rest)) * (sign * 2 * np.pi / length)
+        real, imaginary = _turned_by(site, split, angles[None])
+        inner = (count * factor, rest)
+        real, imaginary = _rows(site, (steps.reshape(real, inner), steps.reshape(imaginary, inner)), sign)
+        real, imaginary = (turned(site, steps.reshape(part, apart), (0, 2, 1)) for part in (real, imaginary))
+        split = real, imaginary
+    return steps.reshape(split[0], (count, length)), steps.reshape(split[1], (count, length))
+
+
+def _turned_by(site: Site, parts: Parts, angles: np.ndarray) -> Parts:
+    """The product with exp(i angles)."""
+    cosine, sine = (Known(data=part.astype(np.float32)) for part in (np.cos(angles), np.sin(angles)))
+    products = [[pair(site, "MUL", [part, known]) for known in (cosine, sine)] for part in parts]
+    real = pair(site, "SUB", [products[0][0], products[1][1]])
+    return real, pair(site, "ADD", [products[0][1], products[1][0]])
+
+
+def _prime(site: Site, parts: Parts, sign: int) -> Parts:
+    """The transforms along axis 1, of a prime extent: sums and differences of mirrored elements first."""
+    extent = parts[0].shape[1]
+    half = extent // 2
+    front = np.arange(1, half + 1)
+
+    def mirrored(part: Value, op: str) -> Value:
+        return pair(site, op, [taken(site, part, front, 1), taken(site, part, extent - front, 1)])
+
+    def sums(part: Value) -> Value:
+        rows = np.arange(half + 1)
+        own = stacked(site, [taken(site, part, np.array([0]), 1), mirrored(part, "ADD")], 1)
+        return along(site, own, np.cos(np.outer(rows, rows) % extent * (2 * np.pi / extent)), 1)
+
+    def differences(part: Value) -> Value:
+        sines = sign * np.sin(np.outer(front, front) % extent * (2 * np.pi / extent))
+        return along(site, mirrored(part, "SUB"), sines, 1)
+
+    def joined(straight: Value, across: Value, ops: tuple[str, str]) -> Value:
+        own, rest = taken(site, straight, np.array([0]), 1), taken(site, straight, front, 1)
+        near, far = (pair(site, op, [rest, across]) for op in ops)
+        return stacked(site, [own, near, taken(site, far, np.arange(half)[::-1].copy(), 1)], 1)
+
+    if extent == 2:
+        ends = [[taken(site, part, np.array([place]), 1) for place in (0, 1)] for part in parts]
+        real, imaginary = (
+            stacked(site, [pair(site, op, pieces) for op in ("ADD", "SUB")], 1) for pieces in ends
+        )
+        return real, imaginary
+    real, imaginary = parts
+    return (
+        joined(sums(real), differences(imaginary), ("SUB", "ADD")),
+        joined(sums(imaginary), differences(real), ("ADD", "SUB")),
+    )
 
 
 def _stft(site: Site) -> Value:
