@@ -1,0 +1,15 @@
+"""Images in other sizes, and images that are read between their pixels: `NODES`, by ONNX's name.
+
+In: a node's site. Out: its value. Start with `sampling`, pixels by computed places.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from codegen.importers.onnx.composed.imaging import resizing, sampling
+from codegen.importers.onnx.layouts import Value
+from codegen.importers.onnx.node_site import Site
+
+NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({**resizing.NODES, **sampling.NODES})
+
+__all__ = ["NODES"]
