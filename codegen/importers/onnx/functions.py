@@ -22,6 +22,7 @@ from codegen.importers.onnx.file.reader import (
 )
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import value_type
+from codegen.importers.printable_names import printable
 from codegen.importers.reporting import Refused
 
 MAX_DEPTH = 16
@@ -152,16 +153,45 @@ def defined(node: FileNode, opset: int, values: Callable[[], Sequence[Value | No
 
 def _message(onnx: Any, node: FileNode, schema: Any) -> Any:
     """The node as a message again, its defaults with it."""
-    found = onnx.helper.make_node(node.op, node.inputs, node.outputs, domain=node.domain)
-    for name, value in node.attributes.items():
-        data = onnx.numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value
-        found.attribute.append(onnx.helper.make_attribute(name, data))
+    found = _node(onnx, node, frozenset())
     found.attribute.extend(
         each.default_value
         for name, each in schema.attributes.items()
         if each.default_value.name and name not in node.attributes
     )
     return found
+
+
+def _node(onnx: Any, node: FileNode, outer: frozenset[str]) -> Any:
+    found = onnx.helper.make_node(node.op, node.inputs, node.outputs, domain=node.domain)
+    for name, value in node.attributes.items():
+        data: Any = value
+        if isinstance(value, np.ndarray):
+            data = onnx.numpy_helper.from_array(value)
+        elif isinstance(value, FileBody):
+            data = _graph(onnx, value, outer)
+        found.attribute.append(onnx.helper.make_attribute(name, data))
+    return found
+
+
+def _graph(onnx: Any, body: FileBody, outer: frozenset[str]) -> Any:
+    """A graph inside a node as a message again; its values have no types.
+
+    ONNX's function puts its nodes among others, so names from outside would mean something else there.
+    """
+    seen = outer | {"", *body.inputs, *body.constants}
+    nodes: list[Any] = []
+    for node in body.nodes:
+        for name in set(node.inputs) - seen:
+            text = f'its graph reads "{printable(name)}" from outside, supported is what it is given'
+            raise Refused("E301", text, "make it a constant of that graph, or write the operators out")
+        nodes.append(_node(onnx, node, seen))
+        seen |= {*node.outputs}
+    inputs, outputs = (
+        [onnx.ValueInfoProto(name=name) for name in each] for each in (body.inputs, body.outputs)
+    )
+    constants = [onnx.numpy_helper.from_array(data, name) for name, data in body.constants.items()]
+    return onnx.helper.make_graph(nodes, "body", inputs, outputs, constants)
 
 
 def _types(onnx: Any, values: Sequence[Value | None]) -> list[bytes]:

@@ -73,6 +73,24 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
             "a grid [1, 2, 2, 3] does not fit an image",
         ),
         (model(node("DFT", "x", "y", axis=-1), opset=17), "the last is real and imaginary"),
+        (
+            model(
+                node(
+                    "FlexAttention",
+                    "x x x",
+                    "y",
+                    domain="ai.onnx.preview",
+                    score_mod=helper.make_graph(
+                        [node("Add", "s x", "o")],
+                        "b",
+                        [helper.make_tensor_value_info("s", TensorProto.FLOAT, None)],
+                        [helper.make_tensor_value_info("o", TensorProto.FLOAT, None)],
+                    ),
+                ),
+                opset=26,
+            ),
+            'its graph reads "x" from outside, supported is what it is given',
+        ),
         (model(node("Range", "x x x", "y")), '"x" (the start) is computed while the model runs'),
         (model(node("EyeLike", "x", "y")), "needs a matrix"),
         (
