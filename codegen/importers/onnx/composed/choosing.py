@@ -1,4 +1,4 @@
-"""Nodes that choose elements: by indices, by a condition, by what is largest."""
+"""Nodes that choose elements: by indices, by a condition."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from codegen.importers.onnx.layouts import Known, Value
 from codegen.importers.onnx.node_site import Site, value_type
 from codegen.importers.reporting import Refused
 from codegen.ir import DType
-from codegen.ir.ops import ArgAttrs, ConcatAttrs, GatherAttrs, StridedSliceAttrs
+from codegen.ir.ops import ConcatAttrs, GatherAttrs, StridedSliceAttrs
 
 
 def taken(site: Site, value: Value, indices: np.ndarray, axis: int) -> Value:
@@ -81,6 +81,12 @@ def _gather_elements(site: Site) -> Value:
     indices = indices_of(site, 1, value.shape[axis])
     if len(indices.shape) != rank or not rank:
         raise Refused("E303", f"indices {list(indices.shape)} do not fit {list(value.shape)}")
+    return taken_along(site, value, indices, axis)
+
+
+def taken_along(site: Site, value: Value, indices: Value, axis: int) -> Value:
+    """Elements along an axis, each index for its own position in the other axes; none negative."""
+    rank = len(value.shape)
     steps = [math.prod(value.shape[each + 1 :]) for each in range(rank)]
     grid = np.indices(indices.shape, np.int32)
     base = np.zeros(indices.shape, np.int32)
@@ -112,31 +118,11 @@ def _gather_nd(site: Site) -> Value:
     return flat_taken(site, value, places.reshape(*row.shape, *value.shape[shared + depth :]))
 
 
-def _best(op: str) -> Callable[[Site], Value]:
-    """ArgMax and ArgMin, int64; the last of equal ones by looking from the end."""
-
-    def translate(site: Site) -> Value:
-        value = site.value(0)
-        rank = len(value.shape)
-        axis = site.axis(site.integer("axis", 0), rank)
-        keep, last = site.integer("keepdims", 1), site.integer("select_last_index", 0)
-        found = best(site, op, flipped(site, value, axis) if last else value, axis)
-        if last:
-            end = Known(data=np.full((1,) * (rank - 1), value.shape[axis] - 1, np.int32))
-            found = pair(site, "SUB", [end, found])
-        if keep:
-            found = site.steps.reshape(found, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
-        return convert(site, found, "int64")
-
-    return translate
-
-
-def best(site: Site, op: str, value: Value, axis: int) -> Value:
-    """Places of the largest or smallest elements along an axis, int32, without that axis."""
-    if value_type(value) not in ("float32",):
-        raise Refused("E301", f"works on {value_type(value)}, supported is float32")
-    steps = site.steps
-    return steps.step(op, [steps.dense(value)], ArgAttrs(axis=axis), dtype=DType.INT32)
+def line(extent: int, axis: int, rank: int) -> Known:
+    """0 to `extent` along an axis."""
+    shape = [1] * rank
+    shape[axis] = extent
+    return Known(data=np.arange(extent, dtype=np.int32).reshape(shape))
 
 
 def flipped(site: Site, value: Value, axis: int) -> Value:
@@ -165,27 +151,6 @@ def from_ends(site: Site, value: Value, lengths: np.ndarray | None) -> Value:
     return site.steps.reshape(taken(site, rows, places.reshape(-1), 0), shape)
 
 
-def _line(extent: int, axis: int, rank: int) -> Known:
-    """0 to `extent` along an axis."""
-    shape = [1] * rank
-    shape[axis] = extent
-    return Known(data=np.arange(extent, dtype=np.int32).reshape(shape))
-
-
-def _hardmax(site: Site) -> Value:
-    value = site.value(0)
-    site.need_float(value)
-    shape, rank = value.shape, len(value.shape)
-    axis = site.axis(site.integer("axis", -1 if site.opset >= 13 else 1), rank)
-    if site.opset < 13:
-        value = site.steps.reshape(value, (math.prod(shape[:axis]), math.prod(shape[axis:])))
-        axis, rank = 1, 2
-    first = best(site, "ARG_MAX", value, axis)
-    kept = site.steps.reshape(first, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
-    is_first = pair(site, "EQUAL", [kept, _line(value.shape[axis], axis, rank)], DType.BOOL)
-    return site.steps.reshape(convert(site, is_first, "float32"), shape)
-
-
 def _one_hot(site: Site) -> Value:
     depth = int(site.known(1, "the depth").reshape(-1)[0])
     if depth < 1:
@@ -199,7 +164,7 @@ def _one_hot(site: Site) -> Value:
     wide = Known(data=np.full((1,) * (rank - 1), depth, np.int32))
     indices = choice(site, below, pair(site, "ADD", [indices, wide]), indices)
     kept = site.steps.reshape(indices, (*indices.shape[:axis], 1, *indices.shape[axis:]))
-    hot = pair(site, "EQUAL", [kept, _line(depth, axis, rank)], DType.BOOL)
+    hot = pair(site, "EQUAL", [kept, line(depth, axis, rank)], DType.BOOL)
     off, on = (taken(site, values, np.array([place]), 0) for place in (0, 1))
     return choice(site, hot, site.steps.reshape(on, (1,) * rank), site.steps.reshape(off, (1,) * rank))
 
@@ -240,29 +205,6 @@ def _tile(site: Site) -> Value:
     for axis, count in enumerate(repeats):
         value = taken(site, value, np.tile(np.arange(value.shape[axis]), count), axis)
     return value
-
-
-def top(site: Site) -> tuple[Value, Value]:
-    """TopK: one by one, each the best of what is left. A few of them."""
-    value, count = site.value(0), int(site.known(1, "the number of elements").reshape(-1)[0])
-    site.need_float(value)
-    site.integer("sorted", 1)
-    axis, largest = site.axis(site.integer("axis", -1), len(value.shape)), site.integer("largest", 1)
-    extent, rank = value.shape[axis], len(value.shape)
-    if not 0 < count <= min(extent, 16):
-        raise Refused("E301", f"{count} of {extent} elements: supported are up to 16")
-    worst = Known(data=np.full((1,) * rank, -np.inf if largest else np.inf, np.float32))
-    reduce_ = "REDUCE_MAX" if largest else "REDUCE_MIN"
-    places: list[Value] = []
-    bests: list[Value] = []
-    for _ in range(count):
-        place = best(site, "ARG_MAX" if largest else "ARG_MIN", value, axis)
-        kept = site.steps.reshape(place, (*value.shape[:axis], 1, *value.shape[axis + 1 :]))
-        bests.append(reduced(site, reduce_, value, (axis,), keep=True))
-        places.append(kept)
-        is_it = pair(site, "EQUAL", [kept, _line(extent, axis, rank)], DType.BOOL)
-        value = choice(site, is_it, worst, value)
-    return stacked(site, bests, axis), convert(site, stacked(site, places, axis), "int64")
 
 
 def stacked(site: Site, values: list[Value], axis: int) -> Value:
@@ -338,18 +280,14 @@ def _weighted(site: Site, counts: Value, places: np.ndarray) -> Value:
 
 NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
     {
-        "ArgMax": _best("ARG_MAX"),
-        "ArgMin": _best("ARG_MIN"),
         "Compress": _compress,
         "Gather": gather,
         "GatherElements": _gather_elements,
         "GatherND": _gather_nd,
-        "Hardmax": _hardmax,
         "OneHot": _one_hot,
         "ReverseSequence": _reverse_sequence,
         "TfIdfVectorizer": _counted,
         "Tile": _tile,
-        "TopK": top,
         "Trilu": _triangle,
     }
 )
