@@ -152,7 +152,6 @@ def pool(two: Callable[[Site], Value], name: str) -> Callable[[Site], Value]:
         site.need_float(value)
         window = site.integers("kernel_shape")
         shape = geometry(site, value.shape[2:], window)
-        _need_plain_output(site)
         counted = bool(site.integer("count_include_pad", 0)) if name == "AveragePool" else True
         if not 3 <= len(value.shape) <= 5:
             raise Refused("E301", f"works on {list(value.shape)}, supported are images of 1 to 3 axes")
@@ -164,11 +163,16 @@ def pool(two: Callable[[Site], Value], name: str) -> Callable[[Site], Value]:
     return translate
 
 
-def _need_plain_output(site: Site) -> None:
-    if site.node.op == "MaxPool":
-        site.integer("storage_order", 0)
-        if site.is_used(1):
-            raise Refused("E301", "output 1 (the indices) is used, which is not supported")
+def count_of(shape: Geometry, axis: int, extent: int, *, ceil: bool) -> int:
+    """How many windows there are along an axis."""
+    size, step, before = shape.window[axis], shape.strides[axis], shape.before[axis]
+    room = extent + before + shape.after[axis] - (size - 1) * shape.dilations[axis] - 1
+    count = (-(-room // step) if ceil else room // step) + 1
+    if ceil and (count - 1) * step >= extent + before:
+        count -= 1
+    if count < 1:
+        raise Refused("E303", f"a window of {size} does not fit {extent}")
+    return count
 
 
 def _pool_axis(
@@ -177,12 +181,7 @@ def _pool_axis(
     """Elements of each tap, reduced; an average counts those inside, with `counted` padding too."""
     extent, size, step = value.shape[2 + axis], shape.window[axis], shape.strides[axis]
     dilation, before, after = shape.dilations[axis], shape.before[axis], shape.after[axis]
-    room = extent + before + after - (size - 1) * dilation - 1
-    count = (-(-room // step) if ceil else room // step) + 1
-    if ceil and (count - 1) * step >= extent + before:
-        count -= 1
-    if count < 1:
-        raise Refused("E303", f"a window of {size} does not fit {extent}")
+    count = count_of(shape, axis, extent, ceil=ceil)
     starts = np.arange(count) * step - before
     places = starts + dilation * np.arange(size)[:, None]
     inside = (places >= 0) & (places < extent)
@@ -316,6 +315,5 @@ NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
         "ConvInteger": _conv_integer,
         "ConvTranspose": _conv_transpose,
         "LpPool": _lp_pool,
-        "MaxPool": pool(spatial.max_pool, "MaxPool"),
     }
 )

@@ -1,4 +1,4 @@
-"""Images in other sizes, and images that are read between their pixels: `NODES`, by ONNX's name.
+"""Images in other sizes, and read between their pixels; the largest of windows: `NODES`, by ONNX's name.
 
 In: a node's site. Out: its value. Start with `sampling`, pixels by computed places.
 """
@@ -6,10 +6,12 @@ In: a node's site. Out: its value. Start with `sampling`, pixels by computed pla
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from codegen.importers.onnx.composed.imaging import resizing, sampling
+from codegen.importers.onnx.composed.imaging import pooling, resizing, sampling
 from codegen.importers.onnx.layouts import Value
 from codegen.importers.onnx.node_site import Site
 
-NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType({**resizing.NODES, **sampling.NODES})
+NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
+    {"MaxPool": pooling.max_pool, **resizing.NODES, **sampling.NODES}
+)
 
 __all__ = ["NODES"]
