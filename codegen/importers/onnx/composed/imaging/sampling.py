@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -26,7 +26,7 @@ _A = -0.75
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Tap:
+class Tap:
     """A pixel along one axis: its index, int32, and its weight."""
 
     index: Value
@@ -34,7 +34,7 @@ class _Tap:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Line:
+class Line:
     """One axis of the image."""
 
     extent: int
@@ -63,7 +63,7 @@ class _Line:
             return (high - low) - (rest - (high - low)).of("ABS") + low
         return x
 
-    def tap(self, place: Real, weight: Real | None) -> _Tap:
+    def tap(self, place: Real, weight: Real | None) -> Tap:
         """The pixel at a whole place."""
         if self.padding == "reflection":
             place = self.inside(place)
@@ -74,18 +74,24 @@ class _Line:
             mask = Real(place.site, convert(place.site, is_in, "float32"))
             weight = mask if weight is None else weight * mask
         place = place.at_least(0.0).at_most(self.extent - 1.0)
-        return _Tap(index=convert(place.site, place.value, "int32"), weight=weight)
+        return Tap(index=convert(place.site, place.value, "int32"), weight=weight)
 
-    def taps(self, x: Real, mode: str) -> list[_Tap]:
+    def neighbours(self, x: Real) -> list[Tap]:
+        """The two pixels around places in pixels."""
+        first = x.of("FLOOR")
+        rest = x - first
+        return [self.tap(first, 1.0 - rest), self.tap(first + 1.0, rest)]
+
+    def taps(self, x: Real, mode: str) -> list[Tap]:
         """The pixels around places from -1 to 1."""
         x = self.place(x)
         if mode == "nearest":
             return [self.tap(self.inside(x.of("ROUND")), None)]
         x = self.inside(x)
+        if mode == "linear":
+            return self.neighbours(x)
         first = x.of("FLOOR")
         rest = x - first
-        if mode == "linear":
-            return [self.tap(first, 1.0 - rest), self.tap(first + 1.0, rest)]
         weights = [_far(rest + 1.0), _near(rest), _near(1.0 - rest), _far(2.0 - rest)]
         return [
             self.tap(first + float(shift), weight)
@@ -130,23 +136,23 @@ def _grid_sample(site: Site) -> Value:
     rows = math.prod(grid.shape[:-1])
     places = site.steps.reshape(grid, (rows, len(extents)))
     lines = [
-        _Line(extent=extent, corners=corners, padding=padding).taps(
+        Line(extent=extent, corners=corners, padding=padding).taps(
             Real(site, taken(site, places, np.array([len(extents) - 1 - axis]), 1)), mode
         )
         for axis, extent in enumerate(extents)
     ]
-    pixels = turned(site, image, (0, *range(2, len(image.shape)), 1))
-    flat = site.steps.reshape(pixels, (count * math.prod(extents), channels))
+    last = turned(site, image, (0, *range(2, len(image.shape)), 1))
+    flat = site.steps.reshape(last, (count * math.prod(extents), channels))
     total: Real | None = None
     for taps in itertools.product(*lines):
-        part = _pixels(site, flat, extents, count, taps)
+        part = pixels(site, flat, extents, count, taps)
         total = part if total is None else total + part
     assert total is not None, "there is one tap at least"
     found = site.steps.reshape(total.value, (*grid.shape[:-1], channels))
     return turned(site, found, (0, len(extents) + 1, *range(1, len(extents) + 1)))
 
 
-def _pixels(site: Site, flat: Value, extents: list[int], count: int, taps: tuple[_Tap, ...]) -> Real:
+def pixels(site: Site, flat: Value, extents: Sequence[int], count: int, taps: tuple[Tap, ...]) -> Real:
     """One pixel a place, times its weight: [places, channels]."""
     rows = taps[0].index.shape[0]
     each = math.prod(extents)
@@ -198,8 +204,8 @@ def _weighted(site: Site, image: Value, places: np.ndarray, weights: np.ndarray,
     """Pixels by their places, [region, row, column, taps], times their weights: their mean or the largest."""
     count, channels, height, width = image.shape
     taps = weights.shape[-1]
-    pixels = site.steps.reshape(turned(site, image, (0, 2, 3, 1)), (count * height * width, channels))
-    found = Real(site, taken(site, pixels, places.reshape(-1), 0))
+    flat = site.steps.reshape(turned(site, image, (0, 2, 3, 1)), (count * height * width, channels))
+    found = Real(site, taken(site, flat, places.reshape(-1), 0))
     found = found * Real(site, Known(data=weights.reshape(-1, 1).astype(np.float32)))
     apart = site.steps.reshape(found.value, (weights.size // taps, taps, channels))
     total = reduced(site, "REDUCE_MAX" if mode == "max" else "SUM", apart, (1,), keep=True)
