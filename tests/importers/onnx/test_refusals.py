@@ -75,6 +75,15 @@ def test_weights_that_the_model_computes(tmp_path: Path) -> None:
         (model(node("DFT", "x", "y", axis=-1), opset=17), "the last is real and imaginary"),
         (
             model(
+                node("Cast", "x", "b", to=TensorProto.UINT8),
+                helper.make_node("ConvInteger", ["b", "w", "", "z"], ["i"]),
+                node("Cast", "i", "y", to=TensorProto.FLOAT),
+                constants={"w": np.ones((2, 2, 1, 1), np.uint8), "z": np.ones(3, np.uint8)},
+            ),
+            "zero points [3] of 2 output channels",
+        ),
+        (
+            model(
                 node(
                     "FlexAttention",
                     "x x x",

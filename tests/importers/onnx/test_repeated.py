@@ -22,10 +22,12 @@ def _value(name: str, shape: Sequence[int] | None = None, kind: int = FLOAT) -> 
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def _model(nodes: list[Any], inputs: list[Any], outputs: list[Any], constants: dict[str, Any]) -> Any:
+def _model(
+    nodes: list[Any], inputs: list[Any], outputs: list[Any], constants: dict[str, Any], opset: int = 17
+) -> Any:
     values = [numpy_helper.from_array(np.asarray(data), name) for name, data in constants.items()]
     graph = helper.make_graph(nodes, "g", inputs, outputs, values)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
 def _loop(turns: int, *, stops_at: int | None = None, condition: Any = None) -> Any:
@@ -137,6 +139,32 @@ def test_a_scan_goes_along_its_axes_and_directions(more: dict[str, Any], tmp_pat
     assert found.is_right
 
 
+def _old_scan(lengths: str = "", batch: int = 2, **more: Any) -> Any:
+    """Of opset 8: sums of two slices, of each sequence of a batch by itself."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "a"], ["t"]), helper.make_node("Sub", ["t", "b"], ["o"])],
+        "body",
+        [_value("s", (3,)), _value("a", (3,)), _value("b", (3,))],
+        [_value("t", (3,)), _value("o", (3,))],
+    )
+    names = [lengths, "start", "p", "q"]
+    scan = helper.make_node("Scan", names, ["last", "all"], body=body, num_scan_inputs=2, **more)
+    shapes = {"start": (2, 3), "p": (2, 4, 3), "q": (batch, 4, 3)}
+    inputs = [_value(name, shape) for name, shape in shapes.items()]
+    constants = {"n": np.array([4, 3])}
+    return _model([scan], inputs, [_value("last"), _value("all")], constants, opset=8)
+
+
+def test_a_scan_of_opset_8_goes_over_a_batch() -> None:
+    rng = np.random.default_rng(8)
+    start, p, q = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((2, 3), (2, 4, 3), (2, 4, 3)))
+    module = import_onnx(_old_scan(directions=[0, 1]).SerializeToString(), "old.onnx")
+    last, every = evaluate(module, module.main, [start, p, q])
+    sums = np.cumsum(np.concatenate([start[:, None], p], axis=1), axis=1, dtype=np.float32)[:, 1:]
+    np.testing.assert_allclose(last, sums[:, -1], rtol=1e-6)
+    np.testing.assert_allclose(every, sums - q[:, ::-1], rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("model", "text"),
     [
@@ -147,6 +175,13 @@ def test_a_scan_goes_along_its_axes_and_directions(more: dict[str, Any], tmp_pat
             'reads "zero", which has no value',
         ),
         (_scan(scan_input_axes=[0, 0]), "runs over [3, 4] slices: one number is needed, up to 1024"),
+        (_old_scan(lengths="n"), "lengths of sequences are not supported"),
+        (_old_scan(batch=1), "its inputs have [1, 2] sequences, one number is needed"),
+        (_old_scan(directions=[1]), "attribute directions has 1 numbers for 2 values"),
+        (
+            _scan(scan_input_axes=[0, 1], scan_output_axes=[0]),
+            "attribute scan_output_axes has 1 numbers for 2 values",
+        ),
         (_scan(scan_input_axes=[0]), "attribute scan_input_axes has 1 numbers for 2 values"),
     ],
 )

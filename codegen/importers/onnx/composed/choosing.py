@@ -73,6 +73,19 @@ def gather(site: Site) -> Value:
     return steps.step("GATHER", [steps.dense(value), steps.dense(indices)], GatherAttrs(axis=axis))
 
 
+def _features(site: Site) -> Value:
+    """ArrayFeatureExtractor: elements along the last axis; of a row it makes a matrix."""
+    value = site.value(0)
+    value = site.steps.reshape(value, (1, *value.shape)) if len(value.shape) < 2 else value
+    axis = len(value.shape) - 1
+    indices = indices_of(site, 1, value.shape[axis])
+    indices = site.steps.reshape(indices, (math.prod(indices.shape),))
+    if isinstance(indices, Known):
+        return taken(site, value, indices.data, axis)
+    args = [site.steps.dense(value), site.steps.dense(indices)]
+    return site.steps.step("GATHER", args, GatherAttrs(axis=axis))
+
+
 def _gather_elements(site: Site) -> Value:
     """Places in a row of all elements: those of an index's own position, with the index along the axis."""
     value = site.value(0)
@@ -280,6 +293,7 @@ def _weighted(site: Site, counts: Value, places: np.ndarray) -> Value:
 
 NODES: Mapping[str, Callable[[Site], Value | tuple[Value, ...]]] = MappingProxyType(
     {
+        "ai.onnx.ml.ArrayFeatureExtractor": _features,
         "Compress": _compress,
         "Gather": gather,
         "GatherElements": _gather_elements,

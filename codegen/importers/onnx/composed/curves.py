@@ -237,8 +237,14 @@ def _thresholded(x: Real) -> Real:
     return Real(x.site, choice(x.site, x.is_above(alpha), x.value, number_like(0.0, x.value)))
 
 
+def _binarized(x: Real) -> Real:
+    """Binarizer: 1 above the threshold, else 0."""
+    return Real(x.site, convert(x.site, x.is_above(x.site.real("threshold", 0.0)), "float32"))
+
+
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
     {
+        "ai.onnx.ml.Binarizer": _curve(_binarized),
         "Acos": _curve(lambda x: math.pi / 2 - _asin(x)),
         "Acosh": _curve(lambda x: (x + (x * x - 1.0).of("SQRT")).of("LOG")),
         "Asin": _curve(_asin),

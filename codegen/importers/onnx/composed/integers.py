@@ -53,8 +53,8 @@ def centred(site: Site, position: int, zero: int) -> Value:
     if not site.has(zero):
         return value
     offset = convert(site, site.value(zero), "float32")
-    if offset.shape and offset.shape[0] > 1:  # a row of the first factor, an output channel of weights
-        behind = len(value.shape) - 1 if site.node.op == "ConvInteger" else 1 - position
+    if offset.shape and offset.shape[0] > 1:  # a row of the first factor, a column of the second
+        behind = 1 - position
         offset = site.steps.reshape(offset, (*offset.shape, *[1] * behind))
     return pair(site, "SUB", [value, offset])
 

@@ -49,7 +49,7 @@ def _loop(site: Site, run: Run) -> tuple[Given, ...]:
 def _scan(site: Site, run: Run) -> tuple[Given, ...]:
     """Scan: a turn for each slice of its last inputs."""
     if site.opset < 9:
-        raise Refused("E301", "Scan of opset 8 is not supported", "export the model with opset 9 or newer")
+        return _scan_batch(site, run)
     body, count = site.branch("body"), site.integer("num_scan_inputs")
     inputs = len(site.node.inputs)
     if not 0 < count <= inputs:
@@ -57,28 +57,71 @@ def _scan(site: Site, run: Run) -> tuple[Given, ...]:
     carried = [site.given(position) for position in range(inputs - count)]
     outputs = len(body.outputs) - len(carried)
     _need(body, inputs, len(carried))
-    none = (0,) * max(count, outputs)
     read = [site.value(position) for position in range(inputs - count, inputs)]
-    axes = _axes(site, "scan_input_axes", none[:count], read)
-    backward = site.integers("scan_input_directions", none[:count])
-    for place, (axis, is_turned) in enumerate(zip(axes, backward, strict=True)):
-        read[place] = flipped(site, read[place], axis) if is_turned else read[place]
-    turns = {value.shape[axis] for value, axis in zip(read, axes, strict=True)}
-    if len(turns) != 1 or max(turns) > MAX_TURNS:
-        raise Refused("E305", f"runs over {sorted(turns)} slices: one number is needed, up to {MAX_TURNS}")
-    gathered: list[list[Value]] = [[] for _ in range(outputs)]
-    for turn in range(max(turns)):
-        slices = [_slice(site, value, axis, turn) for value, axis in zip(read, axes, strict=True)]
-        found = run(body, [*carried, *slices])
-        carried = list(found[: len(carried)])
-        _gather(site, gathered, found[len(carried) :])
-    places = site.integers("scan_output_axes", none[:outputs])
-    turned = site.integers("scan_output_directions", none[:outputs])
+    axes = [
+        site.axis(axis, len(value.shape))
+        for axis, value in zip(_listed(site, "scan_input_axes", count), read, strict=True)
+    ]
+    read = _directed(site, read, axes, "scan_input_directions")
+    carried, gathered = _turns(site, run, carried, list(zip(read, axes, strict=True)))
+    places = _listed(site, "scan_output_axes", outputs)
+    turned = _listed(site, "scan_output_directions", outputs)
     made: list[Given] = []
     for values, place, is_turned in zip(gathered, places, turned, strict=True):
         axis = site.axis(place, len(values[0].shape) + 1)
         made.append(_joined(site, values[::-1] if is_turned else values, axis))
     return (*carried, *made)
+
+
+def _scan_batch(site: Site, run: Run) -> tuple[Given, ...]:
+    """Scan of opset 8: its first input are lengths, every other has a first axis of sequences."""
+    body, count = site.branch("body"), site.integer("num_scan_inputs")
+    inputs = len(site.node.inputs) - 1
+    if not 0 < count <= inputs:
+        raise Refused("E303", f"attribute num_scan_inputs is {count} of {inputs} inputs")
+    if site.has(0):
+        raise Refused("E301", "lengths of sequences are not supported", "export with opset 9 or newer")
+    values = [site.value(1 + position) for position in range(inputs)]
+    batches = {value.shape[0] if len(value.shape) > 1 else 0 for value in values[inputs - count :]}
+    batches |= {value.shape[0] if value.shape else 0 for value in values[: inputs - count]}
+    if len(batches) != 1 or 0 in batches:
+        raise Refused("E303", f"its inputs have {sorted(batches)} sequences, one number is needed")
+    _need(body, inputs, inputs - count)
+    read = _directed(site, values[inputs - count :], [1] * count, "directions")
+    made: list[list[Value]] = [[] for _ in body.outputs]
+    for batch in range(max(batches)):
+        own = [(_slice(site, value, 0, batch), 0) for value in read]
+        carried, gathered = _turns(
+            site, run, [_slice(site, value, 0, batch) for value in values[: inputs - count]], own
+        )
+        _gather(site, made, [*carried, *(_joined(site, each, 0) for each in gathered)])
+    return tuple(_joined(site, each, 0) for each in made)
+
+
+def _directed(site: Site, values: Sequence[Value], axes: Sequence[int], name: str) -> list[Value]:
+    """Values that are read from their end are turned round."""
+    backward = _listed(site, name, len(values))
+    return [
+        flipped(site, value, axis) if is_turned else value
+        for value, axis, is_turned in zip(values, axes, backward, strict=True)
+    ]
+
+
+def _turns(
+    site: Site, run: Run, carried: Sequence[Given], read: Sequence[tuple[Value, int]]
+) -> tuple[list[Given], list[list[Value]]]:
+    """A turn for each slice: the values that went on, and what each turn gave beside them."""
+    body = site.branch("body")
+    turns = {value.shape[axis] for value, axis in read}
+    if len(turns) != 1 or max(turns) > MAX_TURNS:
+        raise Refused("E305", f"runs over {sorted(turns)} slices: one number is needed, up to {MAX_TURNS}")
+    own = list(carried)
+    gathered: list[list[Value]] = [[] for _ in body.outputs[len(own) :]]
+    for turn in range(max(turns)):
+        found = run(body, [*own, *(_slice(site, value, axis, turn) for value, axis in read)])
+        own = list(found[: len(own)])
+        _gather(site, gathered, found[len(own) :])
+    return own, gathered
 
 
 def _need(body: FileBody, inputs: int, outputs: int) -> None:
@@ -87,11 +130,12 @@ def _need(body: FileBody, inputs: int, outputs: int) -> None:
         raise Refused("E303", f"{text}, it needs {inputs} and at least {outputs}")
 
 
-def _axes(site: Site, name: str, default: tuple[int, ...], values: Sequence[Value]) -> list[int]:
-    stated = site.integers(name, default)
-    if len(stated) != len(values):
-        raise Refused("E303", f"attribute {name} has {len(stated)} numbers for {len(values)} values")
-    return [site.axis(axis, len(value.shape)) for axis, value in zip(stated, values, strict=True)]
+def _listed(site: Site, name: str, count: int) -> tuple[int, ...]:
+    """The numbers of an attribute, zeros where it is left out."""
+    found = site.integers(name, (0,) * count)
+    if len(found) != count:
+        raise Refused("E303", f"attribute {name} has {len(found)} numbers for {count} values")
+    return found
 
 
 def _slice(site: Site, value: Value, axis: int, turn: int) -> Value:

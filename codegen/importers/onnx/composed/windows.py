@@ -223,12 +223,14 @@ def _lp_pool(site: Site) -> Value:
 
 def _conv_integer(site: Site) -> Value:
     """ConvInteger: exact in float32, or refused."""
-    values = [centred(site, 0, 2), Known(data=site.known(1, "the weights"))]
-    weights = centred(site, 1, 3)
-    if not isinstance(weights, Known):
-        raise Refused("E301", "zero points of weights have to be constants")
+    weights = site.known(1, "the weights").astype(np.float32)
     need_exact(math.prod(weights.shape[1:]))
-    found = conv(part(site, [values[0], weights], site.node.attributes))
+    if site.has(3):
+        zeros = site.known(3, "the zero points of weights").astype(np.float32)
+        if zeros.size not in (1, len(weights)):
+            raise Refused("E303", f"zero points {list(zeros.shape)} of {len(weights)} output channels")
+        weights = weights - zeros.reshape(-1, *[1] * (weights.ndim - 1))
+    found = conv(part(site, [centred(site, 0, 2), Known(data=weights)], site.node.attributes))
     for name in site.node.attributes:
         site.has_attribute(name)
     return convert(site, found, "int32")
