@@ -85,7 +85,9 @@ Parts = tuple[Value, Value]
 
 
 def _factor(length: int) -> int:
-    """Its smallest factor."""
+    """The factor that comes first: 4, once what is left is no 2 alone, or the smallest prime."""
+    if length % 4 == 0:
+        return 4 if (length & -length).bit_length() % 2 else 2
     return next((n for n in range(2, math.isqrt(length) + 1) if length % n == 0), length)
 
 
@@ -106,12 +108,13 @@ def _fast(site: Site, value: Value, axis: int, inverse: bool) -> Value:
 
 
 def _rows(site: Site, parts: Parts, sign: int) -> Parts:
-    """The transforms of rows: of their smallest factor, turned, then of the rest."""
+    """The transforms of rows: of their first factor, turned, then of the rest."""
     steps, (count, length) = site.steps, parts[0].shape
     factor = _factor(length)
     rest = length // factor
     apart = (count, factor, rest)
-    split = _prime(site, (steps.reshape(parts[0], apart), steps.reshape(parts[1], apart)), sign)
+    small = {2: _two, 4: _four}.get(factor, _prime)
+    split = small(site, (steps.reshape(parts[0], apart), steps.reshape(parts[1], apart)), sign)
     if rest > 1:
         angles = np.outer(np.arange(factor), np.arange(rest)) * (sign * 2 * np.pi / length)
         real, imaginary = _turned_by(site, split, angles[None])
@@ -130,8 +133,44 @@ def _turned_by(site: Site, parts: Parts, angles: np.ndarray) -> Parts:
     return real, pair(site, "ADD", [products[0][1], products[1][0]])
 
 
+def _row(site: Site, value: Value, *rows: int) -> Value:
+    return taken(site, value, np.array(rows), 1)
+
+
+def _two(site: Site, parts: Parts, sign: int) -> Parts:
+    """The transforms along axis 1 of two elements: their sum and their difference."""
+    assert sign, "of two elements both directions are the same"
+    real, imaginary = (
+        stacked(
+            site, [pair(site, op, [_row(site, part, 0), _row(site, part, 1)]) for op in ("ADD", "SUB")], 1
+        )
+        for part in parts
+    )
+    return real, imaginary
+
+
+def _four(site: Site, parts: Parts, sign: int) -> Parts:
+    """The transforms along axis 1 of four elements: sums and differences, twice."""
+    halves = [(_row(site, part, 0, 1), _row(site, part, 2, 3)) for part in parts]
+    sums, differences = (
+        [
+            [_row(site, both, row) for row in (0, 1)]
+            for both in (pair(site, op, list(half)) for half in halves)
+        ]
+        for op in ("ADD", "SUB")
+    )
+
+    def joined(own: int, ops: tuple[str, str]) -> Value:
+        even = [pair(site, op, sums[own]) for op in ("ADD", "SUB")]
+        odd = [pair(site, op, [differences[own][0], differences[1 - own][1]]) for op in ops]
+        return stacked(site, [even[0], odd[0], even[1], odd[1]], 1)
+
+    first, second = ("SUB", "ADD")[::sign], ("ADD", "SUB")[::sign]
+    return joined(0, (first[0], first[1])), joined(1, (second[0], second[1]))
+
+
 def _prime(site: Site, parts: Parts, sign: int) -> Parts:
-    """The transforms along axis 1, of a prime extent: sums and differences of mirrored elements first."""
+    """The transforms along axis 1, of an odd extent: sums and differences of mirrored elements first."""
     extent = parts[0].shape[1]
     half = extent // 2
     front = np.arange(1, half + 1)
@@ -141,7 +180,7 @@ def _prime(site: Site, parts: Parts, sign: int) -> Parts:
 
     def sums(part: Value) -> Value:
         rows = np.arange(half + 1)
-        own = stacked(site, [taken(site, part, np.array([0]), 1), mirrored(part, "ADD")], 1)
+        own = stacked(site, [_row(site, part, 0), mirrored(part, "ADD")], 1)
         return along(site, own, np.cos(np.outer(rows, rows) % extent * (2 * np.pi / extent)), 1)
 
     def differences(part: Value) -> Value:
@@ -149,16 +188,10 @@ def _prime(site: Site, parts: Parts, sign: int) -> Parts:
         return along(site, mirrored(part, "SUB"), sines, 1)
 
     def joined(straight: Value, across: Value, ops: tuple[str, str]) -> Value:
-        own, rest = taken(site, straight, np.array([0]), 1), taken(site, straight, front, 1)
+        rest = taken(site, straight, front, 1)
         near, far = (pair(site, op, [rest, across]) for op in ops)
-        return stacked(site, [own, near, taken(site, far, np.arange(half)[::-1].copy(), 1)], 1)
+        return stacked(site, [_row(site, straight, 0), near, _row(site, far, *range(half - 1, -1, -1))], 1)
 
-    if extent == 2:
-        ends = [[taken(site, part, np.array([place]), 1) for place in (0, 1)] for part in parts]
-        real, imaginary = (
-            stacked(site, [pair(site, op, pieces) for op in ("ADD", "SUB")], 1) for pieces in ends
-        )
-        return real, imaginary
     real, imaginary = parts
     return (
         joined(sums(real), differences(imaginary), ("SUB", "ADD")),
