@@ -70,11 +70,11 @@ class _Translation:
         self._groups = {group.last.index: group for group in groups}
         self._inner = {node.index for group in groups for node in group.inner}
         whole = {*self._inner, *self._groups}
-        self._real_layers = [
+        self.steps.left_in_float.extend(
             f'op {node.index} {node.op} "{printable(node.outputs[0])}": no QuantizeLinear is right behind it'
             for node in left_alone(graph, whole)
             if node.outputs
-        ]
+        )
         self._inliner, self._opset, self._depth, self._turns = Inliner(), graph.opset, 0, 0
 
     def run(self) -> Function:
@@ -91,7 +91,8 @@ class _Translation:
 
     def notes(self) -> dict[str, str]:
         """What the report says of the import: layers that are left in float, a line each."""
-        return {"left_in_float": "\n".join(self._real_layers)} if self._real_layers else {}
+        left = self.steps.left_in_float
+        return {"left_in_float": "\n".join(left)} if left else {}
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
@@ -162,7 +163,7 @@ class _Translation:
             self._values[last.outputs[0]] = made
         except (LeftInFloat, Refused, AlreadyReported) as reason:
             if isinstance(reason, LeftInFloat):
-                self._real_layers.append(f"{self.steps.source}: {reason}")
+                self.steps.left_in_float.append(f"{self.steps.source}: {reason}")
             for each in (*group.inner, last):
                 self._translate(each)
 

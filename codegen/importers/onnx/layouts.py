@@ -96,6 +96,8 @@ class Steps:
         self.budget = Budget()
         self.source = Source(op_index=0, op_name="")
         """The node that is translated."""
+        self.left_in_float: list[str] = []
+        """Quantised layers without an integer step, and why; for the report."""
 
     def count_known(self, shape: tuple[int, ...]) -> None:
         """Count numbers that a node makes of what the file states, before they are made. Raises Refused E305

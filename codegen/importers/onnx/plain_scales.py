@@ -3,6 +3,7 @@
 They become real numbers and back by steps of float32, as ONNX defines both nodes.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -13,6 +14,7 @@ from codegen.importers.onnx.arithmetic import convert, number_like, pair
 from codegen.importers.onnx.composed.choosing import taken
 from codegen.importers.onnx.composed.curves import Real
 from codegen.importers.onnx.composed.integers import need_exact
+from codegen.importers.onnx.composed.windows import conv, part
 from codegen.importers.onnx.integer import CHANNELS_SINCE, NODES
 from codegen.importers.onnx.layouts import Computed, Known, Stored, Value
 from codegen.importers.onnx.matrices import multiplied
@@ -143,9 +145,41 @@ def _product(site: Site, scale: float, zero: np.ndarray) -> Value:
     return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
 
 
+def _conv(site: Site) -> Value | Stored:
+    """QLinearConv: an integer step, else a convolution in float32 where its sums are exact."""
+    weights = site.known(3, "the weights").astype(np.float32)
+    try:
+        return NODES["QLinearConv"](site)
+    except Refused as reason:
+        refused = reason
+    first, second, result = (site.known(position, "the scale") for position in (1, 4, 6))
+    offsets, zero = site.known(5, "the zero point").astype(np.float32), site.known(7, "the zero point")
+    bias = site.known(8, "the bias") if site.has(8) else np.zeros(len(weights), np.int32)
+    own = (1, len(weights))
+    if not first.size == result.size == zero.size == 1 or second.size not in own or offsets.size not in own:
+        raise refused
+    need_exact(math.prod(weights.shape[1:]), int(np.abs(bias.astype(np.int64)).max(initial=0)))
+    behind = (1,) * (weights.ndim - 2)
+    values = [
+        _centred(site, site.value(0), 2),
+        Known(data=weights - offsets.reshape(-1, 1, *behind)),
+        Known(data=bias.astype(np.float32)),
+    ]
+    sums = conv(part(site, values, site.node.attributes))
+    for name in site.node.attributes:
+        site.has_attribute(name)
+    scale = (
+        np.float32(first.reshape(-1)[0]) * second.reshape(1, -1, *behind) / np.float32(result.reshape(-1)[0])
+    )
+    site.steps.left_in_float.append(f"{site.steps.source}: {refused}")
+    units = Real(site, pair(site, "MUL", [sums, Known(data=scale.astype(np.float32))])).of("ROUND")
+    return clamped(units + float(zero.reshape(-1)[0]), str(zero.dtype))
+
+
 PLAIN: Mapping[str, Callable[[Site], Value | Stored]] = MappingProxyType(
     {
         "DequantizeLinear": _dequantize_linear,
+        "QLinearConv": _conv,
         "QLinearMatMul": _matmul,
         "QuantizeLinear": _quantize_linear,
         "com.microsoft.DequantizeLinear": _dequantize_linear,

@@ -59,9 +59,9 @@ def centred(site: Site, position: int, zero: int) -> Value:
     return pair(site, "SUB", [value, offset])
 
 
-def need_exact(terms: int) -> None:
-    """Raise Refused unless sums of so many products of 9 bits are exact in float32."""
-    if terms * 255 * 255 > MOST_EXACT:
+def need_exact(terms: int, bias: int = 0) -> None:
+    """Raise Refused unless sums of a bias and of so many products of 9 bits are exact in float32."""
+    if terms * 255 * 255 + bias > MOST_EXACT:
         text = f"sums of {terms} products of 8 bits are not exact in float32"
         raise Refused("E301", text, "quantise with QDQ nodes: their layers run in integers of any length")
 
