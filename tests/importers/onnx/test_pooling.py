@@ -38,3 +38,14 @@ def test_a_window_of_padding_alone_is_refused(tmp_path: Path) -> None:
         node("MaxPool", "x", "v i", kernel_shape=[2, 2], pads=[2, 0, 0, 0]), node("Cast", "i", "y", to=1)
     )
     assert "a window of axis 0 lies in the padding as a whole" in complaint(tmp_path, made)
+
+
+def test_windows_that_make_too_many_places_are_refused(tmp_path: Path) -> None:
+    """Before any list of them is made."""
+    large: dict[str, Any] = {"kernel_shape": [2**31 - 1], "pads": [2**31 - 2, 0]}
+    pool = node("MaxPool", "x", "v i", **large)
+    made = model(pool, node("Cast", "i", "y", to=1), x=(1, 1, 10))
+    assert "makes constants of more than 268435456 bytes" in complaint(tmp_path, made)
+    for op in ("MaxPool", "AveragePool", "LpPool"):
+        text = complaint(tmp_path, model(node(op, "x", "y", **large), x=(1, 1, 10)))
+        assert "a window of 2147483647 elements along an axis, up to 1024 are supported" in text

@@ -19,6 +19,9 @@ from codegen.importers.onnx.node_site import Site
 from codegen.importers.reporting import Refused
 from codegen.ir.ops import PadAttrs
 
+MAX_TAPS = 1024
+"""Elements of a pool's window along one axis; each is a step, where the kernels have no such pool."""
+
 
 def part(site: Site, values: Sequence[Value], attributes: Mapping[str, Attribute]) -> Site:
     """A site like this one, of other inputs and attributes."""
@@ -182,6 +185,9 @@ def _pool_axis(
     extent, size, step = value.shape[2 + axis], shape.window[axis], shape.strides[axis]
     dilation, before, after = shape.dilations[axis], shape.before[axis], shape.after[axis]
     count = count_of(shape, axis, extent, ceil=ceil)
+    if size > MAX_TAPS:
+        raise Refused("E305", f"a window of {size} elements along an axis, up to {MAX_TAPS} are supported")
+    site.steps.count_known((count, size))
     starts = np.arange(count) * step - before
     places = starts + dilation * np.arange(size)[:, None]
     inside = (places >= 0) & (places < extent)

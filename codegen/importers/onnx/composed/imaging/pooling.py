@@ -37,7 +37,7 @@ def _with_indices(site: Site, value: Value, *, by_columns: bool) -> tuple[Value,
         raise Refused("E301", f"works on {list(value.shape)}, supported are images of 1 to 3 axes")
     shape = geometry(site, image, site.integers("kernel_shape"))
     ceil = bool(site.integer("ceil_mode", 0))
-    places = [_places(shape, axis, extent, ceil=ceil) for axis, extent in enumerate(image)]
+    places = [_places(site, shape, axis, extent, ceil=ceil) for axis, extent in enumerate(image)]
     counts, taps = tuple(each.shape[0] for each in places), math.prod(shape.window)
     for axis, each in enumerate(places):
         value = taken(site, value, each.reshape(-1), 2 + axis)
@@ -54,10 +54,12 @@ def _with_indices(site: Site, value: Value, *, by_columns: bool) -> tuple[Value,
     return largest, convert(site, _flat(site, tap, places, shape, image, by_columns=by_columns), "int64")
 
 
-def _places(shape: Geometry, axis: int, extent: int, *, ceil: bool) -> np.ndarray:
+def _places(site: Site, shape: Geometry, axis: int, extent: int, *, ceil: bool) -> np.ndarray:
     """Elements of each window along an axis, [window, tap]; for those in the padding the nearest inside."""
     step, dilation = shape.strides[axis], shape.dilations[axis]
-    starts = np.arange(count_of(shape, axis, extent, ceil=ceil)) * step - shape.before[axis]
+    count = count_of(shape, axis, extent, ceil=ceil)
+    site.steps.count_known((count, shape.window[axis]))
+    starts = np.arange(count) * step - shape.before[axis]
     found = starts[:, None] + dilation * np.arange(shape.window[axis])
     is_in = (found >= 0) & (found < extent)
     if not is_in.any(axis=1).all():
@@ -79,6 +81,7 @@ def _flat(
     """Places in a row of all elements, of the number of a tap in each window."""
     rank, taps = len(image), math.prod(shape.window)
     plane, channels = math.prod(image), tap.shape[1]
+    site.steps.count_known((rank + max(len(each) for each in places), taps))
     numbers = np.indices(shape.window).reshape(rank, taps)
     total: Value = Known(
         data=(np.arange(math.prod(tap.shape[:2]), dtype=np.int32) * plane).reshape(-1, channels, *(1,) * rank)
