@@ -19,6 +19,7 @@ class DType(enum.Enum):
     INT16 = "int16"
     INT32 = "int32"
     INT64 = "int64"
+    UINT16 = "uint16"
     UINT32 = "uint32"
     UINT64 = "uint64"
     FLOAT16 = "float16"

@@ -71,6 +71,7 @@ typedef enum {
 /* Values of several types share the bytes of a pool, so wide ones are accessed through these. */
 typedef float CG_MAY_ALIAS cg_f32;
 typedef int16_t CG_MAY_ALIAS cg_s16;
+typedef uint16_t CG_MAY_ALIAS cg_u16;
 typedef int32_t CG_MAY_ALIAS cg_s32;
 typedef uint32_t CG_MAY_ALIAS cg_u32;
 

@@ -140,7 +140,7 @@ class _Translation:
         try:
             kind = TensorType(shape=tuple(shape), dtype=DType(value.dtype))
         except ValueError:
-            text = f"is {value.dtype}, supported are float32, int32, int64 and bool"
+            text = f"is {value.dtype}, supported are float32, bool and integers of 8 to 64 bits"
             raise Refused("E301", text, "export the model with float32 inputs") from None
         return with_quantization(self._graph, value.name, kind)
 

@@ -43,6 +43,7 @@ _DTYPES: Mapping[DType, int] = {
     DType.BOOL: 7,
     DType.UINT32: 8,
     DType.UINT64: 9,
+    DType.UINT16: 10,
 }
 """`cg_user_dtype` by element type."""
 

@@ -18,14 +18,13 @@ from codegen.ir.ops.base.operands import (
 )
 from codegen.ir.types import DType, TensorType
 
-TYPES: tuple[DType | None, ...] = (
-    *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, None),
+TYPES: tuple[DType, ...] = (
+    *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.UINT16),
     *(DType.INT32, DType.UINT32, DType.INT64, DType.UINT64, DType.FLOAT32),
 )
 """In the order of the C kernels' numbers (CG_PLAIN_...)."""
 
-PLAIN = tuple(each for each in TYPES if each is not None)
-INTEGERS = tuple(each for each in PLAIN if each.is_integer)
+INTEGERS = tuple(each for each in TYPES if each.is_integer)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,12 +51,12 @@ class PlainConvert(Op):
         return operand(args, 0, "argument").shape
 
     def check(self, attrs: Attrs, args: Types, result: TensorType) -> None:
-        """Any two of `PLAIN`; of one size if bits are kept."""
+        """Any two of `TYPES`; of one size if bits are kept."""
         super().check(attrs, args, result)
         need_elements(result)
         argument = operand(args, 0, "argument")
-        need_dtype(argument, "argument", *PLAIN)
-        need_dtype(result, "result", *PLAIN)
+        need_dtype(argument, "argument", *TYPES)
+        need_dtype(result, "result", *TYPES)
         if narrow(attrs, ConvertAttrs).bits and argument.dtype.size_bytes != result.dtype.size_bytes:
             raise ValueError(f"{argument.dtype.value} and {result.dtype.value} differ in size")
 

@@ -26,7 +26,7 @@ class _Plain(RoundsEven):
         self.numbers(let)
 
 
-_UNSIGNED = {1: DType.UINT8, 2: DType.INT16, 4: DType.UINT32, 8: DType.UINT64}
+_UNSIGNED = {1: DType.UINT8, 2: DType.UINT16, 4: DType.UINT32, 8: DType.UINT64}
 
 
 class PlainConvert(_Plain):
