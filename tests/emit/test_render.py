@@ -303,8 +303,8 @@ def test_what_c_cannot_express_is_refused() -> None:
     third = replace(mixed.steps.prim_funcs[2], call_args=(ValueArg(index=1),))
     with pytest.raises(ValueError, match="argument 1 is constant"):
         render(together([mixed.running((*mixed.steps.prim_funcs[:2], third, mixed.steps.prim_funcs[3]))]))
-    with pytest.raises(ValueError, match="without inputs"):
-        render(together([changed(counter, "signature", inputs=())]))
+    with pytest.raises(ValueError, match="without outputs"):
+        render(together([changed(counter, "signature", outputs=())]))
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")

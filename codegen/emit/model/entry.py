@@ -174,7 +174,7 @@ class _Entry:
             is_checked_apart=not is_plain and bool(pointers or pools or self.external or sized),
             check_parameters=(
                 *pools,
-                *(("inputs", "outputs") if pointers else ()),
+                *(each for each in ("inputs", "outputs") if each in pointers),
                 *(("dims",) if sized else ()),
             ),
             needs_math=needs_math("\n".join((*self._structs, *(step.call for step in steps)))),
@@ -187,7 +187,8 @@ class _Entry:
 
     def _pointers(self) -> Iterator[str]:
         """What must not be NULL where the caller owns inputs and outputs."""
-        yield "inputs"
+        if self.program.signature.given:
+            yield "inputs"
         for tensor in self.program.signature.inputs:
             if tensor.value != self.program.edge.streamed:
                 yield f"inputs->{c_name(tensor.field)}"

@@ -225,8 +225,8 @@ class HeaderView:
 
 def header_view(program: Program, places: Places, version: str) -> HeaderView:
     """The view of one program; `version` is the generator's."""
-    if not program.signature.given or not program.signature.wanted:
-        raise ValueError(f"{program.name}: a model without inputs or without outputs has no C interface")
+    if not program.signature.wanted:
+        raise ValueError(f"{program.name}: a model without outputs has no C interface")
     inputs, outputs = callers_views(program, places)
     pools = ("pools",) if program.interface.caller_pools else ()
     return HeaderView(

@@ -96,9 +96,6 @@ class _Translation:
 
     def _params(self) -> tuple[Var, ...]:
         inputs = self._graph.inputs
-        if not inputs:
-            text = "the model has no inputs, so its outputs are constants"
-            self._report.add(Problem(code="E301", text=text))
         names = identifiers([each.name for each in inputs], [op.short for op in (*OPS.values(), USER)])
         params: list[Var] = []
         for position, (value, name) in enumerate(zip(inputs, names, strict=True)):

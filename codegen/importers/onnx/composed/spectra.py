@@ -239,15 +239,18 @@ def _mel(site: Site) -> Value:
     if count < 1 or bins < 1:
         raise Refused("E303", f"{count} bands of {bins} frequencies")
     site.steps.count_known((bins, count))
-    edges = 2595 * np.log10(1 + np.array([low, high]) / 700)
-    mel = np.arange(count + 2) * ((edges[1] - edges[0]) / (count + 2)) + edges[0]
-    points = ((int(length) + 1) * (700 * (10 ** (mel / 2595) - 1)) // rate).astype(np.int64)
+    with np.errstate(all="ignore"):
+        edges = 2595 * np.log1p(np.array([low, high]) / 700) / np.log(10)
+        mel = np.arange(count + 2) * ((edges[1] - edges[0]) / (count + 2)) + edges[0]
+        places = (int(length) + 1) * (700 * np.expm1(mel / 2595 * np.log(10))) // rate
+    if not all(0 <= each < bins + (index > count) for index, each in enumerate(places)):  # nor no number
+        raise Refused("E303", f"bands from {low:g} to {high:g} Hz lie outside 0 to half of {rate:g} Hz")
+    points = places.astype(np.int64)
     found = np.zeros((bins, count), np.float32)
     for band, (left, middle, right) in enumerate(zip(points, points[1:], points[2:], strict=False)):
         for place in range(left, middle):
             found[place, band] = (place - left) / (middle - left)
-        if middle == left:
-            found[middle, band] = 1
+        found[middle, band] = 1
         for place in range(middle, right):
             found[place, band] = (right - place) / (right - middle)
     return Known(data=found)
