@@ -17,6 +17,13 @@ def same(site: Site) -> Value:
     return site.value(0)
 
 
+def has_element(site: Site) -> Value:
+    """OptionalHasElement: whether there is an input; a tensor always is something."""
+    if site.has(0):
+        site.given(0)
+    return Known(data=np.array(site.has(0)))
+
+
 def dropout(site: Site) -> Value | tuple[Value, ...]:
     """Dropout at inference, where nothing is dropped: the value, and a mask that is true everywhere."""
     ratio = site.real("ratio", 0.5)

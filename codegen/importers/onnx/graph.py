@@ -27,6 +27,7 @@ from codegen.importers.printable_names import identifiers, printable
 from codegen.importers.reporting import AlreadyReported, Problem, Refused, Report
 from codegen.ir import DType, Function, Module, Source, TensorType, Var
 from codegen.ir.ops import OPS, USER, ReshapeAttrs
+from codegen.ir.ops.qlinear.plain import TYPES
 
 _OPS = "`codegen ops` lists the node types that are imported"
 _INTEGER = (
@@ -86,6 +87,8 @@ class _Translation:
             elif node.index not in self._inner:
                 self._translate(node)
         results = self._results({param.name for param in params})
+        if not self._report:
+            self._need_types(params)
         self._report.raise_if_any()
         return Function(name="main", params=params, body=tuple(self.steps.body), results=results)
 
@@ -137,9 +140,15 @@ class _Translation:
         try:
             kind = TensorType(shape=tuple(shape), dtype=DType(value.dtype))
         except ValueError:
-            text = f"is {value.dtype}, supported are float32, bool and integers of 8 to 64 bits"
-            raise Refused("E301", text, "export the model with float32 inputs") from None
+            raise _is_of(value.dtype, "inputs") from None
         return with_quantization(self._graph, value.name, kind)
+
+    def _need_types(self, params: Sequence[Var]) -> None:
+        """Report inputs of types that C callers have no numbers for, where no node that reads them does."""
+        for position, (value, param) in enumerate(zip(self._graph.inputs, params, strict=True)):
+            if param.type.dtype not in TYPES:
+                where = f'graph input {position} "{printable(value.name)}"'
+                self._report.add(_is_of(param.type.dtype.value, "inputs").problem, where=where)
 
     def _translate_group(self, group: Group) -> None:
         """One integer step; where there is none, the nodes one by one, and the reason for the report."""
@@ -306,6 +315,8 @@ class _Translation:
             value = self.steps.copied(value)
         if output.dtype == DType.UINT8.value and value.var.type.dtype is DType.INT8:
             value = other_sign(self.steps, value)
+        if value.var.type.dtype not in TYPES:
+            raise _is_of(value.var.type.dtype.value, "outputs")
         self._check_declared(output, value)
         found = self.steps.dense(value)
         assert isinstance(found, Var), "it is computed"
@@ -327,6 +338,12 @@ class _Translation:
                 f"is declared as {output.dtype}{list(declared)}, the nodes give {value.var.type.dtype.value}"
             )
             raise Refused("E303", f"{text}{list(value.shape)}")
+
+
+def _is_of(dtype: str, what: str) -> Refused:
+    """What is said of inputs or outputs of a type that is not supported."""
+    text = f"is {dtype}, supported are float32, bool and integers of 8 to 64 bits"
+    return Refused("E301", text, f"export the model with float32 {what}")
 
 
 def _read(nodes: Iterable[FileNode]) -> Iterator[str]:

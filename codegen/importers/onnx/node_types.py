@@ -67,6 +67,8 @@ REAL: Mapping[str, Translator] = MappingProxyType(
         "Min": arithmetic.several("MINIMUM"),
         "Mul": arithmetic.binary("MUL"),
         "Not": arithmetic.logical_not,
+        "OptionalGetElement": arranging.same,
+        "OptionalHasElement": arranging.has_element,
         "Or": arithmetic.logical("MAXIMUM"),
         "PRelu": arithmetic.prelu,
         "Pad": arranging.pad,

@@ -129,6 +129,7 @@ def _matmul(site: Site) -> Value | Stored:
         except Refused as reason:
             refused = reason
     scales = [site.known(position, "the scale") for position in (1, 4, 6)]
+    scales = [each.astype(np.float32) if each.dtype == np.float16 else each for each in scales]
     zero = site.known(7, "the zero point")
     if zero.size != 1 or any(each.size != 1 or each.dtype != np.float32 for each in scales):
         raise refused or Refused("E301", "computed weights with a scale a channel are not supported")

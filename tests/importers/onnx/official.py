@@ -160,6 +160,7 @@ def outcome(test: NodeTest) -> Outcome:
                 "computed while the model runs" in each.text for each in error.messages
             ):  # what follows from a shape, a length or a list of axes
                 asked = {name for name, data in test.inputs.items() if _is_list(data)}
+                asked = asked or {name for name, data in test.inputs.items() if np.ndim(data) == 0}
             if not asked:
                 return Outcome(test=test, reason="; ".join(each.text for each in error.messages))
             test = bound(test, asked)

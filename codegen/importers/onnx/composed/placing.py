@@ -162,10 +162,18 @@ def _pad(site: Site) -> Value:
     return value
 
 
+def _non_zero(site: Site) -> Value:
+    """NonZero: how many there are has to be known, so the places are too."""
+    data = np.atleast_1d(site.known(0, "what may be zero"))
+    site.steps.count_known((data.ndim, data.size))
+    return Known(data=np.array(np.nonzero(data), np.int64))
+
+
 NODES: Mapping[str, Callable[[Site], Value]] = MappingProxyType(
     {
         "Col2Im": _columns,
         "MaxUnpool": _max_unpool,
+        "NonZero": _non_zero,
         "Pad": _pad,
         "Scatter": _scatter_elements,
         "ScatterElements": _scatter_elements,

@@ -164,7 +164,7 @@ class Reader:
     def graph(self, model: Any) -> FileGraph:
         """The records of a model."""
         graph = model.graph
-        opset = self._opset = self._opset_of(model.opset_import, is_empty=not graph.node)
+        opset = self._opset = self._opset_of(model.opset_import, graph.node)
         _need_few(len(graph.initializer) + len(graph.input) + len(graph.output), MAX_TENSORS, "tensors")
         _need_few(sum(len(node.input) + len(node.output) for node in graph.node), MAX_OPERANDS, "operands")
         if graph.sparse_initializer:
@@ -227,18 +227,33 @@ class Reader:
         _need_few(self._nodes, MAX_OPERATORS, "nodes")
         return tuple(self._node(index, node) for index, node in enumerate(nodes))
 
-    def _opset_of(self, imports: Any, *, is_empty: bool) -> int:
+    def _opset_of(self, imports: Any, nodes: Any) -> int:
         versions = {_name(each.domain): int(each.version) for each in imports}
         opset = versions.get("", versions.get("ai.onnx"))
         newest = int(self._onnx.defs.onnx_opset_version())
         if opset is None:
-            if is_empty:
+            if not nodes:
                 raise Unreadable("E302", "this is not an ONNX file: it has neither a graph nor an opset")
             return 1 if not versions else newest
+        if opset < _OLDEST_OPSET and nodes and all(self._is_of_oldest(node, opset) for node in nodes):
+            return _OLDEST_OPSET
         if not _OLDEST_OPSET <= opset <= newest:
             text = f"the model uses opset {opset}, supported are {_OLDEST_OPSET} to {newest}"
             raise Unreadable("E301", text, "export the model with one of these (`opset_version`)")
         return opset
+
+    def _is_of_oldest(self, node: Any, opset: int) -> bool:
+        """Whether a node means in an older opset what it means in the oldest one that is supported."""
+        defs = self._onnx.defs
+        try:
+            found, oldest = (
+                defs.get_schema(node.op_type, each, node.domain) for each in (opset, _OLDEST_OPSET)
+            )
+        except defs.SchemaError:
+            return False
+        return found.since_version == oldest.since_version and not any(
+            each.HasField("g") for each in node.attribute
+        )
 
     def _node(self, index: int, node: Any) -> FileNode:
         return FileNode(
