@@ -21,6 +21,7 @@ from codegen.lab.results import state_of
 from codegen.progress import Progress
 from tests.cli.test_verbs import call
 from tests.page.browser import browser
+from tests.page.looking import check_for_everybody, roles
 
 TWO = '[[board]]\nname = "a"\nboard = "microbit"\n[[board]]\nname = "b"\nboard = "stm32"\nport = "/dev/b"\n'
 MODELS = [Path(f"m{number}.tflite") for number in range(4)]
@@ -218,6 +219,10 @@ def _look_at(page: str, folder: Path) -> None:
         bad = of["wrong"] | of["hung"] | of["garbage"] | of["failed"] | of["not-run"]
         assert len(bad) == len(of["passed"]) == len(of["does-not-fit"]) == 1
         assert len(bad | of["passed"] | of["does-not-fit"]) == 3
+        check_for_everybody(seen, "lab")
+        assert {"link", "navigation", "region"} <= roles(seen)
+        seen.load(folder / "lab.html", width=400)
+        check_for_everybody(seen, "lab-narrow")
 
 
 def test_boards_work_at_the_same_time() -> None:

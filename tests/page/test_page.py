@@ -24,6 +24,7 @@ from codegen.report_file import typed
 from tests.checkout import ROOT
 from tests.cli.test_verbs import call
 from tests.page.browser import Browser, browser
+from tests.page.looking import check_for_everybody, roles
 from tests.testdata import model_path
 
 _PLACE = re.compile(r"[^.\[\]]+")
@@ -279,19 +280,30 @@ def _contrast(back: str, ink: str) -> float:
 
 
 @pytest.mark.qemu
-def test_what_is_used_has_a_name(shown: Browser) -> None:
-    """As a screen reader gets it."""
-    nodes = shown.call("Accessibility.getFullAXTree")["nodes"]
-    used = ("button", "link", "slider", "searchbox", "group", "region", "navigation", "image", "status")
-    found = [node for node in nodes if not node["ignored"] and node["role"]["value"] in used]
-    found = [node for node in found if node["role"]["value"] != "group" or _is_focusable(node)]  # no details
-    assert {"button", "link", "slider", "navigation"} <= {node["role"]["value"] for node in found}
-    nameless = [node["role"]["value"] for node in found if not node.get("name", {}).get("value")]
-    assert nameless == []
+def test_axe_finds_nothing_and_what_is_used_has_a_name(shown: Browser) -> None:
+    check_for_everybody(shown, "report")
+    assert {"button", "link", "slider", "navigation"} <= roles(shown)
 
 
-def _is_focusable(node: Any) -> bool:
-    return any(each["name"] == "focusable" for each in node["properties"])
+def test_everything_open_on_a_narrow_screen(started: Browser) -> None:
+    """What scrolls there has to be reached with keys."""
+    started.load(ROOT / "docs" / "digits_report.html", width=400)
+    started.value("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    check_for_everybody(started, "report-narrow")
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        ("document.querySelector('header p').style.color = '#999'", "color-contrast"),
+        ("document.querySelector('#theme').textContent = ''", "button-name"),
+    ],
+)
+def test_axe_sees_a_page_that_is_wrong(broken: str, rule: str, started: Browser) -> None:
+    started.load(ROOT / "docs" / "digits_report.html")
+    started.value(broken)
+    with pytest.raises(AssertionError, match=rule):
+        check_for_everybody(started, "wrong")
 
 
 @pytest.mark.qemu
@@ -314,3 +326,4 @@ def test_the_differences_of_two_builds(started: Browser, folder: Path, tmp_path:
     for words in ("-1,000", "+77", "(-5)", f"another → {kernel}", name, "new"):
         assert words in said
     assert started.problems == []
+    check_for_everybody(started, "differences")
