@@ -13,11 +13,11 @@ from codegen.cli.console import progress, table
 from codegen.cli.options.flags import model_flags
 from codegen.cli.options.option_table import GroupedVerb
 from codegen.cli.verb_table import VERBS
-from codegen.driver.inputs.files import existing
+from codegen.driver.inputs.files import existing, write_file
 from codegen.driver.options import Options
 from codegen.errors import CodegenError, ExitCode, Message, Messages
 from codegen.settings import Optimize
-from codegen.sweep import Result, Swept, Until, best, combinations, limits_of, write_tables
+from codegen.sweep import Result, Swept, Until, best, combinations, limits_of, sweep_page, write_tables
 from codegen.sweep import sweep as sweep_all
 
 _WRONG = (ExitCode.BUG, ExitCode.DIFFERS, ExitCode.PEAK)
@@ -82,7 +82,9 @@ def sweep(
     )
     with progress(quiet or as_json) as stage:
         swept = sweep_all(asked, folder, jobs=jobs, scheduler=scheduler, progress=stage)
-    written = write_tables(swept.results, folder)
+    page = folder / "sweep.html"
+    write_file(page, sweep_page(swept.results).encode())
+    written = (*write_tables(swept.results, folder), page)
     if as_json:
         rows = [msgspec.to_builtins(each) for each in swept.results]
         click.echo(msgspec.json.format(msgspec.json.encode({"executed": swept.executed, "results": rows})))

@@ -70,7 +70,7 @@
     svg.addEventListener("pointerleave", hide);
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
-      const own = all("[data-tip]:not(.column)", svg);
+      const own = all("[data-tip]:not(.column, .out)", svg);
       const last = own.length - 1;
       const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
       if (event.key === "Escape") { at = -1; hide(); return; }

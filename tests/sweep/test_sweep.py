@@ -246,7 +246,10 @@ def test_what_people_see(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert said.startswith("combinations  6: 6 done now, 0 known before\n")
     assert "no other of its model and board has less RAM, flash and instructions" in said
     assert "E401" in said and "first line of the message" in said
-    assert f"written   {tmp_path / 'sweep.csv'}, {tmp_path / 'sweep.parquet'}" in said
+    assert (
+        f"written   {tmp_path / 'sweep.csv'}, {tmp_path / 'sweep.parquet'}, {tmp_path / 'sweep.html'}" in said
+    )
+    assert "1 model on 2 boards" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert run(*words, "-o", str(tmp_path), "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["executed"] == 0 and len(found["results"]) == 6

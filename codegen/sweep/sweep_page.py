@@ -1,0 +1,107 @@
+"""Results as one page that loads nothing, in the look of the report's: chart, tables, filters."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import codegen
+from codegen.errors import counted
+from codegen.page.page import environment
+from codegen.sweep import sweep_chart
+from codegen.sweep.results import Result, best
+
+FIGURES = (
+    ("RAM", "ram_bytes", "bytes, planned peaks of all pools; measured where it was run"),
+    ("flash", "flash_bytes", "bytes of constants and code of the model"),
+    ("instructions", "instructions", "of one inference, counted where it was run"),
+    ("stack", "stack_bytes", "bytes, a static bound"),
+    ("constants", "constant_bytes", "bytes"),
+    ("code", "code_bytes", "bytes"),
+)
+"""Title, field and explanation of the columns."""
+_FILTERS = ("model", "board", "optimize", "limits")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """A combination of the tables; `index`: among all results."""
+
+    index: int
+    result: Result
+    model: str
+    is_best: bool
+
+    @property
+    def state(self) -> str:
+        """`best`, `ok`, or the code of what went wrong."""
+        return "best" if self.is_best else self.result.code
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filter:
+    """A choice of rows: the field, and the values that it has."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+def sweep_page(results: Sequence[Result]) -> str:
+    """The page of a sweep."""
+    front = frozenset(each.key for each in best(results))
+    names = _names({each.model for each in results})
+    rows = [
+        Row(index=index, result=each, model=names[each.model], is_best=each.key in front)
+        for index, each in enumerate(results)
+    ]
+    failures = Counter(
+        (each.code, each.message.splitlines()[0] if each.message else "")
+        for each in results
+        if not each.is_ok
+    )
+    models, boards = {each.model for each in results}, {each.board for each in results}
+    text = (
+        environment()
+        .get_template("sweep.html.j2")
+        .render(
+            title=f"{counted(len(models), 'model')} on {counted(len(boards), 'board')}",
+            rows=rows,
+            tiles=_tiles(results, len(front)),
+            figures=FIGURES,
+            filters=tuple(_filters(rows)),
+            chart=sweep_chart.sweep_chart(results, front),
+            frame=sweep_chart,
+            failures=failures.most_common(),
+            version=codegen.__version__,
+        )
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _names(models: Collection[str]) -> dict[str, str]:
+    """What each model file is called: its path only where another one has its name."""
+    stems = Counter(Path(model).stem for model in models)
+    return {model: stem if stems[stem := Path(model).stem] == 1 else model for model in models}
+
+
+def _tiles(results: Sequence[Result], front: int) -> list[tuple[str, int]]:
+    done = sum(each.is_ok for each in results)
+    return [("done", done), ("that no other beats", front), ("not done", len(results) - done)]
+
+
+def _filters(rows: Sequence[Row]) -> list[Filter]:
+    """Those with something to choose."""
+    found = [
+        Filter(field=field, values=tuple(dict.fromkeys(_value(row, field) for row in rows)))
+        for field in _FILTERS
+    ]
+    found.append(Filter(field="state", values=tuple(sorted({row.state for row in rows}, key=_order))))
+    return [each for each in found if len(each.values) > 1]
+
+
+def _value(row: Row, field: str) -> str:
+    return row.model if field == "model" else str(getattr(row.result, field))
+
+
+def _order(state: str) -> tuple[int, str]:
+    return {"best": 0, "ok": 1}.get(state, 2), state
