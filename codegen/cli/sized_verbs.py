@@ -42,7 +42,9 @@ def run_sizes(path: Path, options: Options, way: Way, svg: Path | None) -> int:
         built = build([path], options, target, emulated=way.port is None, progress=stage)
         show_warnings(built.changed)
         sizes = sizes_asked(built, way.at)
-        found = run_at(built, sizes, seed=options.seed, port=way.port, progress=stage)
+        found = run_at(
+            built, sizes, seed=options.seed, port=way.port, sandboxed=options.sandbox, progress=stage
+        )
         if way.folder is not None:
             write_file(target / "report.json", sized_document(built, options, found).encode())
         if svg is not None:

@@ -26,7 +26,7 @@ from codegen.driver.run import (
     step_complaints,
 )
 from codegen.errors import Message, Messages
-from codegen.program.image import RunResult, Trace
+from codegen.program.image import RunRequest, RunResult, Trace
 from codegen.program.program import Program
 from codegen.program.size_ranges import breakpoints, looked_at, number_at, shape_at
 from codegen.progress import Progress, silent
@@ -66,10 +66,12 @@ def run_at(
     seed: int,
     port: str | None,
     trace: Trace = Trace.NONE,
+    sandboxed: bool = False,
     progress: Progress = silent,
 ) -> list[AtSizes]:
     """Run the only model of a build at each of `sizes`, with made-up inputs, in one boot.
 
+    `sandboxed` needs a build with `Options.sandbox`.
     Raises CodegenError E405 and E226 as `execute` does.
     """
     [planned] = built.models
@@ -81,12 +83,23 @@ def run_at(
             progress("run at its sizes", index, len(sizes))
             here = member_of(planned, values)
             case = pattern_case([tensor.type for tensor in here.program.signature.inputs], seed + index)
-            asked = request(planned.program, [_sent(planned.program, case, values)], trace=trace)
-            sizes_there = _step_sizes(planned.program, values)
-            asked = replace(asked, model=replace(asked.model, step_sizes=sizes_there))
+            asked = request_at(planned.program, case, values, trace=trace, sandboxed=sandboxed)
             result = _cut(target.run(asked), here.program)
             found.append(_at(here, planned.program, case, values, measure(here, [case], result)))
     return found
+
+
+def request_at(
+    program: Program,
+    case: Case,
+    values: Mapping[str, int],
+    *,
+    trace: Trace = Trace.NONE,
+    sandboxed: bool = False,
+) -> RunRequest:
+    """What to ask of a target: one case, at certain sizes."""
+    asked = request(program, [_sent(program, case, values)], trace=trace, sandboxed=sandboxed)
+    return replace(asked, model=replace(asked.model, step_sizes=_step_sizes(program, values)))
 
 
 def member_of(planned: Planned, values: Mapping[str, int]) -> Planned:

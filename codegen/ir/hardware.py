@@ -55,6 +55,10 @@ NULL_BYTES = 32
 """Bytes at address 0 that no pool uses."""
 
 
+MPU_GRANULE_BYTES = 32
+"""Ranges of the Armv8-M MPU begin and end at its multiples (CG_MPU_GRANULE_BYTES of cg_port.h)."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
     """A processor core: name for gcc (`cortex-m4`), instruction-set features, compiler flags."""
@@ -279,3 +283,13 @@ class Board:
             if region.name == name:
                 return region
         raise KeyError(name)
+
+    @property
+    def has_exact_mpu(self) -> bool:
+        """Whether its memory protection unit opens any range of whole granules by itself: Armv8-M's."""
+        return self.mpu == "v8m"
+
+    @property
+    def isolates_buffers(self) -> bool:
+        """Whether the MPU can open every buffer by itself."""
+        return self.has_exact_mpu and self.buffer_alignment_bytes % MPU_GRANULE_BYTES == 0

@@ -71,6 +71,8 @@ class Ranges:
     """Value -> its offset: in its pool, or in the caller's tensor."""
     workspaces: Mapping[tuple[str, str], Formula]
     """(primfunc, workspace) -> its offset in its pool."""
+    buffers: Mapping[str, tuple[Formula, Formula]]
+    """Buffer -> its offset in its pool, and its bytes, or a little more where these follow no formula."""
     pools: Mapping[str, Formula]
     """Pool -> the bytes that it takes."""
     shapes: Mapping[str, tuple[Formula, ...]]
@@ -83,7 +85,7 @@ class Ranges:
     """How an open upper end was bounded; None where the range was closed."""
 
     def __post_init__(self) -> None:
-        for name in ("axes", "values", "workspaces", "pools", "shapes", "peaks"):
+        for name in ("axes", "values", "workspaces", "buffers", "pools", "shapes", "peaks"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 

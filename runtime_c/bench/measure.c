@@ -259,29 +259,61 @@ static cg_mpu_range touched_range(const cg_bench_model *model, uint32_t index)
     return (cg_mpu_range){start, start, end & ~(CG_MPU_GRANULE_BYTES - 1u), CG_MPU_READ_WRITE};
 }
 
+static bool is_touched(const cg_bench_model *model, uint32_t index, uint32_t step)
+{
+    const uint32_t wanted = step == CG_LINK_NO_STEP ? CG_BENCH_EDGE : step;
+    return model->touched[index].step == wanted;
+}
+
+/* The lowest bytes from `from` on that the step may use, as far as they go in one piece; empty if
+ * there are none. In a piece nothing but padding parts one buffer from the next. */
+static cg_mpu_range next_piece(const cg_bench_model *model, uint32_t step, uint32_t from)
+{
+    cg_mpu_range piece = {UINT32_MAX, UINT32_MAX, UINT32_MAX, CG_MPU_READ_WRITE};
+    bool grows = true;
+    while (grows) {
+        grows = false;
+        for (uint32_t i = 0; i < model->touched_count; i++) {
+            if (!is_touched(model, i, step) || model->touched[i].size_bytes == 0) {
+                continue;
+            }
+            const cg_mpu_range range = touched_range(model, i);
+            if (range.end <= from) {
+                continue; /* it is in a piece already */
+            }
+            if (piece.start == UINT32_MAX || range.end < piece.start) {
+                piece = range;
+                grows = true;
+            } else if (range.start <= piece.end && piece.start <= range.end &&
+                       (range.start < piece.start || piece.end < range.end)) {
+                piece.start = range.start < piece.start ? range.start : piece.start;
+                piece.end = piece.end < range.end ? range.end : piece.end;
+                grows = true;
+            }
+        }
+    }
+    piece.floor = piece.start;
+    return piece;
+}
+
 uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step)
 {
     open_for(NULL);
-    uint32_t i = 0;
-    while (i < model->touched_count && model->touched[i].step < step) {
-        i++;
-    }
-    while (i < model->touched_count && model->touched[i].step == step) {
-        cg_mpu_range range = touched_range(model, i);
-        if (range.start % CG_MPU_GRANULE_BYTES != 0) {
+    for (uint32_t i = 0; i < model->touched_count; i++) {
+        if (is_touched(model, i, step) &&
+            touched_range(model, i).start % CG_MPU_GRANULE_BYTES != 0) {
             return CG_LINK_INEXACT;
         }
-        /* Ranges that only padding parts become one. */
-        for (i++; i < model->touched_count && model->touched[i].step == step; i++) {
-            const cg_mpu_range next = touched_range(model, i);
-            if (next.start != range.end) {
-                break;
-            }
-            range.end = next.end;
+    }
+    for (uint32_t from = 0;;) {
+        const cg_mpu_range piece = next_piece(model, step, from);
+        if (piece.start == UINT32_MAX) {
+            break;
         }
-        if (!cg_mpu_add(&range)) {
+        if (!cg_mpu_add(&piece)) {
             return CG_LINK_NO_REGION;
         }
+        from = piece.end;
     }
     protect_core1();
     return 0;

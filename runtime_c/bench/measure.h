@@ -26,8 +26,8 @@ uint32_t cg_measure_link_stack(void);
 /* Lets unprivileged code reach what `model` needs, and nothing else, as far as the MPU can. */
 void cg_measure_protect(const cg_bench_model *model);
 /*
- * The same, but of the pools only what step `step` touches (CG_LINK_NO_STEP: nothing). 0, or why
- * the step is refused: CG_LINK_NO_REGION, CG_LINK_INEXACT.
+ * The same, but of the pools only what step `step` touches (CG_LINK_NO_STEP: what a call copies).
+ * 0, or why the step is refused: CG_LINK_NO_REGION, CG_LINK_INEXACT.
  */
 uint32_t cg_measure_protect_step(const cg_bench_model *model, uint32_t step);
 

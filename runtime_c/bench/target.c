@@ -329,7 +329,7 @@ static uint32_t run(void)
     if ((flags & CG_LINK_SANDBOXED) != 0) {
         sandboxed = model;
         (void)cg_measure_protect_step(model,
-                                      CG_LINK_NO_STEP); /* opens no pool: nothing to refuse */
+                                      CG_LINK_NO_STEP); /* inputs, where a call copies them */
     } else {
         cg_measure_protect(model);
     }

@@ -98,11 +98,8 @@ static void trace_up_to(uint32_t end)
     }
 }
 
-void cg_step_begin(uint32_t step)
+static void allow_live(const cg_bench_model *model, uint32_t step)
 {
-    const cg_bench_model *model = current.model;
-    trace_up_to(step);
-    current.step = step;
     for (uint32_t i = 0; i < model->live_count; ++i) {
         const cg_bench_live *live = &model->live[i];
         if (live->step == step) {
@@ -111,11 +108,25 @@ void cg_step_begin(uint32_t step)
     }
 }
 
+void cg_step_begin(uint32_t step)
+{
+    const cg_bench_model *model = current.model;
+    if (step == NO_STEP) {
+        allow_live(model, CG_BENCH_EDGE);
+        return;
+    }
+    trace_up_to(step);
+    current.step = step;
+    forbid_pools(model); /* the edge was open */
+    allow_live(model, step);
+}
+
 void cg_step_end(uint32_t step)
 {
     trace_up_to(step + 1u);
     forbid_pools(current.model);
     current.step = NO_STEP;
+    allow_live(current.model, CG_BENCH_EDGE);
 }
 
 static uint32_t peak_of(const cg_bench_pool *pool, uint8_t paint)

@@ -31,6 +31,11 @@ typedef struct {
     uint32_t size_bytes;
 } cg_bench_step;
 
+/* In place of a step: where a call copies inputs into pools, and outputs out of them. */
+#define CG_BENCH_EDGE 0xFFFFu
+/* The hook of cg_runtime.h, which is told of an edge as step UINT32_MAX. */
+void cg_step_begin(uint32_t step);
+
 /* Bytes [offset, offset + size_bytes) of a pool that are owned by a buffer during a step. */
 typedef struct {
     uint16_t step;

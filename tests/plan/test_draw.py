@@ -176,6 +176,7 @@ def ranges(high: int, width: int, *, proved: bool = True) -> Ranges:
         extents=(),
         values={},
         workspaces={},
+        buffers={},
         pools={"sram": formula},
         shapes={},
         peaks={"sram": tuple(peaks)},

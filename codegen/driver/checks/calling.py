@@ -95,7 +95,6 @@ def check_sizes(options: Options, *others: str) -> None:
         *(["--stream-input"] if options.stream_input else []),
         *(["[[state]]"] if options.states else []),
         *(["--stage use"] if options.stage == "use" else []),
-        *(["--sandbox"] if options.sandbox else []),
         *(["device_id of [[place]]"] if any(place.device.device_id for place in options.places) else []),
     ]
     if options.dims and used:

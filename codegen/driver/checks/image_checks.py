@@ -9,6 +9,7 @@ from codegen import toolchain
 from codegen.emit.c.spelling import constant_pool, pool_array
 from codegen.errors import CodegenError, Message, in_bytes
 from codegen.ir import Board
+from codegen.ir.hardware import MPU_GRANULE_BYTES
 from codegen.program.image import Image
 from codegen.program.program import Bundle
 
@@ -73,18 +74,12 @@ def short_stacks(image: Image, board: Board) -> tuple[Message, ...]:
     )
 
 
-GRANULE_BYTES = 32
-"""Ranges of the Armv8-M MPU begin and end at its multiples (CG_MPU_GRANULE_BYTES of cg_port.h)."""
-
-_MPU = "v8m"
-
-
 def sandbox_board(board: Board) -> Board:
     """`board` with pools and buffers aligned so that every buffer is a range of the MPU by itself.
 
     Raises CodegenError E253 for a board without an Armv8-M MPU: others cannot express exact ranges.
     """
-    if board.mpu != _MPU:
+    if not board.has_exact_mpu:
         raise CodegenError(
             Message(
                 code="E253",
@@ -95,6 +90,6 @@ def sandbox_board(board: Board) -> Board:
         )
     return replace(
         board,
-        pool_alignment_bytes=max(board.pool_alignment_bytes, GRANULE_BYTES),
-        buffer_alignment_bytes=max(board.buffer_alignment_bytes, GRANULE_BYTES),
+        pool_alignment_bytes=max(board.pool_alignment_bytes, MPU_GRANULE_BYTES),
+        buffer_alignment_bytes=max(board.buffer_alignment_bytes, MPU_GRANULE_BYTES),
     )

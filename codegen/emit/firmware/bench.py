@@ -1,6 +1,6 @@
 """What the test link is told of a model (<model>_bench.c, see cg_bench.h)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.c.c_text import quoted
@@ -8,10 +8,14 @@ from codegen.emit.c.spelling import base_macro, c_name, pool_array, pool_macro
 from codegen.emit.firmware.folder_files import GUARD_BYTES
 from codegen.emit.values.locations import CallerBytes, Places, PoolBytes, TensorView, io_views, used_pools
 from codegen.emit.values.model_data import byte_rows
-from codegen.ir import Var
+from codegen.ir import Runner, Var
+from codegen.ir.formulas import constant_of
 from codegen.program.interface import IoTensor
 from codegen.program.problem import Buffer
 from codegen.program.program import Program
+
+EDGE = 0xFFFF
+"""In place of a step: where inputs are copied into pools, and outputs out of them (CG_BENCH_EDGE)."""
 
 Cells = tuple[str, ...]
 """A row of a table: initialisers of the members of its struct."""
@@ -28,6 +32,17 @@ class BenchPool:
     start: str
     """First byte of the program in it."""
     cells: Cells
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MovingRows:
+    """Rows of a table of ranges that lie elsewhere, or are larger, at other sizes."""
+
+    name: str
+    table: str
+    cells: tuple[Cells, ...]
+    rows: tuple[tuple[int, str, str], ...]
+    """(row, offset, bytes), as expressions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +68,8 @@ class BenchView:
     """Tables that they read."""
     live: tuple[Cells, ...]
     touched: tuple[Cells, ...]
+    moving: tuple[MovingRows, ...]
+    """Of these tables the ones whose rows depend on the sizes of the call."""
 
 
 def bench_view(program: Program, places: Places) -> BenchView:
@@ -62,7 +79,12 @@ def bench_view(program: Program, places: Places) -> BenchView:
         raise ValueError(f"{program.name}: sha256 has {len(digest)} bytes")
     inputs, outputs = io_views(program, places)
     sized, sizes = tuple(_sized(program, places)), places.sizes
-    named = [text for _, *texts in sized for text in texts]
+    owners = {"live": _alive(program), "touched": _touched(program)}
+    moving = tuple(_moving(program, places, owners))
+    tables = {name: tuple(_ranges(program, places, buffers)) for name, buffers in owners.items()}
+    tables |= {each.name: each.cells for each in moving}
+    rows = (*sized, *(row for each in moving for row in each.rows))
+    named = [text for _, *texts in rows for text in texts]
     declared = () if sizes is None else tuple(sizes.declarations(named))
     return BenchView(
         name=program.name,
@@ -82,8 +104,9 @@ def bench_view(program: Program, places: Places) -> BenchView:
         sized=sized,
         sizes=declared,
         tables=() if sizes is None else sizes.tables_in([*named, *declared]),
-        live=tuple(_ranges(program, places, _alive(program))),
-        touched=tuple(_ranges(program, places, _touched(program))),
+        live=tables["live"],
+        touched=tables["touched"],
+        moving=moving,
     )
 
 
@@ -167,26 +190,77 @@ def _touched(program: Program) -> list[list[Buffer]]:
         if step == len(program.steps.prim_funcs) - 1:
             used |= {
                 program.memory.slices[each.value].buffer for pair in program.copied_states for each in pair
-            }
+            } | _copied(program)
         found.append([b for b in alive if b.id in used or (start <= b.start and b.stop <= stop)])
     return found
 
 
+def _is_moving(program: Program, table: str) -> bool:
+    """Whether a table of ranges is one of the sizes of each call: where somebody reads it. The sanitizers of
+    the host read who is alive, an MPU what a step may use."""
+    board = program.board
+    read = board.runner is Runner.HOST if table == "live" else board.isolates_buffers
+    return program.ranges is not None and read
+
+
+def _rows(program: Program, buffers: Sequence[Sequence[Buffer]]) -> Iterator[tuple[int, int, list[Buffer]]]:
+    """(step, pool, buffers) of each step with code."""
+    places = program.memory.plan.placements
+    for step, owners in enumerate(buffers):
+        if step not in program.silent_steps:
+            for index, pool in enumerate(used_pools(program)):
+                yield step, index, [b for b in owners if places[b.id].pool == pool.name]
+
+
 def _ranges(program: Program, places: Places, buffers: Sequence[Sequence[Buffer]]) -> Iterator[Cells]:
     """(step, pool, offset, bytes) of the buffers of each step with code; touching ranges merged."""
-    pools, silent = [pool.name for pool in used_pools(program)], program.silent_steps
-    for step, owners in enumerate(buffers):
-        if step in silent:
+    for step, pool, here in _rows(program, buffers):
+        for offset, end in _merged(places, here):
+            yield f"{step}u", f"{pool}u", f"{offset}u", f"{end - offset}u"
+
+
+def _moving_rows(program: Program, buffers: Sequence[Sequence[Buffer]]) -> list[tuple[int, int, Buffer]]:
+    """(step, pool, buffer), each by itself: at some sizes only two touch. With the edge, behind all steps."""
+    found = [(step, pool, b) for step, pool, here in _rows(program, buffers) for b in here]
+    names, copied = [pool.name for pool in used_pools(program)], _copied(program)
+    for buffer in program.memory.problem.buffers:
+        if buffer.id in copied:
+            pool = program.memory.plan.placements[buffer.id].pool
+            found.append((EDGE, names.index(pool), buffer))
+    return found
+
+
+def _copied(program: Program) -> frozenset[str]:
+    """Buffers of inputs and outputs that a call copies: with sizes nobody knows before it where they lie."""
+    if program.ranges is None:
+        return frozenset()
+    tensors = (*program.signature.inputs, *program.signature.outputs)
+    slices = program.memory.slices
+    return frozenset(slices[each.value].buffer for each in tensors if each.value in slices)
+
+
+def _moving(
+    program: Program, places: Places, owners: Mapping[str, Sequence[Sequence[Buffer]]]
+) -> Iterator[MovingRows]:
+    """The tables with rows of their own for each buffer, and what the sizes of a call make of these."""
+    ranges, sizes = program.ranges, places.sizes
+    for table, buffers in owners.items():
+        if ranges is None or sizes is None or not _is_moving(program, table):
             continue
-        for index, pool in enumerate(pools):
-            here = [b for b in owners if places.placement(b.id).pool == pool]
-            for offset, end in _merged(places, here):
-                yield f"{step}u", f"{index}u", f"{offset}u", f"{end - offset}u"
+        cells: list[Cells] = []
+        found: list[tuple[int, str, str]] = []
+        for row, (step, pool, buffer) in enumerate(_moving_rows(program, buffers)):
+            start = places.placement(buffer.id).offset
+            cells.append((f"{step}u", f"{pool}u", f"{start}u", f"{buffer.size_bytes}u"))
+            offset, size = ranges.buffers[buffer.id]
+            if constant_of(offset) is None or constant_of(size) is None:
+                found.append((row, sizes.spelled(offset), sizes.spelled(size)))
+        yield MovingRows(name=table, table=f"bench_{table}", cells=tuple(cells), rows=tuple(found))
 
 
 def _merged(places: Places, buffers: Iterable[Buffer]) -> list[tuple[int, int]]:
     ranges: list[tuple[int, int]] = []
-    starts = [(places.placement(buffer.id).offset, buffer.size_bytes) for buffer in buffers]
+    starts = [(each.offset, each.size_bytes) for each in map(places.bytes_of, buffers)]
     for offset, size in sorted(starts):
         if ranges and offset <= ranges[-1][1]:
             ranges[-1] = (ranges[-1][0], max(ranges[-1][1], offset + size))

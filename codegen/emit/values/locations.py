@@ -160,14 +160,15 @@ class Places:
 
     def _may_overlap(self, other: Buffer, place: PoolBytes) -> bool:
         """Whether a buffer has bytes of `place`; at some sizes it may wherever both are in one pool."""
-        found = self._bytes(other)
+        found = self.bytes_of(other)
         return found.pool == place.pool if self.sizes is not None else found.overlaps(place)
 
     def _lies_in(self, name: str, place: PoolBytes) -> bool:
         found = self.value(name)
         return isinstance(found, PoolBytes) and found.overlaps(place)
 
-    def _bytes(self, buffer: Buffer) -> PoolBytes:
+    def bytes_of(self, buffer: Buffer) -> PoolBytes:
+        """Bytes of a buffer, at the largest sizes."""
         place = self.placement(buffer.id)
         size = buffer.size_bytes
         return PoolBytes(pool=place.pool, offset=place.offset, size_bytes=size, buffer=buffer.id)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -65,15 +66,18 @@ class Formulas:
         values, workspaces = dict(self._places(offsets)), dict(self._workspaces(offsets))
         shapes = {var.name: self._shape(var.name) for var in self._program.steps.function.variables()}
         pools = {pool.name: self._peak(pool.name, offsets) for pool in self._program.memory.problem.pools}
-        every = [*values.values(), *workspaces.values(), *pools.values()]
+        buffers = {id_: (offsets[id_], size) for id_, size in self._sizes()}
+        places = [*values.values(), *workspaces.values(), *pools.values(), *chain(*buffers.values())]
+        every = list(places)
         every += [each for shape in shapes.values() for each in shape]
         self._check_range([*every, *(each for prim in prims for each in prim.formulas)])
         ranges = Ranges(
             symbols=self._symbols,
             axes=self._axes_of,
-            extents=self._used(prims, [*values.values(), *workspaces.values(), *pools.values()], shapes),
+            extents=self._used(prims, places, shapes),
             values=values,
             workspaces=workspaces,
+            buffers=buffers,
             pools=pools,
             shapes=shapes,
             peaks={pool.name: tuple(self._peaks(pool.name)) for pool in self._program.memory.problem.pools},
@@ -269,6 +273,14 @@ class Formulas:
         for key, id_ in self._program.memory.workspaces.items():
             if constant_of(offsets[id_]) is None:
                 yield key, offsets[id_]
+
+    def _sizes(self) -> Iterator[tuple[str, Formula]]:
+        """Of every buffer its bytes."""
+        for index, buffer in enumerate(self._program.memory.problem.buffers):
+            own = [each.memory.problem.buffers[index].size_bytes for each in self._programs]
+            values = np.array(own, np.int64)
+            found = self._fitter.formula(values) or self._fitter.table(values)
+            yield buffer.id, found or self._fitter.at_least(values, np.ones_like(values, bool))
 
     def _peak(self, pool: str, offsets: Mapping[str, Formula]) -> Formula:
         values = np.array([p.memory.peak_bytes(pool) for p in self._programs], np.int64)

@@ -41,15 +41,30 @@ static cg_bench_step bench_steps[] = {
     {"conv6", NULL, 80u},
 };
 
-static const cg_bench_live bench_live[] = {
+static cg_bench_live bench_live[] = {
     {0u, 0u, 0u, 320u},
     {0u, 0u, 640u, 160u},
-    {1u, 0u, 0u, 800u},
-    {2u, 0u, 0u, 960u},
-    {3u, 0u, 0u, 960u},
-    {4u, 0u, 0u, 960u},
-    {5u, 0u, 0u, 960u},
-    {6u, 0u, 0u, 328u},
+    {1u, 0u, 0u, 320u},
+    {1u, 0u, 640u, 160u},
+    {1u, 0u, 320u, 320u},
+    {2u, 0u, 0u, 320u},
+    {2u, 0u, 640u, 160u},
+    {2u, 0u, 320u, 320u},
+    {2u, 0u, 800u, 160u},
+    {3u, 0u, 0u, 320u},
+    {3u, 0u, 640u, 160u},
+    {3u, 0u, 800u, 160u},
+    {3u, 0u, 320u, 320u},
+    {4u, 0u, 0u, 320u},
+    {4u, 0u, 320u, 320u},
+    {4u, 0u, 640u, 320u},
+    {5u, 0u, 320u, 320u},
+    {5u, 0u, 640u, 320u},
+    {5u, 0u, 0u, 320u},
+    {6u, 0u, 0u, 320u},
+    {6u, 0u, 248u, 80u},
+    {65535u, 0u, 0u, 320u},
+    {65535u, 0u, 248u, 80u},
 };
 
 static const cg_bench_live bench_touched[] = {
@@ -87,6 +102,52 @@ static void place_steps(const sized_dims *dims)
     bench_steps[5].size_bytes = (uint32_t)(16 * conv0_dim1);
     bench_steps[6].data = &sized_sram_pool[cg_round_up(12 * conv0_dim1 + 4, 8)];
     bench_steps[6].size_bytes = (uint32_t)(4 * conv0_dim1);
+    bench_live[0].offset = (uint32_t)(0);
+    bench_live[0].size_bytes = (uint32_t)(8 * T);
+    bench_live[1].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[1].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[2].offset = (uint32_t)(0);
+    bench_live[2].size_bytes = (uint32_t)(8 * T);
+    bench_live[3].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[3].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[4].offset = (uint32_t)(8 * T);
+    bench_live[4].size_bytes = (uint32_t)(8 * T);
+    bench_live[5].offset = (uint32_t)(0);
+    bench_live[5].size_bytes = (uint32_t)(8 * T);
+    bench_live[6].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[6].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[7].offset = (uint32_t)(8 * T);
+    bench_live[7].size_bytes = (uint32_t)(8 * T);
+    bench_live[8].offset = (uint32_t)(8 * T + 24 * conv0_dim1);
+    bench_live[8].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[9].offset = (uint32_t)(0);
+    bench_live[9].size_bytes = (uint32_t)(8 * T);
+    bench_live[10].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[10].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[11].offset = (uint32_t)(8 * T + 24 * conv0_dim1);
+    bench_live[11].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[12].offset = (uint32_t)(8 * T);
+    bench_live[12].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[13].offset = (uint32_t)(0);
+    bench_live[13].size_bytes = (uint32_t)(8 * T);
+    bench_live[14].offset = (uint32_t)(8 * T);
+    bench_live[14].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[15].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[15].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[16].offset = (uint32_t)(8 * T);
+    bench_live[16].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[17].offset = (uint32_t)(8 * T + 16 * conv0_dim1);
+    bench_live[17].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[18].offset = (uint32_t)(0);
+    bench_live[18].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[19].offset = (uint32_t)(0);
+    bench_live[19].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[20].offset = (uint32_t)(cg_round_up(12 * conv0_dim1 + 4, 8));
+    bench_live[20].size_bytes = (uint32_t)(4 * conv0_dim1);
+    bench_live[21].offset = (uint32_t)(0);
+    bench_live[21].size_bytes = (uint32_t)(8 * T);
+    bench_live[22].offset = (uint32_t)(cg_round_up(12 * conv0_dim1 + 4, 8));
+    bench_live[22].size_bytes = (uint32_t)(4 * conv0_dim1);
 }
 
 static cg_status run(void)
@@ -95,6 +156,7 @@ static cg_status run(void)
     const sized_outputs outputs = {.v13 = output_v13};
     const sized_dims dims = {.T = bench_dims[0]};
     place_steps(&dims);
+    cg_step_begin(UINT32_MAX); /* in front of the first: what is copied */
     CG_BENCH_BEFORE_CALL();
     const cg_status status = sized_run(&inputs, &outputs, &dims);
     CG_BENCH_AFTER_CALL();
@@ -119,7 +181,7 @@ const cg_bench_model sized_bench = {
     .output_count = 1,
     .pool_count = 1,
     .step_count = 7,
-    .live_count = 8,
+    .live_count = 23,
     .touched_count = 10,
 };
 /* clang-format on */

@@ -51,13 +51,21 @@ static cg_bench_step bench_steps[] = {
     {"conv6", output_v13, 80u},
 };
 
-static const cg_bench_live bench_live[] = {
+static cg_bench_live bench_live[] = {
     {0u, 0u, 320u, 160u},
-    {1u, 0u, 0u, 480u},
-    {2u, 0u, 0u, 640u},
-    {3u, 0u, 0u, 640u},
-    {4u, 0u, 0u, 640u},
-    {5u, 0u, 0u, 640u},
+    {1u, 0u, 320u, 160u},
+    {1u, 0u, 0u, 320u},
+    {2u, 0u, 320u, 160u},
+    {2u, 0u, 0u, 320u},
+    {2u, 0u, 480u, 160u},
+    {3u, 0u, 320u, 160u},
+    {3u, 0u, 480u, 160u},
+    {3u, 0u, 0u, 320u},
+    {4u, 0u, 0u, 320u},
+    {4u, 0u, 320u, 320u},
+    {5u, 0u, 0u, 320u},
+    {5u, 0u, 320u, 320u},
+    {5u, 0u, 0u, 320u},
     {6u, 0u, 0u, 320u},
 };
 
@@ -94,6 +102,36 @@ static void place_steps(const sized_dims *dims)
     bench_steps[5].size_bytes = (uint32_t)(16 * conv0_dim1);
     bench_steps[6].data = output_v13;
     bench_steps[6].size_bytes = (uint32_t)(4 * conv0_dim1);
+    bench_live[0].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[0].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[1].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[1].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[2].offset = (uint32_t)(0);
+    bench_live[2].size_bytes = (uint32_t)(8 * T);
+    bench_live[3].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[3].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[4].offset = (uint32_t)(0);
+    bench_live[4].size_bytes = (uint32_t)(8 * T);
+    bench_live[5].offset = (uint32_t)(24 * conv0_dim1);
+    bench_live[5].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[6].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[6].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[7].offset = (uint32_t)(24 * conv0_dim1);
+    bench_live[7].size_bytes = (uint32_t)(8 * conv0_dim1);
+    bench_live[8].offset = (uint32_t)(0);
+    bench_live[8].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[9].offset = (uint32_t)(0);
+    bench_live[9].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[10].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[10].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[11].offset = (uint32_t)(0);
+    bench_live[11].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[12].offset = (uint32_t)(16 * conv0_dim1);
+    bench_live[12].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[13].offset = (uint32_t)(0);
+    bench_live[13].size_bytes = (uint32_t)(16 * conv0_dim1);
+    bench_live[14].offset = (uint32_t)(0);
+    bench_live[14].size_bytes = (uint32_t)(16 * conv0_dim1);
 }
 
 static cg_status run(void)
@@ -111,6 +149,7 @@ static cg_status run(void)
     const sized_outputs outputs = {.v13 = output_v13};
     const sized_dims dims = {.T = bench_dims[0]};
     place_steps(&dims);
+    cg_step_begin(UINT32_MAX); /* in front of the first: what is copied */
     CG_BENCH_BEFORE_CALL();
     const cg_status status = sized_run(&pools, &inputs, &outputs, &dims);
     CG_BENCH_AFTER_CALL();
@@ -135,7 +174,7 @@ const cg_bench_model sized_bench = {
     .output_count = 1,
     .pool_count = 1,
     .step_count = 7,
-    .live_count = 7,
+    .live_count = 15,
     .touched_count = 8,
 };
 /* clang-format on */

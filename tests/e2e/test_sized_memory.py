@@ -1,0 +1,116 @@
+"""Models whose sizes are ranges, run with nothing of the pools open but what a step owns at these sizes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen import board as boards
+from codegen import emit, toolchain
+from codegen.board import MemoryFault, run_poisoned
+from codegen.driver.build import Planned, build, plan_model
+from codegen.driver.inputs.cases import pattern_case
+from codegen.driver.inputs.dims import parsed
+from codegen.driver.options import Options
+from codegen.driver.sized_run import complaints_at, member_of, request_at, run_at
+from codegen.errors import CodegenError
+from codegen.ir.formulas import Sum, constant_of
+from codegen.plan.models.joint import together
+from codegen.program.image import RunResult
+from codegen.program.program import Program
+from codegen.program.size_ranges import Ranges, breakpoints
+from tests.search.ranges.networks import NETWORKS, Network, detector, narrow, overlapping
+
+
+def _file(network: Network, folder: Path) -> Path:
+    path = folder / f"{network.name}.tflite"
+    path.write_bytes(network.data)
+    return path
+
+
+def _ranges(program: Program) -> Ranges:
+    assert program.ranges is not None
+    return program.ranges
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", ["mps3-an547", pytest.param("mps2-an505", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        overlapping,
+        *(pytest.param(d, marks=pytest.mark.long) for d in NETWORKS if d is not overlapping),
+    ],
+    ids=lambda draw: draw.__name__,
+)
+def test_steps_stay_within_their_buffers_at_every_turn(
+    draw: Callable[[], Network], board: str, tmp_path: Path
+) -> None:
+    network = draw()
+    options = Options(board=board, dims=parsed(narrow(network)), sandbox=True)
+    built = build([_file(network, tmp_path)], options, tmp_path / "out", emulated=True)
+    sizes = breakpoints(_ranges(built.models[0].program))
+    found = run_at(built, sizes, seed=3, port=None, sandboxed=True)
+    assert complaints_at(found) == []
+    assert all(each.measured.result.cases[0].instructions is None for each in found)
+
+
+def _planned(network: Network, board: str, folder: Path, **options: bool) -> Planned:
+    settings = Options(board=board, dims=parsed(narrow(network)), **options)  # pyright: ignore[reportArgumentType]
+    return plan_model(_file(network, folder), boards.load_board(board), settings)
+
+
+def _poisoned(planned: Planned, table: Program, folder: Path) -> list[RunResult | MemoryFault]:
+    """At every turn of the plan, who is alive by the formulas of `table`."""
+    program, board = planned.program, planned.program.board
+    sources, told = emit.render(together([program])), emit.render(together([table]))
+    path = f"firmware/{program.name}_bench.c"
+    sources = replace(sources, files={**sources.files, path: told.files[path]})
+    emit.write(sources, folder / "build")
+    image = toolchain.build(sources, folder / "build", board, optimize="balanced", sanitize=True)
+    found: list[RunResult | MemoryFault] = []
+    for values in breakpoints(_ranges(program)):
+        here = member_of(planned, values)
+        case = pattern_case([tensor.type for tensor in here.program.signature.inputs], 5)
+        found.append(run_poisoned(image, board, request_at(program, case, values)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [overlapping, *(pytest.param(d, marks=pytest.mark.long) for d in NETWORKS if d is not overlapping)],
+    ids=lambda draw: draw.__name__,
+)
+def test_what_nobody_owns_at_a_size_is_poisoned_and_nobody_touches_it(
+    draw: Callable[[], Network], tmp_path: Path
+) -> None:
+    planned = _planned(draw(), "host", tmp_path)
+    for each in _poisoned(planned, planned.program, tmp_path):
+        assert isinstance(each, RunResult), each
+        assert each.cases[0].paints_agree and each.cases[0].guards_intact
+
+
+def test_a_formula_that_is_wrong_at_smaller_sizes_is_caught(tmp_path: Path) -> None:
+    """What begins at the start of the pool is told to begin 8 bytes higher for each size below the last."""
+    planned = _planned(overlapping(), "host", tmp_path)
+    ranges = _ranges(planned.program)
+    [symbol] = ranges.symbols
+    wrong = Sum(constant=8 * symbol.high, terms=((-8, (symbol.name,)),))
+    buffers = {
+        id_: (wrong if constant_of(offset) == 0 else offset, size)
+        for id_, (offset, size) in ranges.buffers.items()
+    }
+    table = replace(planned.program, ranges=replace(ranges, buffers=buffers))
+    first, *_, last = _poisoned(planned, table, tmp_path)
+    assert isinstance(first, MemoryFault) and isinstance(last, RunResult)
+
+
+def test_a_board_that_cannot_says_so(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="cannot sandbox a run: its core has no memory protection unit"):
+        build(
+            [_file(detector(), tmp_path)],
+            Options(board="mps2-an386", dims=parsed(["H=8..9", "W=8..9"]), sandbox=True),
+            tmp_path / "out",
+            emulated=True,
+        )
