@@ -108,8 +108,8 @@ def filling(*, reads: int = 0) -> bytes:
             last = graph.tensor("sum", shape, "float32")
             graph.op("ADD", [seen, filled], [last])
         graph.outputs(after, filled, images, last)
-    options = {"cond_subgraph_index": 1, "body_subgraph_index": 2}
-    model.op("WHILE", [first, zeros, x, zeros], [counted, y, passed, z], **options)
+    results = [counted, y, passed, z]
+    model.op("WHILE", [first, zeros, x, zeros], results, cond_subgraph_index=1, body_subgraph_index=2)
     model.inputs(x)
     model.outputs(*([y, z] if reads else [y]))
     return model.build()

@@ -8,6 +8,7 @@ reads it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from tflite.ConcatenationOptions import ConcatenationOptions
@@ -87,7 +88,7 @@ def joins_rows(operator: FileOperator, rank: int) -> bool:
     """Whether an operator joins along the first axis and does nothing else."""
     if operator.name != "CONCATENATION" or not rank:
         return False
-    options = options_of(operator, ConcatenationOptions)
+    options: Any = options_of(operator, ConcatenationOptions)
     return options is not None and options.Axis() in (0, -rank) and options.FusedActivationFunction() == 0
 
 
