@@ -204,6 +204,8 @@ def prepared(
     placed = passes.place_values(imported, places, pools, among_others=among_others)
     module = passes.run_passes(placed.module, pipeline(options, reductions.append), observe)
     placed = passes.place_edges(placed, module, places, among_others=among_others)
+    if dims is not None and all(each.is_nothing for each in reductions):
+        sizes = _sizes(path, options, dims, reduces=False)
     return Prepared(
         module=placed.module,
         macs=macs_of(imported),
@@ -231,14 +233,15 @@ def _closed(
     return replace(options, dims=closed), end
 
 
-def _sizes(path: Path, options: Options, dims: Dims) -> Sizes:
-    """The model at `path` at any sizes."""
+def _sizes(path: Path, options: Options, dims: Dims, *, reduces: bool = True) -> Sizes:
+    """The model at `path` at any sizes; not `reduces`: nothing is taken out of it, as at the largest."""
+    wanted = [each for each in pipeline(options) if reduces or not isinstance(each, passes.Reduce)]
 
     def reference(values: Mapping[str, int]) -> Module:
         return importers.load(path, options.kernels, dims.extents(values))
 
     def module(values: Mapping[str, int]) -> Module:
-        return passes.run_passes(reference(values), pipeline(options), None)
+        return passes.run_passes(reference(values), wanted, None)
 
     return Sizes(symbols=dims.symbols, axes=dims.axes, module=module, reference=reference)
 

@@ -37,10 +37,18 @@ class Axis:
     @cached_property
     def firsts(self) -> tuple[int, ...]:
         """Per result: first position read, `extent` if it reads none."""
+        return tuple(self._firsts().tolist())
+
+    @cached_property
+    def all_read(self) -> bool:
+        """Whether every result reads some position."""
+        return bool((self._firsts() < self.extent).all())
+
+    def _firsts(self) -> NDArray[np.int64]:
         origins = self._origins()
         taps = np.maximum(0, -(origins // self.dilation))
         met = origins + taps * self.dilation
-        return tuple(np.where((taps < self.window) & (met < self.extent), met, self.extent).tolist())
+        return np.where((taps < self.window) & (met < self.extent), met, self.extent)
 
     def _origins(self) -> NDArray[np.int64]:
         """Per result: where its first tap is."""

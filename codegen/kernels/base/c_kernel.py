@@ -188,7 +188,7 @@ def row_kernel(let: Let, symbol: str, window: WindowShape | None = None) -> RowK
         alike = all(isinstance(arg, Var) and arg.type.shape == let.var.type.shape for arg in let.call.args)
         return RowKernel(symbol=symbol) if alike else None
     axes = window.axes
-    if not isinstance(let.call.args[0], Var) or any(axis.extent in axis.firsts for axis in axes):
+    if not isinstance(let.call.args[0], Var) or not all(axis.all_read for axis in axes):
         return None
     return RowKernel(symbol=symbol, window=axes)
 

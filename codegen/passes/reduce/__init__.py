@@ -33,6 +33,11 @@ class Reduction:
     before: Work
     after: Work
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the module is as it was."""
+        return self.module.functions == self.original.functions
+
 
 def reduce(module: Module) -> Reduction:
     """`module` without what its results do not depend on. Inputs and results keep their shapes."""

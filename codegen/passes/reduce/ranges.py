@@ -345,14 +345,18 @@ def _kinds(images: Sequence[np.ndarray], axis: int) -> Indices:
     lines = [
         np.ascontiguousarray(np.moveaxis(image, axis, 0)).reshape(image.shape[axis], -1) for image in images
     ]
+    starts, run_of = _runs(lines)
     seen: dict[bytes, int] = {}
-    return np.array(
-        [
-            seen.setdefault(b"".join(each.tobytes() for each in position), len(seen))
-            for position in zip(*lines, strict=True)
-        ],
-        np.int64,
-    )
+    kinds = [seen.setdefault(b"".join(line[at].tobytes() for line in lines), len(seen)) for at in starts]
+    return np.array(kinds, np.int64)[run_of]
+
+
+def _runs(lines: Sequence[np.ndarray]) -> tuple[Indices, Indices]:
+    """Where runs of equal rows of all of `lines` begin, and per row its run: most rows are the one before
+    them again, however many there are."""
+    begins = np.ones(len(lines[0]), bool)
+    begins[1:] = np.logical_or.reduce([(line[1:] != line[:-1]).any(axis=1) for line in lines])
+    return np.flatnonzero(begins), np.cumsum(begins) - 1
 
 
 def _axis(axis: WindowAxis, count: int, kinds: Indices) -> _Axis:
@@ -360,8 +364,9 @@ def _axis(axis: WindowAxis, count: int, kinds: Indices) -> _Axis:
     read = results * axis.stride - axis.before + taps * axis.dilation
     read[(read < 0) | (read >= axis.extent)] = axis.extent
     reads = np.append(kinds, -1)[read]
-    _, chosen, same = np.unique(reads, axis=0, return_index=True, return_inverse=True)
-    return _Axis(chosen=read[chosen].reshape(-1), same=same.reshape(-1))
+    starts, run_of = _runs([reads])
+    _, chosen, same = np.unique(reads[starts], axis=0, return_index=True, return_inverse=True)
+    return _Axis(chosen=read[starts[chosen]].reshape(-1), same=same.reshape(-1)[run_of])
 
 
 def _shaped(arg: _Arg, shape: tuple[int, ...]) -> _Arg:

@@ -259,7 +259,8 @@ class _Memory:
         for piece in pieces:
             # -1, nobody's tag: after a step that went wrong its result may not have been written at all.
             tag = self._tag_of.get(piece.owner, -1)
-            wrong[piece.start : piece.stop] = tags[piece.start : piece.stop] != tag
+            here = slice(piece.start, piece.stop)
+            np.not_equal(tags[here], tag, out=wrong[here])
         if sharer in self._tag_of:
             wrong &= tags != self._tag_of[sharer]
         if wrong.any():

@@ -11,9 +11,11 @@ from codegen.driver.inputs.declared_pools import option_board
 from codegen.driver.inputs.dims import parsed
 from codegen.driver.options import Options
 from codegen.errors import CodegenError
+from codegen.ir import Module
 from codegen.ir.formulas import constant_of, text
 from codegen.kernels.call import formulas_in
 from codegen.kernels.primfunc import PrimFunc
+from codegen.passes import Reduce
 from codegen.plan.place.exact import optimal
 from codegen.program.problem import peak_bytes
 from codegen.program.program import Program
@@ -229,3 +231,20 @@ def test_of_a_range_that_does_not_fit_the_sizes_that_do_are_told(tmp_path: Path)
     with pytest.raises(DoesNotFit) as none:
         limited("T=380..381", tmp_path)
     assert none.value.shortages[0].sizes == "no size fits, not even T=380"
+
+
+def test_what_loses_nothing_at_the_largest_sizes_is_not_reduced_at_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To follow the values through a network at each of a thousand large sizes takes most of the time."""
+    runs: list[int] = []
+    plain = Reduce.run
+
+    def counted(self: Reduce, module: Module) -> Module:
+        runs.append(1)
+        return plain(self, module)
+
+    monkeypatch.setattr(Reduce, "run", counted)
+    found = planned(overlapping(), tmp_path, "host", "x0.1=9..20")
+    assert found.ranges is not None and len(looked_at(found.ranges)) == 12
+    assert len(runs) == 1

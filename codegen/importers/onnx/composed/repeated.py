@@ -80,7 +80,9 @@ def _scan_batch(site: Site, run: Run) -> tuple[Given, ...]:
     if not 0 < count <= inputs:
         raise Refused("E303", f"attribute num_scan_inputs is {count} of {inputs} inputs")
     if site.has(0):
-        raise Refused("E301", "lengths of sequences are not supported", "export with opset 9 or newer")
+        raise Refused(
+            "E301", "lengths of sequences are not supported", "export the model with opset 9 or newer"
+        )
     values = [site.value(1 + position) for position in range(inputs)]
     batches = {value.shape[0] if len(value.shape) > 1 else 0 for value in values[inputs - count :]}
     batches |= {value.shape[0] if value.shape else 0 for value in values[: inputs - count]}
