@@ -13,7 +13,7 @@ from codegen.ir import Board, Runner
 from codegen.toolchain import Finding
 from codegen.toolchain.gcc import INSTALL_ARM_GCC
 
-_WAIT_SECONDS = 1.0
+_WAIT_SECONDS = 5.0
 
 
 def board_findings(board: Board, port: str | None, baud: int | None) -> list[Finding]:
