@@ -20,7 +20,7 @@ Table = Mapping[str, Any]
 
 
 def labgrid_tables(path: Path) -> dict[str, Any]:
-    """What lab.toml would say. Raises ValueError for what is no environment; CodegenError E296 without
+    """What lab.toml would say. Raises ValueError for what is no environment; CodegenError E283 without
     PyYAML; OSError."""
     try:
         yaml: Any = importlib.import_module("yaml")
@@ -29,7 +29,7 @@ def labgrid_tables(path: Path) -> dict[str, Any]:
             "a labgrid environment is YAML, and PyYAML is not installed",
             "pip install 'codegen[lab]'",
         )
-        raise CodegenError(Message(code="E296", where=str(path), text=text, help=help_)) from error
+        raise CodegenError(Message(code="E283", where=str(path), text=text, help=help_)) from error
     data = path.read_bytes()
     if len(data) > MAX_TOML_BYTES:
         raise ValueError(f"it has more than {MAX_TOML_BYTES:,} bytes")

@@ -53,7 +53,7 @@ def test_a_file_is_written_once(
     before = Path("codegen.toml").read_bytes()
     assert call("init") == ExitCode.USAGE
     assert capsys.readouterr().err == (
-        "error[E295] codegen.toml: is there already: nothing was written\n"
+        "error[E280] codegen.toml: is there already: nothing was written\n"
         "help: change it, move it away, or name another file: codegen init other.toml, then --config\n"
     )
     assert Path("codegen.toml").read_bytes() == before

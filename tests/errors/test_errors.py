@@ -19,6 +19,15 @@ def test_codes_and_documentation_agree() -> None:
     assert documented - used == set()
 
 
+def test_a_code_has_one_meaning() -> None:
+    """E295 was an export over a build and an `init` over a file, E296 two things as well."""
+    entries = re.findall(
+        r"^- \*\*(E[^*]+)\*\*", (ROOT / "docs" / "errors.md").read_text("utf-8"), re.MULTILINE
+    )
+    codes = [code for entry in entries for code in re.findall(r"E\d\d\d", entry)]
+    assert sorted(codes) == sorted(set(codes))
+
+
 def test_message_text() -> None:
     message = Message(code="E301", where='op 12 CONV_2D "name"', text="no such type", help="use int8")
     assert str(message) == 'error[E301] op 12 CONV_2D "name": no such type\nhelp: use int8'

@@ -45,7 +45,7 @@ def init(file: Path, board: str | None) -> int:
     if file.exists() or file.is_symlink():
         text = "is there already: nothing was written"
         help_ = "change it, move it away, or name another file: codegen init other.toml, then --config"
-        raise CodegenError(Message(code="E295", where=str(file), text=text, help=help_))
+        raise CodegenError(Message(code="E280", where=str(file), text=text, help=help_))
     if board is not None:
         load_board(board)
     write_file(file, project_file(board).encode())
