@@ -394,8 +394,8 @@ void cg_gather(const cg_block_walk *params, const void *input, void *output);
 typedef struct {
     cg_block_walk walk; /* over the output */
     int32_t out_bytes;
-    int32_t value;       /* bits of one padding element */
-    int32_t value_bytes; /* 1, 2 or 4; 1 also for wider elements whose bytes are all alike */
+    int32_t value;       /* bits of one padding element; of 8 bytes: its number */
+    int32_t value_bytes; /* 1, 2, 4 or 8; 1 also for wider elements whose bytes are all alike */
 } cg_pad_params;
 
 /* Fills the output with the value, then scatters the dense input's blocks into it. */

@@ -108,13 +108,14 @@ def test_long_int8_softmax() -> None:
     )
 
 
-def test_int64_padding_with_unlike_bytes() -> None:
+def test_int64_padding_with_what_is_no_int32() -> None:
     type_ = TensorType(shape=(2,), dtype=DType.INT64)
     operand = Operand(type=type_, data=np.zeros(2, np.int64))
-    refused = layer("PAD", PadAttrs(paddings=((1, 1),), value=5.0), (operand,), type_)
-    assert _refusals(refused) == ["padding int64 with 5 is not supported, only with 0 and -1"]
-    taken = layer("PAD", PadAttrs(paddings=((1, 1),), value=-1.0), (operand,), type_)
-    assert _refusals(taken) == [None]
+    refused = layer("PAD", PadAttrs(paddings=((1, 1),), value=float(1 << 31)), (operand,), type_)
+    assert _refusals(refused) == ["padding int64 with 2147483648 is not supported, only with an int32"]
+    for value in (-1.0, 5.0, -float(1 << 31)):
+        taken = layer("PAD", PadAttrs(paddings=((1, 1),), value=value), (operand,), type_)
+        assert _refusals(taken) == [None]
 
 
 def test_reshape_of_a_constant() -> None:

@@ -58,6 +58,5 @@ def wanted() -> Iterator[tuple[str, str]]:
 
 MISSING: Mapping[str, Mapping[str, str]] = {
     "no kernel": {"DetectionPostProcess": "float32"},
-    "the kernel of PAD has values of up to four bytes, and 0": {"PADV2": "int64"},
 }
 """By reason, by operator: types."""

@@ -62,18 +62,20 @@ class Concatenation(PortableKernel):
 
 
 def _pad_value(type_: TensorType, value: float) -> tuple[int, int]:
-    """(bits as int32, bytes) of a padding element; one byte if all its bytes are alike.
+    """(bits as int32, bytes) of a padding element; one byte if all its bytes are alike. Of one of 8 bytes
+    the number, which the kernel widens.
 
-    Raises ValueError for an element of 8 bytes that are not.
+    Raises ValueError for one of 8 bytes that is no int32.
     """
     element = np.array(
         [int(value) if type_.dtype is not DType.FLOAT32 else value], type_.dtype.numpy
     ).tobytes()
     if len(set(element)) == 1:
         return element[0], 1
-    if len(element) > 4:
-        raise ValueError(f"padding {type_.dtype.value} with {value:g} is not supported, only with 0 and -1")
-    return int.from_bytes(element, "little", signed=True), len(element)
+    low, high = DType.INT32.limits
+    if len(element) > 4 and not low <= value <= high:
+        raise ValueError(f"padding {type_.dtype.value} with {value:.0f} is not supported, only with an int32")
+    return int.from_bytes(element[:4], "little", signed=True), len(element)
 
 
 class Pad(PortableKernel):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cg_kernel_parts.h"
+#include "cg_kernels_families.h"
 
 /* The output is aligned for its elements, so wide values are stored whole. */
 static void fill(const cg_pad_params *params, void *output)
@@ -16,9 +17,14 @@ static void fill(const cg_pad_params *params, void *output)
         for (int32_t i = 0; i < (params->out_bytes / 2); i++) {
             to[i] = (int16_t)params->value;
         }
-    } else {
+    } else if (params->value_bytes == 4) {
         cg_s32 *const to = output;
         for (int32_t i = 0; i < (params->out_bytes / 4); i++) {
+            to[i] = params->value;
+        }
+    } else {
+        cg_s64 *const to = output;
+        for (int32_t i = 0; i < (params->out_bytes / 8); i++) {
             to[i] = params->value;
         }
     }

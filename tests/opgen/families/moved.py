@@ -109,7 +109,11 @@ def pad(dice: Dice, dtype: str, name: str) -> Drawn:
         sketch.constant([each for pair in around for each in pair], (len(around), 2)),
     ]
     if name == "PADV2":
-        value = np.full((1,), dice.integer(0, 1 if dtype == "bool" else 100), np.dtype(dtype))
+        value = np.full(
+            (1,),
+            dice.integer(-100 if dtype == "int64" else 0, 1 if dtype == "bool" else 100),
+            np.dtype(dtype),
+        )
         given.append(sketch.tensor((1,), kind, data=value))
     return sketch.finish(sketch.op(name, given, y))
 
@@ -162,10 +166,6 @@ _OTHERS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-_LEFT_OUT = (("PADV2", "int64"),)
-"""What `wanted.MISSING` says why of."""
-
-
 def _drawn(name: str, dtype: str) -> Callable[[Dice], Drawn]:
     draw, others = partial(_NEW[name], dtype=dtype), _OTHERS.get(name, _AS)
     if (name, dtype) == ("EMBEDDING_LOOKUP", "int32"):  # its indices are of this type too
@@ -175,9 +175,7 @@ def _drawn(name: str, dtype: str) -> Callable[[Dice], Drawn]:
 
 DRAWN: Mapping[str, Mapping[str, Callable[[Dice], Drawn]]] = {
     name: {
-        f"{dtype} moved": _drawn(name, dtype)
-        for dtype in _ALL
-        if dtype not in rearranged.DRAWN.get(name, {}) and (name, dtype) not in _LEFT_OUT
+        f"{dtype} moved": _drawn(name, dtype) for dtype in _ALL if dtype not in rearranged.DRAWN.get(name, {})
     }
     for name in _NEW
 }
