@@ -262,7 +262,7 @@ def test_batch_on_host(batch: Sequence[OpCase], tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("batch", _shares(10))
+@pytest.mark.parametrize("batch", _shares(15))
 def test_batch_on_qemu(batch: Sequence[OpCase], tmp_path: Path) -> None:
     run_batch(batch, "mps2-an386", tmp_path)
 

@@ -85,7 +85,9 @@ def test_outputs_are_the_engines(draw: Callable[[], Network], tmp_path: Path) ->
     check_engine(network.data, ran(network, "host", tmp_path))
 
 
-@pytest.mark.parametrize(("draw", "board"), list(zip(NETWORKS, [*BOARDS[1:], *BOARDS[1:]], strict=True)))
+@pytest.mark.parametrize(
+    ("draw", "board"), list(zip(NETWORKS, [*BOARDS[1:], *reversed(BOARDS[1:])], strict=True))
+)  # floats on a core with an FPU: QEMU needs four times as long without
 def test_on_boards_outputs_peaks_and_guards_hold(
     draw: Callable[[], Network], board: str, tmp_path: Path
 ) -> None:

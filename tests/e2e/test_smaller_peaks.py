@@ -187,7 +187,7 @@ def _placed(planned: Planned, prim: PrimFunc, name: str, distance: int, *, rever
         pytest.param("mps2-an385", marks=[pytest.mark.qemu, pytest.mark.long]),
         pytest.param("mps2-an386", marks=pytest.mark.qemu),
         pytest.param("mps3-an547", marks=[pytest.mark.qemu, pytest.mark.long]),
-        pytest.param(V6M, marks=pytest.mark.qemu),
+        pytest.param(V6M, marks=[pytest.mark.qemu, pytest.mark.long]),
     ],
 )
 def test_distances_on_target(board_name: str, tmp_path: Path) -> None:

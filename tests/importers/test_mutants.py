@@ -79,14 +79,14 @@ def test_every_integer_option_at_its_edges_and_small_files_that_ask_for_much() -
     assert {verdicts[name] for name in MUST_WORK} <= {"ok", "same"}
 
 
-def test_two_thousand_mutants() -> None:
-    ended, text = fuzz("--count", "2000", "--seed", "13")
+def test_a_thousand_mutants() -> None:
+    ended, text = fuzz("--count", "1000", "--seed", "13")
     assert ended == 0, text
     counts = {
         what: int(count.replace(",", ""))
         for count, what in re.findall(r"^ *([\d,]+) (.+)$", text, re.MULTILINE)
     }
-    assert counts["ok"] > 200
+    assert counts["ok"] > 100
     assert counts["ran"] >= 1
     assert {"E301", "E302", "E303", "E304", "E305", "E306"} <= set(counts)
 
