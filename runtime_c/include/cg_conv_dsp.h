@@ -25,7 +25,9 @@ extern "C" {
  *    multiplier; shift.
  * Biases hold the image's zero point folded over all taps. A byte of shifts is the shift right, 1
  * to 31, where that and a range of [-128, 127] is all there is to requantizing. Otherwise bit 7 of
- * a's is set (for both), and then bit 6 says that the low bits are a shift left.
+ * a's is set (for both), and then bit 6 says that the low bits are a shift left. Bit 31 of the word
+ * is set where the zero point is the least result: there the halves of negative sums may be rounded
+ * either way.
  */
 typedef struct {
     const int32_t *stream;

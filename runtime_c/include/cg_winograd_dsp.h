@@ -26,7 +26,7 @@ extern "C" {
  *    in these the pairs of image channels {0, 2} {1, 3} {4, 6} ..., up to a multiple of four
  *    channels, in these the four result channels;
  *  - for each channel multiplier and shift: 1 to 31 to the right, or a byte with bit 7 set as
- *    cg_conv_dsp.h has it.
+ *    cg_conv_dsp.h has it; bit 31 of it too.
  * Sums must fit: `fits` in codegen/kernels/dsp/winograd/filters.py.
  */
 typedef struct {

@@ -27,6 +27,9 @@ GROUP = 4
 
 LONG, LEFT = 0x80, 0x40
 """Bits of a byte of shifts: requantize the long way (said once a pair); the shift is to the left."""
+HALVES_UP = 0x80000000
+"""Bit of a pair's word of shifts: halves of negative sums may be rounded either way, for both end at the
+least result."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -43,6 +46,8 @@ class Channels:
     """[O], -31 to 30, positive to the left."""
     is_clamped: bool
     """Results are clamped to less than [-128, 127]."""
+    ends_at_zero: bool = False
+    """The zero point is the least result, as behind a ReLU, so that negative sums all end there."""
     rounds_even: bool = False
     """Multipliers are the bits of float32 scales."""
 
@@ -61,6 +66,7 @@ def channels_of(layer: WeightedLayer, result: TensorType) -> Channels:
         multipliers=multipliers,
         shifts=shifts,
         is_clamped=activation_range(layer.activation, result) != result.dtype.limits,
+        ends_at_zero=result.zero_point == result.dtype.limits[0] and not layer.rounds_even,
         rounds_even=layer.rounds_even,
     )
 
@@ -92,17 +98,18 @@ def stream(channels: Channels) -> NDArray[np.int32]:
     codes, is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)
     pairs, paired = count // 2, count // 2 * 2
     words = (codes[0:paired:2] | codes[1::2] << 8) | np.where(is_long[0:paired:2] | is_long[1::2], LONG, 0)
+    halves = HALVES_UP if channels.ends_at_zero else 0
     found = np.concatenate(
         [
             bias[:paired].reshape(pairs, 2),
             _interleaved(weights[:paired]),
             words_of_factors[:paired].reshape(pairs, 2),
-            words.astype(np.uint32)[:, None],
+            words.astype(np.uint32)[:, None] | halves,
         ],
         axis=1,
     ).reshape(-1)
     if count % 2:
-        code = codes[-1:] | np.where(is_long[-1:], LONG, 0)
+        code = codes[-1:] | np.where(is_long[-1:], LONG, 0) | halves
         last = [bias[-1], weights[-1].view("<u4"), words_of_factors[-1], code.astype(np.uint32)]
         found = np.concatenate([found, *last])
     return found.view(np.int32)
@@ -137,6 +144,7 @@ def _even(channels: Channels) -> Channels:
         multipliers=np.append(channels.multipliers, np.int32(0)),
         shifts=np.append(channels.shifts, np.int32(0)),
         is_clamped=channels.is_clamped,
+        ends_at_zero=channels.ends_at_zero,
     )
 
 

@@ -81,7 +81,8 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
         pair = 21 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
         found = 32 + outputs // 2 * pair + (12 + 8 * length) * (outputs % 2)
     pixels = 4 if count > 2 else count
-    return found + outputs * EVEN_CHANNEL[pixels] * channels.rounds_even + _long(channels, pixels)
+    rounding = EVEN_CHANNEL[pixels] if channels.rounds_even else 0
+    return found + outputs * rounding + _halves(channels, outputs, pixels) + _long(channels, pixels)
 
 
 def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
@@ -94,7 +95,19 @@ def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
     else:
         pair = 27 + 9 * length + 2 * (length % 2) + 2 * (1 + length // (2 * UNROLL))
         head = 37 + 5 * length
-    return head + (outputs + 1) // 2 * pair + _long(channels, 4 if count > 2 else count)
+    pixels = 4 if count > 2 else count
+    even = outputs + outputs % 2
+    return head + even // 2 * pair + _halves(channels, even, pixels) + _long(channels, pixels)
+
+
+def _halves(channels: Channels, outputs: int, pixels: int) -> int:
+    """Where it is asked whether halves of negative sums count: a branch, and the steps that it saves."""
+    if channels.rounds_even or pixels == 1:
+        return 0
+    pairs, odd = divmod(outputs, 2)
+    asked = pairs + (odd if pixels == 4 else 0)
+    saved = (2 * pairs + (odd if pixels == 4 else 0)) * pixels if channels.ends_at_zero else 0
+    return asked - saved
 
 
 def _long(channels: Channels, pixels: int) -> int:

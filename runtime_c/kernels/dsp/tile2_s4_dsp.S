@@ -85,11 +85,10 @@
     ldm     r1!, {r6, r7, r8, r10}          @ bias of b, multipliers, shifts
     add     r4, r6, r4, asr #4
     add     r5, r6, r5, asr #4
-    lsrs    r9, r10, #8                     @ carry: bit 7
+    further_shifts r9, r10
     bcs     .Lany2
     ldr     r6, [sp, #F2_OUT_ZERO]
-    requantize_all r7, r10, r6, r2, r3
-    requantize_all r8, r9, r6, r4, r5
+    requantize_channels r6, r7, r10, "r2, r3", r8, r9, "r4, r5"
 .Lstore2:
     ldm     sp, {r0, r10, r11, r12}         @ pixels, out_zero, outputs
     strb    r2, [r11], #1

@@ -123,11 +123,10 @@
     add     r7, r0, r7, asr #4
     add     r8, r0, r8, asr #4
     add     r9, r0, r9, asr #4
-    lsrs    lr, r12, #8                     @ carry: bit 7
+    further_shifts lr, r12
     bcs     .Lany4
     ldr     r0, [sp, #F4_OUT_ZERO]
-    requantize_all r10, r12, r0, r2, r3, r4, r5
-    requantize_all r11, lr, r0, r6, r7, r8, r9
+    requantize_channels r0, r10, r12, "r2, r3, r4, r5", r11, lr, "r6, r7, r8, r9"
 .Lstore4:
     ldm     sp, {r0, r10, r11, r12}
     strb    r2, [r0], #1

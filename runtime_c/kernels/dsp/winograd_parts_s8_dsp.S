@@ -178,10 +178,9 @@
     .set T_COLUMN, 340              @ the next one in the frame
     .set T_OUT, 344
     .set T_TO, 348                  @ the next channel of the results in the frame
-    .set T_HOW, 352                 @ requantizing
-    .set T_ZERO, 356
-    .set T_JOB, 360
-    .set T_BYTES, 364
+    .set T_ZERO, 352
+    .set T_JOB, 356
+    .set T_BYTES, 364               @ with a word for alignment
 
     @ Offsets in cg_winograd_job.
     .set JOB_PIXELS, 0
@@ -295,12 +294,6 @@
     str     r4, [sp, #T_ENTRY]
     ldr     r5, [r0, #JOB_OUT_ZERO]
     str     r5, [sp, #T_ZERO]
-    adr.w   r4, .Lshort + 1
-    adr.w   r6, .Lrelu + 1
-    cmn     r5, #128
-    it      eq
-    moveq   r4, r6
-    str     r4, [sp, #T_HOW]
     ldr     r1, [r0, #JOB_STREAM]
 .Lchannels:
     ldr     r0, [sp, #T_JOB]
@@ -367,19 +360,10 @@
     rsb     r8, r12, r8, asr #1
     rsb     r9, lr, r9, asr #1
     ldrd    r10, r12, [r1], #8              @ multiplier, shift
-    lsrs    lr, r12, #8                     @ carry: bit 7
+    further_shifts lr, r12
     bcs     .Lany
     ldr     r11, [sp, #T_ZERO]
-    ldr     pc, [sp, #T_HOW]
-    @ Where the zero point is the least result, whatever is below it ends there: halves of negative
-    @ sums may be rounded either way.
-.Lrelu:
-    .irp    sum, r2, r3, r4, r5, r6, r7, r8, r9
-    smmulr  \sum, \sum, r10
-    asrs    \sum, \sum, r12
-    adc     \sum, \sum, r11
-    ssat    \sum, #8, \sum
-    .endr
+    requantize_channel_doubled r11, r10, r12, r2, r3, r4, r5, r6, r7, r8, r9
 .Lresults_stored:
     ldr     lr, [sp, #T_TO]
     strb    r4, [lr, #0]
@@ -432,12 +416,6 @@
     mov     r1, r4
     ldr     r12, [sp, #T_JOB]
     b       .Lstored
-
-.Lshort:
-    .irp    sum, r2, r3, r4, r5, r6, r7, r8, r9
-    requantize_doubled \sum, r10, r12, r11
-    .endr
-    b       .Lresults_stored
 
 .Lany:
     .irp    sum, r2, r3, r4, r5, r6, r7, r8, r9

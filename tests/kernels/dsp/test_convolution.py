@@ -42,12 +42,13 @@ KERNELS: tuple[DspTiled | DspFullyConnected, ...] = (
 )
 
 
-def short_requantize(total: int, doubled: int, shift: int, zero: int) -> int:
-    """SMMLAR; ADD with the sign; ASRS; ADC; SSAT #8, as the architecture manual defines them."""
+def short_requantize(total: int, doubled: int, shift: int, zero: int, *, halves_up: bool = False) -> int:
+    """SMMLAR; ADD with the sign; ASRS; ADC; SSAT #8, as the architecture manual defines them. Without the ADD
+    where halves go up."""
     signed = doubled - (1 << 32) if doubled >> 31 else doubled
     upper = (((total << 32) + total * signed + (1 << 31)) >> 32) & 0xFFFFFFFF
     value = upper - (1 << 32) if upper >> 31 else upper
-    value += value >> 31
+    value += 0 if halves_up else value >> 31
     carry = (value >> (shift - 1)) & 1
     return max(-128, min(127, (value >> shift) + zero + carry))
 
@@ -62,6 +63,21 @@ def test_five_instructions_round_as_tflite_does(total: int, multiplier: int, shi
     """For every sum, not only small ones: nothing is doubled on the way."""
     expected = int(multiply_by_quantized_multiplier(total, multiplier, -shift)) + zero
     assert short_requantize(total, 2 * multiplier, shift, zero) == max(-128, min(127, expected))
+    if zero == -128:
+        assert short_requantize(total, 2 * multiplier, shift, zero, halves_up=True) == max(
+            -128, min(127, expected)
+        )
+
+
+@given(st.integers(-(2**20), 2**20), st.integers(1, 12))
+def test_halves_of_negative_sums_end_at_the_least_result_either_way(half: int, shift: int) -> None:
+    """Where that is the zero point; elsewhere the step counts."""
+    total = (2 * half + 1) << shift  # of which the multiplier 2^30 leaves half: a tie
+    expected = int(multiply_by_quantized_multiplier(total, 1 << 30, -shift))
+    least = max(-128, min(127, expected - 128))
+    assert short_requantize(total, 1 << 31, shift, -128, halves_up=True) == least
+    assert short_requantize(-(1 << shift), 1 << 31, shift, 0, halves_up=True) == 0
+    assert short_requantize(-(1 << shift), 1 << 31, shift, 0) == -1
 
 
 class Stream:
@@ -69,6 +85,8 @@ class Stream:
 
     def __init__(self, words: np.ndarray, channels: int, groups: int) -> None:
         self._bytes, self._at = words.tobytes(), 0
+        self.halves_up: list[bool] = []
+        """Of each pair of channels, and of a last one."""
         self.channels = list(self._channels(channels, groups))
         assert self._at == len(self._bytes)
 
@@ -95,14 +113,16 @@ class Stream:
                 weights[1].extend((b0, b1, b2, b3))
             doubled = self._word(), self._word()
             shifts = self._word()
+            self.halves_up.append(bool(shifts >> 31))
             for index in (0, 1):
                 shift = shifts >> 8 * index & 0xFF
                 yield biases[index], weights[index], doubled[index], shift, bool(shifts & 0x80)
         if count % 2:
             bias = self._signed()
             row = [weight for _ in range(groups) for weight in self._four()]
-            doubled, shift = self._word(), self._word()
-            yield bias, row, doubled, shift, bool(shift & 0x80)
+            doubled, shifts = self._word(), self._word()
+            self.halves_up.append(bool(shifts >> 31))
+            yield bias, row, doubled, shifts & 0xFF, bool(shifts & 0x80)
 
 
 def windows(drawn: Layer, window: WindowShape) -> np.ndarray:
@@ -152,7 +172,9 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
     padded[:, : pixels.shape[1]] = pixels
     expected = drawn.expected.reshape(len(pixels), -1)
     zero = drawn.let.var.type.zero_point
-    read = Stream(stream(channels), len(conv.weights), groups).channels
+    found = Stream(stream(channels), len(conv.weights), groups)
+    assert set(found.halves_up) == {zero == -128}
+    read = found.channels
     for channel, (bias, weights, doubled, shift, is_long) in enumerate(read):
         sums = (padded @ np.array(weights) + bias + 2**31) % 2**32 - 2**31
         if is_long:
@@ -160,7 +182,10 @@ def test_the_stream_computes_the_layer(seed: int) -> None:
             scaled = multiply_by_quantized_multiplier(sums, doubled >> 1, power) + zero
             got = np.clip(scaled, *activation_range(conv.activation, drawn.let.var.type))
         else:
-            got = np.array([short_requantize(int(total), doubled, shift, zero) for total in sums])
+            up = zero == -128
+            got = np.array(
+                [short_requantize(int(total), doubled, shift, zero, halves_up=up) for total in sums]
+            )
         np.testing.assert_array_equal(got, expected[:, channel])
 
 

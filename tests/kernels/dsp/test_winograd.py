@@ -88,7 +88,12 @@ def read(words: np.ndarray, inputs: int) -> list[Group]:
                         at += 1
         numbers = part[at:].tolist()
         groups.append(
-            Group(bias=part[:4].tolist(), weights=weights, multipliers=numbers[::2], shifts=numbers[1::2])
+            Group(
+                bias=part[:4].tolist(),
+                weights=weights,
+                multipliers=numbers[::2],
+                shifts=[number & 0xFF for number in numbers[1::2]],
+            )
         )
     return groups
 

@@ -6,7 +6,15 @@ Transforms and layout are stated in runtime_c/include/cg_winograd_dsp.h.
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.kernels.dsp.packing import ACCUMULATOR_LIMIT, GROUP, LONG, Channels, groups, shift_codes
+from codegen.kernels.dsp.packing import (
+    ACCUMULATOR_LIMIT,
+    GROUP,
+    HALVES_UP,
+    LONG,
+    Channels,
+    groups,
+    shift_codes,
+)
 
 DOWN = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
 ACROSS = np.array([[1, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 1]])
@@ -61,6 +69,7 @@ def stream(channels: Channels, inputs: int) -> NDArray[np.int32]:
     codes, is_long = shift_codes(np.where(dead, -1, channels.shifts), channels.is_clamped)
     shifts = np.ones(filled, np.int64)
     shifts[:count] = codes | np.where(is_long, LONG, 0)
+    shifts |= HALVES_UP if channels.ends_at_zero else 0
     numbers = np.stack((multipliers, shifts), axis=1).reshape(filled // GROUP, 2 * GROUP)
     found = np.concatenate((bias.reshape(-1, GROUP), words, numbers), axis=1)
     return found.astype(np.int64).astype(np.uint32).view(np.int32).reshape(-1)

@@ -78,7 +78,7 @@ class WinogradConv(FastKernel):
             structs=(conv_params(let, window, limits), weights),
             call_args=(PARAMS, StructArg(suffix="weights"), WorkspaceArg(name="pixels"), ARGUMENT, RESULT),
             pixels_at_once=ROWS * COLUMNS,
-            instructions=instructions(window, channels, is_relu=let.var.type.zero_point == -128),
+            instructions=instructions(window, channels),
         )
 
 

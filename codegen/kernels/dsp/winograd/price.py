@@ -23,16 +23,14 @@ LONG_CALL, LONG_RESULT = 40, 22
 """For each channel that is requantized the long way, beyond the short one."""
 
 
-def instructions(window: WindowShape, channels: Channels, *, is_relu: bool) -> int:
-    """Of one inference; `is_relu`: the zero point is the least result."""
+def instructions(window: WindowShape, channels: Channels) -> int:
+    """Of one inference."""
     total = LAYER
     for rows in _parts(window.result[1], ROWS):
         total += BAND
         start = 0
         for columns in _parts(window.result[2], COLUMNS):
-            total += (
-                BLOCK + _pixels(window, start, columns) + _results(window, channels, rows * columns, is_relu)
-            )
+            total += BLOCK + _pixels(window, start, columns) + _results(window, channels, rows * columns)
             start += columns
     return window.image[0] * total
 
@@ -56,13 +54,13 @@ def _pixels(window: WindowShape, start: int, columns: int) -> int:
     return 32 + 4 * inside + 11 * (COLUMNS + 2 - inside) + length * (166 + 26 * inside)
 
 
-def _results(window: WindowShape, channels: Channels, pixels: int, is_relu: bool) -> int:
+def _results(window: WindowShape, channels: Channels, pixels: int) -> int:
     """A block's results from transformed pixels."""
     count = len(channels.weights)
     pairs = 2 * groups(window.image[3])
     turns = 11 * (pairs - 1) + 3 * (1 + (pairs - 1) // TURNS) + 1
     passes = 16 * (turns + 16) + 6
-    group = 29 + passes + 4 * 34 + 4 * (76 if is_relu else 85)
+    group = 29 + passes + 4 * 34 + 4 * (76 if channels.ends_at_zero else 84)
     if pixels < ROWS * COLUMNS or count % 4:
         group += PART + pixels * PART_PIXEL + 4 * pixels * PART_VALUE
     return 22 + groups(count) * group + long_channels(channels) * (LONG_CALL + 8 * LONG_RESULT)
