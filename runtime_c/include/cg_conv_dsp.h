@@ -137,6 +137,35 @@ void cg_fully_connected_single_s8_dsp(const cg_fc_params *params, const int32_t 
                                       const int8_t *input, int8_t *output);
 
 /*
+ * The same by a joined stream, which takes fewer instructions: the sum of x * (256 b + a) less that
+ * of x * a is 256 times that of x * b, and what needs no unpacking is the first. In the stream of a
+ * pair, b of each weight is one less where a is negative, so that a half of a word is 256 b + a,
+ * and the bias of b is 256 times it plus that of a. No b is -128 where a is negative, and no sum of
+ * b leaves [-2^23, 2^23).
+ */
+void cg_conv2d_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                             void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                 void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                 int32_t x_start, int32_t x_stop);
+void cg_conv2d_2_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                               void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_2_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                   void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                   int32_t x_start, int32_t x_stop);
+void cg_conv2d_1_joined_s8_dsp(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                               void *workspace, const int8_t *input, int8_t *output);
+void cg_conv2d_1_joined_s8_dsp_row(const cg_conv_params *params, const cg_conv_weights_dsp *weights,
+                                   void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                   int32_t x_start, int32_t x_stop);
+void cg_fully_connected_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                      void *workspace, const int8_t *input, int8_t *output);
+void cg_fully_connected_widened_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                              void *workspace, int8_t *output);
+void cg_fully_connected_narrow_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                             const int8_t *input, int8_t *output);
+
+/*
  * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
  * The stream's multipliers are float32, its shifts say only where an activation clamps.
  */

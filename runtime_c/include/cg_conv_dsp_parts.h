@@ -80,6 +80,13 @@ void cg_tile1_narrow_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 /* Of one that is not widened, where there is one channel. */
 void cg_tile1_single_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
 
+/* The same by a joined stream. */
+void cg_tile4_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step,
+                            int32_t last_step);
+void cg_tile2_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);
+void cg_tile1_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+void cg_tile1_narrow_joined_s8_dsp(const cg_tile_dsp *tile, int8_t *output);
+
 /* The same by int4 weights: `stream` and `pairs_end` are those of cg_conv2d_s4_dsp. */
 void cg_tile4_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step, int32_t last_step);
 void cg_tile2_s4_dsp(const cg_tile_dsp *tile, int8_t *output, int32_t step);

@@ -323,4 +323,4 @@ def test_a_file_of_the_runtime_is_the_same_in_every_folder(libraries: list[Libra
         for path in sorted(file for file in runtime.rglob("*") if file.is_file()):
             name = str(path.relative_to(runtime))
             assert texts.setdefault(name, path.read_bytes()) == path.read_bytes(), (library.label, name)
-    assert "kernels/conv2d_s8_dsp.c" in texts and "kernels/conv2d_2_s8_dsp.c" in texts
+    assert "kernels/conv2d_joined_s8_dsp.c" in texts and "kernels/conv2d_2_joined_s8_dsp.c" in texts

@@ -1,5 +1,6 @@
 """CONV_2D and DEPTHWISE_CONV_2D of one channel on cores with the DSP extension."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from codegen.kernels.dsp.packing import (
     GROUP,
     INT4_STREAM,
     INT8_STREAM,
+    JOINED_STREAM,
     UINT8_STREAM,
     Channels,
     WeightStream,
@@ -64,6 +66,8 @@ PIXEL_SOURCES = (
 """Of tiles of one pixel."""
 INT4_PIXEL_SOURCES = (*PIXEL_SOURCES[:2], "kernels/dsp/tile1_s4_dsp.S")
 """The same by int4 weights."""
+JOINED_PIXEL_SOURCES = (*PIXEL_SOURCES[:2], "kernels/dsp/tile1_joined_s8_dsp.S")
+"""The same by a joined stream."""
 _INT4_SOURCES = (
     *INT4_PIXEL_SOURCES,
     "kernels/dsp/tile2_s4_dsp.S",
@@ -81,7 +85,10 @@ _TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
     ),
 }
 """By the most pixels of a tile."""
-_SOURCE = "kernels/dsp/conv2d_s8_dsp.c"
+_JOINED_TILE_SOURCES: Mapping[int, tuple[str, ...]] = {
+    most: tuple(source.replace("_s8", "_joined_s8") if "/tile" in source else source for source in sources)
+    for most, sources in _TILE_SOURCES.items()
+}
 EVEN_PIXEL_SOURCES = (
     "kernels/dsp/gather_s8_dsp.S",
     "kernels/dsp/requantize_even_s8_dsp.c",
@@ -111,8 +118,8 @@ class DspTiled(TiledConv):
         self.name = self.name.replace("_s8_", f"_{weights.suffix}_")
         self.weights = weights
         self.symbol = f"cg_conv2d_{weights.suffix}_dsp"
-        tiles = _INT4_SOURCES if weights.is_int4 else _TILE_SOURCES[most]
-        self.sources = (*tiles, f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
+        by_kind = {"plain": _TILE_SOURCES[most], "joined": _JOINED_TILE_SOURCES[most], "int4": _INT4_SOURCES}
+        self.sources = (*by_kind[weights.kind], f"kernels/dsp/conv2d_{weights.suffix}_dsp.c")
 
     def other_reason(self, let: Let) -> str | None:
         """See `TiledConv.other_reason`; other weights; or a window that is too large to be read by bytes."""
@@ -141,10 +148,13 @@ class DspTiled(TiledConv):
     def bind_layer(self, let: Let, layer: WeightedLayer, name: str) -> PrimFunc:
         """See `TiledConv.bind_layer`."""
         window = layer.window
+        channels = self.channels(let, layer)
+        if not self.weights.holds(channels):
+            plain = DspTiled(self.operator, self.portable, self.most, INT8_STREAM)
+            return plain.bind_layer(let, layer, name)
         found = dsp_tiling(window, self.most)
         by_words = reads_words(window)
         is_padded = window.padding != Padding2D()
-        channels = self.channels(let, layer)
         linked = [
             LinkedConstant(
                 role="stream",
@@ -216,7 +226,7 @@ class DspTiled(TiledConv):
                 window,
                 channels,
                 self.most,
-                is_int4=self.weights.is_int4,
+                kind=self.weights.kind,
                 summed_words=self.summed_words(window),
             ),
             rows=None if rows is None else replace(rows, workspace=row_space),
@@ -268,17 +278,22 @@ for most in (4, 2, 1):
     register(DspTiledEven(QLINEAR_CONVOLUTION, QLINEAR_CONV_2D_S8, most))
     register(DspTiledEven(QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, most))
     register(DspTiled(CONVOLUTION, CONV_2D_S8, most, INT8_STREAM))
+    register(DspTiled(CONVOLUTION, CONV_2D_S8, most, JOINED_STREAM))
     register(DspTiled(DEPTHWISE, DEPTHWISE_S8, most, INT8_STREAM))
 register(DspTiled(CONVOLUTION, CONV_2D_S8, 4, INT4_STREAM))
 register(DspTiledU8(CONVOLUTION, CONV_2D_U8))
 register(DspTiledU8(FULLY_CONNECTED, FULLY_CONNECTED_U8))
 
-for most in (1, 2):
+for most, (suffix, tiles) in itertools.product(
+    (1, 2), {INT8_STREAM.suffix: _TILE_SOURCES, JOINED_STREAM.suffix: _JOINED_TILE_SOURCES}.items()
+):
     register_form(
         Form(
-            largest=_SOURCE,
-            source=f"kernels/dsp/conv2d_{most}_s8_dsp.c",
-            without=frozenset(_TILE_SOURCES[4]) - frozenset(_TILE_SOURCES[most]),
-            names={f"cg_conv2d_s8_dsp{end}": f"cg_conv2d_{most}_s8_dsp{end}" for end in ("", "_row")},
+            largest=f"kernels/dsp/conv2d_{suffix}_dsp.c",
+            source=f"kernels/dsp/conv2d_{most}_{suffix}_dsp.c",
+            without=frozenset(tiles[4]) - frozenset(tiles[most]),
+            names={
+                f"cg_conv2d_{suffix}_dsp{end}": f"cg_conv2d_{most}_{suffix}_dsp{end}" for end in ("", "_row")
+            },
         )
     )

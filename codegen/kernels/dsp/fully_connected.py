@@ -22,6 +22,7 @@ from codegen.kernels.dsp.convolution import (
     EVEN_PIXEL_SOURCES,
     HEADER,
     INT4_PIXEL_SOURCES,
+    JOINED_PIXEL_SOURCES,
     PIXEL_SOURCES,
     DspTiled,
     DspTiledEven,
@@ -30,6 +31,7 @@ from codegen.kernels.dsp.packing import (
     GROUP,
     INT4_STREAM,
     INT8_STREAM,
+    JOINED_STREAM,
     Channels,
     WeightStream,
     channels_of,
@@ -44,6 +46,8 @@ from codegen.targets.arm import DSP, ROUNDING_DSP
 _NARROW, _SINGLE = "narrow_", "single_"
 _SPACE = "inputs"
 _FIRST = (PARAMS, ConstantArg(role="stream"))
+_PIXEL = {"plain": PIXEL_SOURCES, "joined": JOINED_PIXEL_SOURCES, "int4": INT4_PIXEL_SOURCES}
+"""Sources by the kind of weights."""
 _PAIR = 2
 """Outputs that lie side by side in the stream."""
 
@@ -54,14 +58,13 @@ class DspFullyConnected(OneRowKernel):
 
     kernel_set, portable = DSP, FULLY_CONNECTED_S8
     operator: WeightedOperator = FULLY_CONNECTED
-    widened_symbol = "cg_fully_connected_widened_s8_dsp"
 
     def __init__(self, weights: WeightStream, form: str = "") -> None:
-        self.weights, self.is_narrow, self.is_single = weights, bool(form), form == _SINGLE
+        self.weights, self.form, self.is_narrow, self.is_single = weights, form, bool(form), form == _SINGLE
         self.name = f"fully_connected_{form}{weights.suffix}_dsp"
-        narrow = ("kernels/dsp/requantize_s8_dsp.c", f"kernels/dsp/tile1_{form}s8_dsp.S")
-        pixel = INT4_PIXEL_SOURCES if weights.is_int4 else PIXEL_SOURCES
-        self.sources = (*(narrow if form else pixel), f"kernels/dsp/{self.name}.c")
+        self.widened_symbol = f"cg_fully_connected_widened_{weights.suffix}_dsp"
+        narrow = ("kernels/dsp/requantize_s8_dsp.c", f"kernels/dsp/tile1_{form}{weights.suffix}_dsp.S")
+        self.sources = (*(narrow if form else _PIXEL[weights.kind]), f"kernels/dsp/{self.name}.c")
 
     def other_reason(self, let: Let) -> str | None:
         """Several rows; other weights; without a workspace: inputs that are no whole words, outputs."""
@@ -76,6 +79,8 @@ class DspFullyConnected(OneRowKernel):
         """See `Kernel.bind`. Widened, the input is read in sub-step 0, the result written in sub-step 1."""
         layer = self.operator.layer(let, constants)
         channels = channels_of(layer, let.var.type)
+        if not self.weights.holds(channels):
+            return DspFullyConnected(INT8_STREAM, self.form).bind(let, constants, name)
         outputs, inputs = layer.weights.shape
         numbers = rows_params(let, activation_range(layer.activation, let.var.type))
         pairs = float((outputs + 1) // 2)
@@ -113,7 +118,7 @@ class DspFullyConnected(OneRowKernel):
     def _instructions(self, channels: Channels) -> int:
         if self.is_single:
             return single_instructions(channels)
-        return row_instructions(channels, is_narrow=self.is_narrow, is_int4=self.weights.is_int4)
+        return row_instructions(channels, is_narrow=self.is_narrow, kind=self.weights.kind)
 
     def _split(self, outputs: int) -> Split:
         """Pairs of outputs one after the other, as the stream has them; the input is widened once."""
@@ -135,11 +140,11 @@ class DspFullyConnectedEven(DspFullyConnected):
 
     op, operator = QLINEAR_FULLY_CONNECTED.op, QLINEAR_FULLY_CONNECTED
     kernel_set, portable = ROUNDING_DSP, QLINEAR_FULLY_CONNECTED_S8
-    widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
 
     def __init__(self, form: str = "") -> None:
         super().__init__(INT8_STREAM, form)
         self.name = f"qlinear_{self.name}"
+        self.widened_symbol = "cg_qlinear_fully_connected_widened_s8_dsp"
         tile = f"kernels/dsp/tile1_{form}even_s8_dsp.S"
         pixel = (*EVEN_PIXEL_SOURCES[:2], tile) if not form else (EVEN_PIXEL_SOURCES[1], tile)
         self.sources = (*pixel, f"kernels/dsp/{self.name}.c")
@@ -148,8 +153,10 @@ class DspFullyConnectedEven(DspFullyConnected):
 for most in (4, 2):
     register(DspTiledEven(QLINEAR_FULLY_CONNECTED, QLINEAR_FULLY_CONNECTED_S8, most))
     register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, INT8_STREAM))
-register(DspFullyConnected(INT8_STREAM))
-register(DspFullyConnected(INT8_STREAM, _NARROW))
+    register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, most, JOINED_STREAM))
+for weights in (INT8_STREAM, JOINED_STREAM):
+    register(DspFullyConnected(weights))
+    register(DspFullyConnected(weights, _NARROW))
 register(DspFullyConnected(INT8_STREAM, _SINGLE))
 register(DspTiled(FULLY_CONNECTED, FULLY_CONNECTED_S8, 4, INT4_STREAM))
 register(DspFullyConnected(INT4_STREAM))

@@ -11,6 +11,7 @@ halves away from zero. It needs |2a| < 2^31, 1 <= s <= 31, and int8's whole rang
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,34 @@ def _padded(channels: Channels) -> NDArray[np.int8]:
     return weights
 
 
+def joined_stream(channels: Channels) -> NDArray[np.int32]:
+    """The stream whose halves of words are 256 b + a, of channels that it `holds_joined`."""
+    weights, count = _padded(channels), len(channels.weights)
+    pairs, length = count // 2, weights.shape[1] // GROUP
+    joined = weights.copy()
+    joined[1 : 2 * pairs : 2] -= weights[: 2 * pairs : 2] < 0
+    found = stream(channels)
+    by_pair = found[: pairs * (2 * length + 5)].reshape(pairs, -1)
+    by_pair[:, 2 : 2 + 2 * length] = _interleaved(joined[: 2 * pairs]).view(np.int32)
+    biases = by_pair[:, :2].astype(np.int64)
+    by_pair[:, 1] = wrap_int32(256 * biases[:, 1] + biases[:, 0]).astype(np.int32)
+    return found
+
+
+def holds_joined(channels: Channels) -> bool:
+    """Whether there is a pair, 16 bits hold 256 b + a of all its weights, and 24 every sum of b."""
+    paired = len(channels.weights) // 2 * 2
+    if not paired:
+        return False
+    weights = np.where(channels.multipliers[:, None] == 0, 0, channels.weights).astype(np.int64)[:paired]
+    bias = np.where(channels.multipliers == 0, 0, channels.bias).astype(np.int64)[1:paired:2]
+    first, second = weights[::2], weights[1::2]
+    if bool(((second == DType.INT8.limits[0]) & (first < 0)).any()):
+        return False
+    largest = np.abs(bias) + 128 * np.abs(second).sum(axis=1)
+    return int(largest.max()) < JOINED_LIMIT
+
+
 def stream_s4(channels: Channels) -> NDArray[np.int32]:
     """The stream of all channels whose weights are int4: a byte holds those of two."""
     count = len(channels.weights)
@@ -154,9 +183,16 @@ class WeightStream:
 
     suffix: str
     """In the names of C functions."""
-    is_int4: bool
+    kind: Literal["plain", "joined", "int4"] = "plain"
     pack: Callable[[Channels], NDArray[np.int32]]
+    holds: Callable[[Channels], bool] = lambda channels: True
+    """Whether it does weights and sums of these channels; else the plain one does."""
     layout: str
+
+    @property
+    def is_int4(self) -> bool:
+        """Its weights."""
+        return self.kind == "int4"
 
     def refusal(self, let: Let) -> str | None:
         """Why these tiles do not take the weights of a call: int4 ones have tiles of their own."""
@@ -170,24 +206,31 @@ class WeightStream:
         return "the weights are int4, which have a kernel of their own"
 
 
+JOINED_LIMIT = 1 << 23
+"""Sums of the second channel of a pair stay below: 256 times them has 32 bits."""
 MOST_INT4_TERMS = 65_536
 """Of a channel: 16 times a sum has 32 bits."""
 
 INT8_STREAM = WeightStream(
     suffix="s8",
-    is_int4=False,
     pack=stream,
     layout="by two channels: biases, weights {a0 b0 a2 b2} {a1 b1 a3 b3}, requantization",
 )
+JOINED_STREAM = WeightStream(
+    suffix="joined_s8",
+    kind="joined",
+    pack=joined_stream,
+    holds=holds_joined,
+    layout="as of int8; halves of a word are 256 b + a, the second bias 256 times b's plus a's",
+)
 UINT8_STREAM = WeightStream(
     suffix="u8",
-    is_int4=False,
     pack=stream,
     layout="as of int8; behind the weights their zero point, by which sums of the values count",
 )
 INT4_STREAM = WeightStream(
     suffix="s4",
-    is_int4=True,
+    kind="int4",
     pack=stream_s4,
     layout="by two channels: bias of a, bytes 16 * b + (a + 8), bias of b, requantization",
 )

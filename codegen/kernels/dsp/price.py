@@ -31,7 +31,7 @@ SUM, SUMMED_WORD = 120, 25 / 4
 
 
 def conv_instructions(
-    window: WindowShape, channels: Channels, most: int, *, is_int4: bool = False, summed_words: int = 0
+    window: WindowShape, channels: Channels, most: int, *, kind: str = "plain", summed_words: int = 0
 ) -> int:
     """Of one inference of a convolution in tiles of `most` pixels; `summed_words`: of each, two values in
     one."""
@@ -42,8 +42,7 @@ def conv_instructions(
         row=ROW,
         tile=TILE,
         products=lambda pixels: (
-            (_int4_tile if is_int4 else _tile)(channels, outputs, pixels)
-            + summing * (4 if pixels > 2 else pixels)
+            _TILES[kind](channels, outputs, pixels) + summing * (4 if pixels > 2 else pixels)
         ),
         pointwise=lambda pixels: POINTWISE_TILE + _widened(pixels, length),
         inner=lambda pixels: _inner(window, pixels),
@@ -52,14 +51,14 @@ def conv_instructions(
     return price.instructions(window, dsp_tiling(window, most))
 
 
-def row_instructions(channels: Channels, *, is_narrow: bool, is_int4: bool = False) -> int:
+def row_instructions(channels: Channels, *, is_narrow: bool, kind: str = "plain") -> int:
     """Of one inference of a fully connected layer of one row; `is_narrow`: widened for each pair."""
     outputs, inputs = channels.weights.shape
     length = groups(inputs)
     if is_narrow:
-        return LAYER + _tile(channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
+        return LAYER + _TILES[kind](channels, outputs, 1) + 2 * length * (outputs - outputs // 2)
     widening = 8 * length if inputs % 4 == 0 else 12 * 4 * length
-    return LAYER + widening + (_int4_tile if is_int4 else _tile)(channels, outputs, 1)
+    return LAYER + widening + _TILES[kind](channels, outputs, 1)
 
 
 def single_instructions(channels: Channels) -> int:
@@ -85,6 +84,12 @@ def _tile(channels: Channels, outputs: int, count: int) -> int:
     return found + outputs * rounding + _halves(channels, outputs, pixels) + _long(channels, pixels)
 
 
+def _joined_tile(channels: Channels, outputs: int, count: int) -> int:
+    """As `_tile`, by a joined stream: an instruction less a word of weights, two more a result of a pair."""
+    length = groups(channels.weights.shape[1])
+    return _tile(channels, outputs, count) + outputs // 2 * 2 * ((4 if count > 2 else count) - length)
+
+
 def _int4_tile(channels: Channels, outputs: int, count: int) -> int:
     """As `_tile`, by int4 weights; the values of the tile are summed first."""
     length = groups(channels.weights.shape[1])
@@ -108,6 +113,10 @@ def _halves(channels: Channels, outputs: int, pixels: int) -> int:
     asked = pairs + (odd if pixels == 4 else 0)
     saved = (2 * pairs + (odd if pixels == 4 else 0)) * pixels if channels.ends_at_zero else 0
     return asked - saved
+
+
+_TILES = {"plain": _tile, "joined": _joined_tile, "int4": _int4_tile}
+"""All channels of a widened tile, by the kind of weights."""
 
 
 def _long(channels: Channels, pixels: int) -> int:

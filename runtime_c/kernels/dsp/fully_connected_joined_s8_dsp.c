@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fully_connected_joined_s8_dsp.c -- one row of inputs times a weight matrix, int8, DSP
+ * extension, by a joined stream.
+ */
+#include "cg_conv_dsp_parts.h"
+
+void cg_fully_connected_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                      void *workspace, const int8_t *input, int8_t *output)
+{
+    int32_t *const pixels = (int32_t *)workspace;
+    const cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, pixels);
+    cg_widen_row_dsp(input, params->in_len, pixels);
+    cg_tile1_joined_s8_dsp(&tile, output);
+}
+
+void cg_fully_connected_widened_joined_s8_dsp(const cg_fc_params *params, const int32_t *stream,
+                                              void *workspace, int8_t *output)
+{
+    const cg_tile_dsp tile = cg_fc_tile_dsp(params, stream, (int32_t *)workspace);
+    cg_tile1_joined_s8_dsp(&tile, output);
+}
