@@ -138,8 +138,8 @@ void cg_fully_connected_single_s8_dsp(const cg_fc_params *params, const int32_t 
 
 /*
  * The same by a joined stream, which takes fewer instructions: the sum of x * (256 b + a) less that
- * of x * a is 256 times that of x * b, and what needs no unpacking is the first. In the stream of a
- * pair, b of each weight is one less where a is negative, so that a half of a word is 256 b + a,
+ * of x * a is 256 times that of x * b, and the first takes the words as they are. In the stream of
+ * a pair, b of each weight is one less where a is negative, so that a half of a word is 256 b + a,
  * and the bias of b is 256 times it plus that of a. No b is -128 where a is negative, and no sum of
  * b leaves [-2^23, 2^23).
  */

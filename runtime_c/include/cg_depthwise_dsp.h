@@ -65,6 +65,17 @@ void cg_depthwise3x3_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
                                 const cg_rows *input, int8_t *output, int32_t y, int32_t x_start,
                                 int32_t x_stop);
 
+/* The same where out_zero is -128, the least result: an instruction less a result. */
+void cg_depthwise3x3_least_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                  const int8_t *input, int8_t *output);
+void cg_depthwise3x3_least_in_place_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                           int8_t *image);
+void cg_depthwise3x3_least_rows_s8_dsp(const cg_dw3x3_params *params, void *workspace,
+                                       const int8_t *input, int8_t *output);
+void cg_depthwise3x3_least_s8_dsp_row(const cg_dw3x3_params *params, void *workspace,
+                                      const cg_rows *input, int8_t *output, int32_t y,
+                                      int32_t x_start, int32_t x_stop);
+
 /*
  * The same, rounded as ONNX does: rint(float32(sum) * scale) + zero, on cores that have an FPU too.
  * Words of a channel: weights and bias are not doubled, the multiplier is a float32, the shift 1.
@@ -157,6 +168,16 @@ void cg_dw3x3_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32
                            int8_t *output);
 void cg_dw3x3_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
                            int8_t *output);
+
+/* The same where the zero point is the least result: depthwise3x3_least_parts_dsp.S. */
+void cg_dw3x3_least_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                  int8_t *output);
+void cg_dw3x3_least_s8_dsp_plane4(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                  int8_t *output);
+void cg_dw3x3_least_s8_dsp_line1(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                 int8_t *output);
+void cg_dw3x3_least_s8_dsp_line2(const cg_dw_job *job, const void *planes, const int32_t *channels,
+                                 int8_t *output);
 
 /* The same as ONNX rounds: depthwise3x3_even_parts_dsp.S. */
 void cg_dw3x3_even_s8_dsp_plane6(const cg_dw_job *job, const void *planes, const int32_t *channels,

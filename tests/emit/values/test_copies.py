@@ -142,25 +142,25 @@ def step(text: str, index: int) -> str:
 
 WHOLE = """\
     (void)cg_unpack(&ad01_int8_sram_pool[0x580], 17664u, ad01_int8_flash_pool.fc1_stream,
-                    &ad01_int8_flash_pool.fc1_stream[161]);
-    cg_fully_connected_s8_dsp(&fc1_params,
-                              (const int32_t *)(const void *)&ad01_int8_sram_pool[0x580],
-                              fc1_inputs, fc0, fc1);
+                    &ad01_int8_flash_pool.fc1_stream[168]);
+    cg_fully_connected_joined_s8_dsp(&fc1_params,
+                                     (const int32_t *)(const void *)&ad01_int8_sram_pool[0x580],
+                                     fc1_inputs, fc0, fc1);
 """
 PIECES = """\
-    const uint8_t *fc2_packed = &ad01_int8_flash_pool.fc2_stream[170];
+    const uint8_t *fc2_packed = &ad01_int8_flash_pool.fc2_stream[160];
     fc2_packed =
         cg_unpack(&ad01_int8_sram_pool[0x180], 1104u, ad01_int8_flash_pool.fc2_stream, fc2_packed);
-    cg_fully_connected_s8_dsp(&fc2_params,
-                              (const int32_t *)(const void *)&ad01_int8_sram_pool[0x180],
-                              fc2_inputs, fc1, fc2);
+    cg_fully_connected_joined_s8_dsp(&fc2_params,
+                                     (const int32_t *)(const void *)&ad01_int8_sram_pool[0x180],
+                                     fc2_inputs, fc1, fc2);
     for (int32_t fc2_done = 8; fc2_done < 128; fc2_done += 8) {
         /* clang-format off */
         fc2_packed = cg_unpack(&ad01_int8_sram_pool[0x180], 1104u, ad01_int8_flash_pool.fc2_stream,
                                fc2_packed);
         /* clang-format on */
         /* clang-format off */
-        cg_fully_connected_widened_s8_dsp(
+        cg_fully_connected_widened_joined_s8_dsp(
             &fc2_params, (const int32_t *)(const void *)&ad01_int8_sram_pool[0x180], fc2_inputs,
             &fc2[fc2_done]);
         /* clang-format on */

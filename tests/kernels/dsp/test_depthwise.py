@@ -13,8 +13,9 @@ from codegen.kernels import kernels_for
 from codegen.kernels.base.overlap import striped_below
 from codegen.kernels.base.weighted import DEPTHWISE
 from codegen.kernels.base.window import WindowShape
-from codegen.kernels.dsp.depthwise import Depthwise3x3, Depthwise3x3InPlace, band_tile, row_tile
-from codegen.kernels.dsp.depthwise_taps import DepthwiseNarrow, DepthwiseTaps
+from codegen.kernels.dsp.depthwise.stripes import band_tile, row_tile
+from codegen.kernels.dsp.depthwise.taps import DepthwiseNarrow, DepthwiseTaps
+from codegen.kernels.dsp.depthwise.window3x3 import Depthwise3x3, Depthwise3x3InPlace
 from codegen.kernels.dsp.packing import channel_multipliers
 from codegen.kernels.primfunc import PrimFunc
 from tests.kernels.access import nearest

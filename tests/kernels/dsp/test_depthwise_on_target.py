@@ -76,7 +76,8 @@ def random_models(seed: int, count: int) -> list[DepthwiseModel]:
 
 
 def kernels_used(found: list[str]) -> Counter[str]:
-    return Counter(name for joined in found for name in joined.split("+"))
+    """C functions; those for results that end at their zero point count as the others."""
+    return Counter(name.replace("_least_", "_") for joined in found for name in joined.split("+"))
 
 
 def test_whole_tensors(tmp_path: Path) -> None:

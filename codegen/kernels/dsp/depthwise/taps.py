@@ -15,7 +15,7 @@ from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
-from codegen.kernels.dsp.depthwise import (
+from codegen.kernels.dsp.depthwise.channels import (
     GROUP,
     HEADER,
     ChannelNumbers,

@@ -1,0 +1,85 @@
+"""By channel: what all depthwise kernels of the DSP extension take, weights, bias and requantization."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.operands import narrow
+from codegen.ir.ops.convolution import weight_zero_point
+from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type
+from codegen.kernels.base.weighted import (
+    DEPTHWISE,
+    WeightedOperator,
+    bias_data,
+    weight_data,
+)
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.packing import channel_multipliers, folded_bias, long_reason, right_shifts
+from codegen.kernels.portable.convolution import DEPTHWISE_S8_OR_U8
+from codegen.targets.arm import DSP
+
+GROUP = 4
+"""Channels computed together."""
+HEADER = "cg_depthwise_dsp.h"
+
+
+class DspDepthwise(FastKernel):
+    """Shared by all: multiplier 1, at least four channels, scales and a range for which the short
+    requantization is exact."""
+
+    op, kernel_set = "DEPTHWISE_CONV_2D", DSP
+    operator: WeightedOperator = DEPTHWISE
+    portable: PortableKernel = DEPTHWISE_S8_OR_U8
+    """It also runs what only the data shows to be out of range."""
+
+    def other_reason(self, let: Let) -> str | None:
+        """Several results a channel, few channels, or a scale or range that takes the long way."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.multiplier != 1 or let.var.type.shape[3] < GROUP:
+            return f"fast depthwise kernels are for multiplier 1 and at least {GROUP} channels"
+        return long_reason(let, attrs.activation, self.operator)
+
+
+def alignment(window: WindowShape) -> int:
+    """Of image and result in bytes: pixels are read as words where all of them are aligned."""
+    return 4 if window.image[3] % 4 == 0 else 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelNumbers:
+    """By channel: weights [channel, tap], bias with the image's zero point folded in, requantization."""
+
+    weights: NDArray[np.int64]
+    bias: NDArray[np.int64]
+    multipliers: NDArray[np.int32]
+    right_shifts: NDArray[np.int32]
+
+
+def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
+    """The numbers of `let`, None if an accumulator could grow too large for the short requantization."""
+    stored = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    weights = stored - weight_zero_point(arg_type(let, 1))
+    folded = folded_bias(bias_data(let, constants), weights, arg_type(let, 0).zero_point)
+    if folded is None:
+        return None
+    multipliers, shifts = channel_multipliers(let, DEPTHWISE)
+    return ChannelNumbers(
+        weights=weights,
+        bias=folded,
+        multipliers=multipliers,
+        right_shifts=right_shifts(multipliers, shifts),
+    )
+
+
+def int16_pairs(values: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Words of two int16 along the last axis, the first one in the low half."""
+    return np.ascontiguousarray(values.astype("<i2")).view("<i4")[..., 0]
+
+
+def ends_at_zero(let: Let) -> bool:
+    """Whether the zero point is the least result, so that halves of sums below zero do not count."""
+    return let.var.type.zero_point == let.var.type.dtype.limits[0]

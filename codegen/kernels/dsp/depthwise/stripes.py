@@ -1,0 +1,108 @@
+"""Stripes of columns and bands of rows of the 3x3 depthwise convolution: workspaces, instructions."""
+
+from dataclasses import dataclass
+
+from codegen.kernels.base.walk import Fields
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.dsp.depthwise.channels import GROUP
+
+BAND_ROWS = 4
+"""Result rows computed together at stride 1."""
+IN_PLACE_ROWS = 2
+"""Result rows computed together where they replace the image."""
+BAND_LINES, IN_PLACE_LINES, ROW_LINES = 6, 4, 3
+"""Image rows in the workspace: for a band, for one in place, for one row."""
+LIMIT_BYTES = {BAND_LINES: 2048, ROW_LINES: 1248}
+"""Workspaces are no larger, by lines: wider images are computed in stripes of columns."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tile:
+    """Columns of the result at a time; bytes of one channel's lines for them, and of all in the workspace."""
+
+    columns: int
+    plane_bytes: int
+    workspace_bytes: int
+
+    @property
+    def fields(self) -> Fields:
+        """Fields of a `cg_dw_tile`."""
+        return (("columns", self.columns), ("plane_bytes", self.plane_bytes))
+
+
+def words(columns: int, stride: int) -> int:
+    """Words of a line that so many columns of results read, a pair at a time: `words_of` in C."""
+    return stride * -(-columns // 2) + 1
+
+
+def band_tile(window: WindowShape) -> Tile:
+    """For bands of rows in pairs; of an image with fewer rows the last lines are not there."""
+    height = min(BAND_ROWS, window.result[1])
+    missing = BAND_LINES - (2 * -(-height // 2) + 2)
+    return _tile(window, BAND_LINES, missing)
+
+
+def in_place_tile(window: WindowShape) -> Tile:
+    """For bands of two rows as wide as the image."""
+    return _tile(window, IN_PLACE_LINES, 0, whole=True)
+
+
+def row_tile(window: WindowShape) -> Tile:
+    """For single rows."""
+    return _tile(window, ROW_LINES, 0)
+
+
+def _tile(window: WindowShape, lines: int, missing_lines: int, *, whole: bool = False) -> Tile:
+    """The fewest stripes, as even as multiples of four are, whose lines do not take too many bytes."""
+    width, stripes = window.result[2], 1
+    while True:
+        columns = -(-width // stripes // 4) * 4
+        plane_bytes = 4 * lines * words(min(columns, width), window.stride[1])
+        workspace_bytes = GROUP * plane_bytes - 4 * missing_lines
+        if whole or columns == 4 or workspace_bytes <= LIMIT_BYTES[lines]:
+            return Tile(columns=columns, plane_bytes=plane_bytes, workspace_bytes=workspace_bytes)
+        stripes += 1
+
+
+def rounding_instructions(window: WindowShape) -> int:
+    """What rounding as ONNX does takes beyond the short way: 5 for four results, which lie in two columns and
+    two rows."""
+    batch, height, width, depth = window.result
+    return batch * depth * 5 * -(-height // 2) * -(-width // 2)
+
+
+def _two_rows(columns: int, *, saved: bool) -> int:
+    """Of two rows of results of a channel, two columns at a time, and an odd one; `saved`: an instruction a
+    result."""
+    return 27 + columns // 2 * (57 if saved else 61) + columns % 2 * (28 if saved else 30)
+
+
+def band_instructions(window: WindowShape, tile: Tile, rows: int, *, saved: bool) -> int:
+    """Predicted for a call: lines widened and results computed, by stripe, band, group and channel."""
+    batch, height, width, depth = window.result
+    stride, groups = window.stride[0], -(-depth // GROUP)
+    down = window.axes[0]
+    total = 0
+    for left in range(0, width, tile.columns):
+        columns = min(tile.columns, width - left)
+        pairs = words(columns, stride)
+        for top in range(0, height, rows):
+            bottom = min(top + rows, height)
+            first, end = down.span(top, bottom)
+            lines, padding = end - first, (bottom - top - 1) * stride + 3 - (end - first)
+            widened = lines * (36 + pairs * (15 if depth % GROUP == 0 else 21)) + padding * (24 + 6 * pairs)
+            each = 40 + -(-columns // 4) * (60 if saved else 64)
+            if rows > 1:
+                each = 19 + -(-(bottom - top) // 2) * _two_rows(columns, saved=saved)
+            total += 150 + groups * (50 + widened) + depth * each
+    return batch * total
+
+
+def in_place_instructions(window: WindowShape, tile: Tile, *, saved: bool) -> int:
+    """Predicted for a call: every image row is widened once, two of four lines are kept."""
+    batch, height, width, depth = window.result
+    groups, pairs = -(-depth // GROUP), words(width, 1)
+    widened = (height + 2) * (36 + pairs * (15 if depth % GROUP == 0 else 21))
+    bands = -(-height // IN_PLACE_ROWS)
+    each = 19 + _two_rows(width, saved=saved)
+    return batch * groups * (widened + bands * (85 + 28 * pairs + GROUP * each))

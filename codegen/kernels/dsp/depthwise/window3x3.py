@@ -1,0 +1,263 @@
+"""DEPTHWISE_CONV_2D, 3x3, on cores with the DSP extension: through int16 lines of four channels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.ir import Let
+from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.fixed_point import wrap_int32
+from codegen.ir.ops.base.operands import narrow
+from codegen.kernels.base.c_kernel import arg_type, row_kernel
+from codegen.kernels.base.overlap import forward_sharing, striped_below
+from codegen.kernels.base.registry import register
+from codegen.kernels.base.walk import Fields, params
+from codegen.kernels.base.weighted import (
+    DEPTHWISE,
+    QLINEAR_DEPTHWISE,
+    bias_data,
+    weight_data,
+)
+from codegen.kernels.base.window import WindowShape
+from codegen.kernels.block import RowKernel
+from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer, WorkspaceArg
+from codegen.kernels.contract import LinkedConstant, Workspace
+from codegen.kernels.dsp.depthwise.channels import (
+    GROUP,
+    HEADER,
+    DspDepthwise,
+    alignment,
+    channel_numbers,
+    ends_at_zero,
+    int16_pairs,
+)
+from codegen.kernels.dsp.depthwise.stripes import (
+    BAND_ROWS,
+    Tile,
+    band_instructions,
+    band_tile,
+    in_place_instructions,
+    in_place_tile,
+    rounding_instructions,
+    row_tile,
+)
+from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
+from codegen.kernels.primfunc import PrimFunc
+from codegen.targets.arm import ROUNDING_DSP
+
+SOURCES = ("kernels/dsp/depthwise3x3_parts_dsp.S", "kernels/dsp/depthwise3x3_s8_dsp.c")
+EVEN_SOURCES = (
+    SOURCES[0],
+    "kernels/dsp/depthwise3x3_even_parts_dsp.S",
+    "kernels/dsp/qlinear_depthwise3x3_s8_dsp.c",
+)
+"""The first for what brings pixels into lines."""
+LEAST_SOURCES = (
+    SOURCES[0],
+    "kernels/dsp/depthwise3x3_least_parts_dsp.S",
+    "kernels/dsp/depthwise3x3_least_s8_dsp.c",
+)
+
+
+class Depthwise3x3(DspDepthwise):
+    """3x3, stride 1 or 2, multiplier 1, at least four channels."""
+
+    name = "depthwise3x3_s8_dsp"
+    prefix = ""
+    """Of its C functions' names, behind `cg_`."""
+
+    def symbol(self, let: Let, form: str = "") -> str:
+        """Of its C function: where nothing is less than the zero point, the one that saves an instruction."""
+        least = "least_" if ends_at_zero(let) else ""
+        return f"cg_{self.prefix}depthwise3x3_{least}{form}s8_dsp"
+
+    def sources(self, let: Let) -> tuple[str, ...]:
+        """Files of that."""
+        return LEAST_SOURCES if ends_at_zero(let) else SOURCES
+
+    def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+        """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+        return packed(let, constants)
+
+    def row(self, let: Let, window: WindowShape) -> RowKernel | None:
+        """One row of it in a block."""
+        found = row_kernel(let, f"{self.symbol(let)}_row", window)
+        if found is None:
+            return None
+        space = Workspace(name="lines", size_bytes=row_tile(window).workspace_bytes)
+        return replace(found, workspace=space, reads_row_last=True)
+
+    def other_reason(self, let: Let) -> str | None:
+        """As `DspDepthwise`; another window or stride."""
+        reason = super().other_reason(let)
+        if reason is not None:
+            return reason
+        window = DEPTHWISE.window(let)
+        if window.window != (3, 3) or window.dilation != (1, 1) or window.padding.left > 1:
+            return f"the kernel {self.name} is for 3x3 windows, dilation 1, at most one column of padding"
+        if window.stride not in ((1, 1), (2, 2)):
+            return f"the kernel {self.name} is for strides 1 and 2"
+        return None
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
+        channels = self.packed(let, constants)
+        if channels is None:
+            return self.portable.bind(let, constants, name)
+        window = DEPTHWISE.window(let)
+        is_banded = window.stride == (1, 1)
+        tile = band_tile(window) if is_banded else row_tile(window)
+        rows = BAND_ROWS if is_banded else 1
+        below = striped_below(window, rows=rows, columns=tile.columns, channels=GROUP)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=self.symbol(let, "" if is_banded else "rows_"),
+            sources=self.sources(let),
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            sharing=forward_sharing(let, 0, below),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, band_tile(window))),),
+            call_args=(*_LEADING, ARGUMENT, RESULT),
+            instructions=self.predicted(let, tile, rows),
+            rows=self.row(let, window),
+        )
+
+    def predicted(self, let: Let, tile: Tile, rows: int) -> int:
+        """Instructions of a call."""
+        return band_instructions(DEPTHWISE.window(let), tile, rows, saved=ends_at_zero(let))
+
+
+class Depthwise3x3InPlace(Depthwise3x3):
+    """The same where the result replaces its image: stride 1, same size, no stripes."""
+
+    name = "depthwise3x3_s8_dsp_in_place"
+    portable = DEPTHWISE_IN_PLACE_S8
+    is_in_place = True
+
+    def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
+        """See `Depthwise3x3.bind`."""
+        channels = self.packed(let, constants)
+        if channels is None:
+            return self.portable.bind(let, constants, name)
+        window = DEPTHWISE.window(let)
+        tile = in_place_tile(window)
+        return PrimFunc(
+            name=name,
+            let=let,
+            kernel=self.name,
+            symbol=self.symbol(let, "in_place_"),
+            sources=self.sources(let),
+            headers=(HEADER,),
+            argument_alignment=alignment(window),
+            workspaces=(Workspace(name="lines", size_bytes=tile.workspace_bytes),),
+            constants=(channels,),
+            structs=(params("cg_dw3x3_params", *_fields(let, window, tile)),),
+            call_args=(*_LEADING, RESULT),
+            instructions=self.predicted_in_place(let, tile),
+            in_place=0,
+        )
+
+    def predicted_in_place(self, let: Let, tile: Tile) -> int:
+        """Instructions of a call."""
+        return in_place_instructions(DEPTHWISE.window(let), tile, saved=ends_at_zero(let))
+
+
+_LEADING = (PARAMS, WorkspaceArg(name="lines"))
+
+
+class Depthwise3x3Even(Depthwise3x3):
+    """Rounded as ONNX does."""
+
+    name, prefix = "qlinear_depthwise3x3_s8_dsp", "qlinear_"
+    op, operator, kernel_set = QLINEAR_DEPTHWISE.op, QLINEAR_DEPTHWISE, ROUNDING_DSP
+    portable = QLINEAR_DEPTHWISE_S8
+
+    def symbol(self, let: Let, form: str = "") -> str:
+        """See `Depthwise3x3.symbol`."""
+        return f"cg_{self.prefix}depthwise3x3_{form}s8_dsp"
+
+    def sources(self, let: Let) -> tuple[str, ...]:
+        """See `Depthwise3x3.sources`."""
+        return EVEN_SOURCES
+
+    def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant:
+        """See `cg_qlinear_depthwise3x3_s8_dsp`: sums wrap as in any other kernel."""
+        weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+        bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
+        multipliers, shifts = self.operator.scaling(let)
+        table = _table(weights, wrap_int32(bias), multipliers, -shifts)
+        return replace(table, rounded=(0, len(weights)))
+
+    def predicted(self, let: Let, tile: Tile, rows: int) -> int:
+        """Instructions of a call."""
+        window = DEPTHWISE.window(let)
+        return band_instructions(window, tile, rows, saved=False) + rounding_instructions(window)
+
+
+class Depthwise3x3InPlaceEven(Depthwise3x3Even, Depthwise3x3InPlace):
+    """The same where the result replaces its image."""
+
+    name = "qlinear_depthwise3x3_s8_dsp_in_place"
+    portable = QLINEAR_DEPTHWISE_S8
+
+    def other_reason(self, let: Let) -> str | None:
+        """As `Depthwise3x3`; a result that is not as large as its image."""
+        attrs = narrow(let.call.attrs, DepthwiseConvAttrs)
+        if attrs.stride != (1, 1) or arg_type(let, 0).shape != let.var.type.shape:
+            return "only with stride 1 and a result as large as the image"
+        return super().other_reason(let)
+
+    def predicted_in_place(self, let: Let, tile: Tile) -> int:
+        """Instructions of a call."""
+        window = DEPTHWISE.window(let)
+        return in_place_instructions(window, tile, saved=False) + rounding_instructions(window)
+
+
+def packed(let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant | None:
+    """CG_DW3X3_WORDS of every channel, None if an accumulator could grow too large."""
+    numbers = channel_numbers(let, constants)
+    if numbers is None:
+        return None
+    return _table(2 * numbers.weights, 2 * numbers.bias, numbers.multipliers, numbers.right_shifts)
+
+
+def _table(
+    weights: NDArray[np.int64],
+    bias: NDArray[np.int64],
+    multipliers: NDArray[np.int32],
+    right_shifts: NDArray[np.int32],
+) -> LinkedConstant:
+    taps = weights.reshape(-1, 3, 3)
+    pairs = np.stack((int16_pairs(taps[:, :, :2]), int16_pairs(taps[:, :, 1:])), axis=2)
+    columns = (pairs.reshape(-1, 6), bias[:, None], multipliers[:, None], right_shifts[:, None])
+    table = np.concatenate(columns, axis=1).astype(np.int32)
+    return LinkedConstant(
+        role="channels",
+        data=table.reshape(-1),
+        alignment=4,
+        layout="channel by channel: weights in pairs of 16 bits, bias, requantization",
+    )
+
+
+def _fields(let: Let, window: WindowShape, band: Tile) -> Fields:
+    return (
+        ("window", window.fields),
+        ("channels", ConstantPointer(role="channels")),
+        ("in_zero", arg_type(let, 0).zero_point),
+        ("out_zero", let.var.type.zero_point),
+        ("band", band.fields),
+        ("line", row_tile(window).fields),
+    )
+
+
+register(Depthwise3x3Even())
+register(Depthwise3x3InPlaceEven())
+register(Depthwise3x3())
+register(Depthwise3x3InPlace())
