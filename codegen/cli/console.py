@@ -63,8 +63,8 @@ def failure_document(
 def _shortage(item: Shortage) -> dict[str, object]:
     """The figures of an E401."""
     return {
-        "pool": item.pool,
-        "limit_bytes": item.limit_bytes,
+        "pool": item.pool.name,
+        "limit_bytes": item.pool.limit_bytes,
         "needed_bytes": item.needed_bytes,
         "missing_bytes": item.missing_bytes,
         "lower_bound_bytes": item.bound_bytes,

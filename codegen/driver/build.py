@@ -43,7 +43,6 @@ from codegen.search import (
     Choices,
     SearchOptions,
     Sizes,
-    board_pools,
     check_named,
     largest_module,
     largest_size,
@@ -123,14 +122,14 @@ def plan_model(
     if ready is None:
         options, open_end = _closed(path, board, options, name, emulated=emulated, progress=progress)
         progress(f"import {name}")
-        pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
+        pools = [pool.name for pool in options.board_pools(board, emulated=emulated)]
         ready = prepared(path, options, pools, name=name)
     choices = replace(search_choices(options, emulated=emulated), placed=ready.placed, reads=ready.reads)
     compress = compress_mode(options, alone=not among_others)
     choices = replace(choices, alone=alone, among_others=among_others, compress=compress)
-    choices = replace(choices, beside_code=beside or {}, plans=plans, state_bytes=all_state_bytes)
-    if limits is not None:
-        choices = replace(choices, pool_limits={**choices.pool_limits, **limits})
+    choices = replace(choices, beside_code=beside or {}, plans=plans, state_bytes=all_state_bytes).limited(
+        limits or {}
+    )
     progress(f"plan {name}")
     with explaining(options, alone=not among_others):
         if ready.sizes is None:
@@ -349,7 +348,7 @@ def _all_prepared(
 
     Raises CodegenError as `prepared` does of each, with its name, and as `check_missed` does.
     """
-    pools = [pool.name for pool in board_pools(board, options.pool_limits, emulated=emulated)]
+    pools = [pool.name for pool in options.board_pools(board, emulated=emulated)]
     ready: dict[str, Prepared] = {}
     if len(files) == 1:
         return ready

@@ -10,7 +10,7 @@ from codegen.errors import CodegenError, Message, Messages
 from codegen.plan.models.joint import Groups, heaviest_group, join, together
 from codegen.plan.place import planners
 from codegen.plan.place.budgets import shortage
-from codegen.program.problem import Limits, Pool
+from codegen.program.problem import NO_LIMIT_BYTES, Limits, Pool, limited
 from codegen.program.program import Bundle, bundle_peak
 from codegen.program.shortage import DoesNotFit, DoesNotLink, Shortage
 
@@ -19,8 +19,6 @@ Budgets = Mapping[str, int]
 
 PlanWithin = Callable[[str, Budgets], Planned]
 """Plans the model of a name within budgets. Raises CodegenError, DoesNotFit where they are missed."""
-
-_NO_LIMIT = 1 << 31
 
 _Key = tuple[str, tuple[tuple[str, int], ...]]
 """Name of a model and limits in bytes by pool: what a plan is asked for."""
@@ -115,11 +113,11 @@ class _Joiner:
             if other != name or not isinstance(answer, DoesNotFit) or len(answer.shortages) != 1:
                 continue
             short = answer.shortages[0]
-            given, beside = limits.get(short.pool), {**dict(at), short.pool: 0}
-            if given is None or short.budget_bytes is None or {**limits, short.pool: 0} != beside:
+            given, beside = limits.get(short.pool.name), {**dict(at), short.pool.name: 0}
+            if given is None or short.budget_bytes is None or {**limits, short.pool.name: 0} != beside:
                 continue
             if given < short.budget_bytes:
-                return DoesNotFit([replace(short, limit_bytes=given)])
+                return DoesNotFit([replace(short, pool=replace(short.pool, limit_bytes=given))])
         return None
 
     def _smallest(self, name: str, limits: Budgets, pools: Iterable[str]) -> Planned | None:
@@ -128,7 +126,7 @@ class _Joiner:
         if not isinstance(answer, DoesNotFit):
             return answer
         short = answer.shortages
-        found = {each.pool: each.budget_bytes for each in short if each.budget_bytes is not None}
+        found = {each.pool.name: each.budget_bytes for each in short if each.budget_bytes is not None}
         try:
             return self._within(name, {**limits, **found}) if found else None
         except DoesNotFit:
@@ -139,7 +137,7 @@ class _Joiner:
         that were missed, so that an answer that is known already will do."""
         wanted = set(pools)
         known = self._answers.get(_key(name, limits))
-        if isinstance(known, DoesNotFit) and wanted <= {each.pool for each in known.shortages}:
+        if isinstance(known, DoesNotFit) and wanted <= {each.pool.name for each in known.shortages}:
             return known
         try:
             return self._within(name, {**limits, **dict.fromkeys(wanted, 0)})
@@ -152,7 +150,7 @@ class _Joiner:
         pools = found[self._names[0]].program.memory.problem.pools
         replans: tuple[_Replan, ...] = (
             lambda name, short, needed: self._within_the_rest(name, limits, short, needed),
-            lambda name, short, _: self._smallest(name, limits, [short.pool]),
+            lambda name, short, _: self._smallest(name, limits, [short.pool.name]),
         )
         asked: set[tuple[int, str, str]] = set()
         while True:
@@ -175,7 +173,7 @@ class _Joiner:
     def _within_the_rest(self, name: str, limits: Budgets, short: Shortage, needed: int) -> Planned | None:
         """A plan of one model within what all others leave of the pool that is short."""
         try:
-            return self._within(name, {**limits, short.pool: max(needed - short.missing_bytes, 0)})
+            return self._within(name, {**limits, short.pool.name: max(needed - short.missing_bytes, 0)})
         except DoesNotFit:
             return None
 
@@ -188,55 +186,54 @@ class _Joiner:
     ) -> bool:
         """Replace one model of `found` by a plan of it that needs less of the pool that is short; False if
         none of the set that needs most has one. Each is asked for once of each model."""
-        needs = _needs(found, short.pool)
+        needs = _needs(found, short.pool.name)
         for index, replan in enumerate(replans):
             for name in heaviest_group(needs, self._options.concurrent):
-                if (index, name, short.pool) in asked or not needs[name]:
+                if (index, name, short.pool.name) in asked or not needs[name]:
                     continue
-                asked.add((index, name, short.pool))
+                asked.add((index, name, short.pool.name))
                 smaller = replan(name, short, needs[name])
-                if smaller is not None and smaller.program.memory.peak_bytes(short.pool) < needs[name]:
+                if smaller is not None and smaller.program.memory.peak_bytes(short.pool.name) < needs[name]:
                     found[name] = smaller
                     return True
         return False
 
     def explained(self, missed: DoesNotFit) -> DoesNotFit:
         """The error for models that do not fit: which set it is, and limits that were tried and suffice."""
-        limits = self._missed_limits(missed)
-        found = {name: self._smallest(name, {}, limits) for name in self._names}
+        short = self._missed_pools(missed)
+        found = {name: self._smallest(name, {}, short) for name in self._names}
         small = {name: model for name, model in found.items() if model is not None}
         if len(small) < len(found):
             return missed
         problem = small[self._names[0]].program.memory.problem
-        lifted = [replace(p, limit_bytes=_NO_LIMIT) if p.name in limits else p for p in problem.pools]
         try:
-            bundle = self._join(small, lifted)
+            bundle = self._join(small, limited(problem.pools, dict.fromkeys(short, NO_LIMIT_BYTES)))
         except DoesNotFit:
             return missed
-        needed = {pool: bundle_peak(bundle, pool) for pool in limits}
+        needed = {name: bundle_peak(bundle, name) for name in short}
         shortages: list[Shortage] = []
-        for pool in (pool for pool in limits if needed[pool] > limits[pool]):
-            needs = _needs(small, pool)
+        for pool in (pool for name, pool in short.items() if pool.missing_bytes(needed[name]) > 0):
+            needs = _needs(small, pool.name)
             group = [name for name in heaviest_group(needs, self._options.concurrent) if needs[name]]
             own = replace(
-                _facts(small[group[0]], pool),
+                _facts(small[group[0]], pool.name),
                 models=tuple((name, needs[name]) for name in group),
                 is_budget_for_all=True,
-                limit_bytes=limits[pool],
-                needed_bytes=needed[pool],
+                pool=pool,
+                needed_bytes=needed[pool.name],
             )
             shortages.append(own)
         told = DoesNotFit(shortages) if shortages else missed
-        return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(limits, None))
+        return told.with_budgets(needed if self._suffices(needed) else dict.fromkeys(short, None))
 
-    def _missed_limits(self, missed: DoesNotFit) -> Budgets:
-        """The limits that some model misses, or all together: by pool, in bytes."""
-        limits = {each.pool: each.limit_bytes for each in missed.shortages}
+    def _missed_pools(self, missed: DoesNotFit) -> Mapping[str, Pool]:
+        """The pools whose limits some model misses, or all together, by name."""
+        pools = {each.pool.name: each.pool for each in missed.shortages}
         for name in self._names:
-            answer = self._without(name, {}, tuple(limits))
+            answer = self._without(name, {}, tuple(pools))
             for short in answer.shortages if isinstance(answer, DoesNotFit) else ():
-                limits.setdefault(short.pool, short.limit_bytes)
-        return limits
+                pools.setdefault(short.pool.name, short.pool)
+        return pools
 
     def _suffices(self, limits: Budgets) -> bool:
         """Whether all models fit within these limits: what a user who is told of them will see."""
@@ -255,8 +252,8 @@ def _facts(model: Planned, pool: str) -> Shortage:
     """What a plan has in a pool that it has bytes in, as if that had none."""
     steps, memory = model.program.steps, model.program.memory
     problem = memory.problem
-    bare = [replace(each, limit_bytes=0 if each.name == pool else _NO_LIMIT) for each in problem.pools]
-    told = shortage(replace(problem, pools=tuple(bare)), memory.plan)
+    bare = limited(problem.pools, {**{each.name: NO_LIMIT_BYTES for each in problem.pools}, pool: 0})
+    told = shortage(replace(problem, pools=bare), memory.plan)
     [found] = told.with_steps(steps.times, [prim.let.where for prim in steps.prim_funcs]).shortages
     return found
 

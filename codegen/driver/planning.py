@@ -18,7 +18,16 @@ from codegen.plan.place import planners, problem_files
 from codegen.plan.place.access import access_cost
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
 from codegen.plan.place.planners import Planner
-from codegen.program.problem import Limits, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.problem import (
+    NO_LIMIT_BYTES,
+    Limits,
+    MemoryPlan,
+    Pool,
+    Problem,
+    limited,
+    overfull,
+    peak_bytes,
+)
 from codegen.program.shortage import DoesNotFit
 from codegen.progress import Progress, silent
 
@@ -80,28 +89,25 @@ def plan_problem(path: Path, options: Options) -> tuple[Problem, MemoryPlan]:
 def _smallest(problem: Problem, planner: Planner, missed: DoesNotFit) -> MemoryPlan:
     """Raises `DoesNotFit` with the smallest budgets that `planner` finds a plan for; a plan within the limits
     that turns up on the way is the answer."""
-    short = {item.pool: item.limit_bytes for item in missed.shortages}
+    short = [item.pool for item in missed.shortages]
 
     def ask(budgets: Budgets) -> MemoryPlan | None:
-        pools = [
-            replace(pool, limit_bytes=budgets.get(pool.name, pool.limit_bytes)) for pool in problem.pools
-        ]
         try:
-            return planner(replace(problem, pools=tuple(pools)))
+            return planner(replace(problem, pools=limited(problem.pools, budgets)))
         except DoesNotFit:
             return None
 
     def taken(plan: MemoryPlan) -> Budgets:
-        return {name: peak_bytes(problem, plan, name) for name in short}
+        return {pool.name: peak_bytes(problem, plan, pool.name) for pool in short}
 
-    first = ask(dict.fromkeys(short, 1 << 60))
+    first = ask({pool.name: NO_LIMIT_BYTES for pool in short})
     found = (
         None if first is None else smallest_budgets(ask, taken, first, short, bisect=len(problem.pools) > 1)
     )
     if found is None:
         raise missed
     plan, budgets = found
-    if all(peak_bytes(problem, plan, pool.name) <= pool.limit_bytes for pool in problem.pools):
+    if not overfull(problem, plan):
         return plan
     raise shortage(problem, plan).with_budgets(budgets)
 

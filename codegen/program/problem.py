@@ -6,8 +6,8 @@ Most conflicts follow from live intervals: any two buffers alive at the same tim
 import enum
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 
@@ -95,6 +95,29 @@ class Pool:
         if not (_is_amount(self.read_cost) and _is_amount(self.write_cost)):
             raise ValueError(f"pool {self.name}: access costs {self.read_cost}, {self.write_cost}")
 
+    def missing_bytes(self, needed_bytes: int) -> int:
+        """By how much `needed_bytes` exceed the limit; 0 or less: they do not."""
+        return needed_bytes - self.limit_bytes
+
+
+NO_LIMIT_BYTES = 1 << 40
+"""The limit of a pool that has none: more than any board has."""
+
+
+def total_bytes(pools: Iterable[Pool]) -> int:
+    """What all pools have room for together."""
+    return sum(pool.limit_bytes for pool in pools)
+
+
+def has_room(pools: Iterable[Pool], needed_bytes: int) -> bool:
+    """Whether pools together have so many bytes: what is more fits in no plan."""
+    return needed_bytes <= total_bytes(pools)
+
+
+def limited(pools: Iterable[Pool], limits: Mapping[str, int]) -> tuple[Pool, ...]:
+    """`pools` with other limits in bytes, by name."""
+    return tuple(replace(pool, limit_bytes=limits.get(pool.name, pool.limit_bytes)) for pool in pools)
+
 
 def _is_amount(number: float) -> bool:
     return math.isfinite(number) and number >= 0
@@ -177,6 +200,13 @@ def peak_bytes(problem: Problem, plan: MemoryPlan, pool: str) -> int:
         if plan.placements[buffer.id].pool == pool and buffer.size_bytes
     )
     return max(ends, default=0)
+
+
+def overfull(problem: Problem, plan: MemoryPlan) -> tuple[Pool, ...]:
+    """Pools whose limit the plan exceeds."""
+    return tuple(
+        pool for pool in problem.pools if pool.missing_bytes(peak_bytes(problem, plan, pool.name)) > 0
+    )
 
 
 def pool_alignment(problem: Problem, plan: MemoryPlan, name: str) -> int:

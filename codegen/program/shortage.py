@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from codegen.program.problem import Buffer
+from codegen.program.problem import Buffer, Pool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,16 +19,13 @@ class Shortage:
     the step of that time, `budget_bytes` is the smallest limit that a plan was found for; None: not known.
     """
 
-    pool: str
-    limit_bytes: int
+    pool: Pool
     needed_bytes: int
     bound_bytes: int
     time: int
     alive: tuple[Buffer, ...]
     step: str | None = None
     budget_bytes: int | None = None
-    room_bytes: int | None = None
-    """The largest limit that the board's region permits; None: not known."""
     models: tuple[tuple[str, int], ...] = ()
     """In a build of several models: the one that is short, or those that are concurrent, and the bytes that
     the smallest plan found of each takes of the pool."""
@@ -40,7 +37,7 @@ class Shortage:
     @property
     def missing_bytes(self) -> int:
         """Bytes the pool lacks for the best plan found."""
-        return self.needed_bytes - self.limit_bytes
+        return self.pool.missing_bytes(self.needed_bytes)
 
 
 class DoesNotFit(Exception):
@@ -65,7 +62,10 @@ class DoesNotFit(Exception):
     def with_budgets(self, budgets: Mapping[str, int] | Mapping[str, None]) -> "DoesNotFit":
         """The same with the smallest limits by pool that a plan was found for; None: not known."""
         return DoesNotFit(
-            [replace(item, budget_bytes=budgets.get(item.pool, item.budget_bytes)) for item in self.shortages]
+            [
+                replace(item, budget_bytes=budgets.get(item.pool.name, item.budget_bytes))
+                for item in self.shortages
+            ]
         )
 
     def with_sizes(self, sizes: str) -> "DoesNotFit":

@@ -5,7 +5,6 @@ from codegen.search.choices import Choices, SearchOptions
 from codegen.search.flash.compressing import CompressMode, StageMode
 from codegen.search.flash.constant_pools import report_unused
 from codegen.search.kernels.in_place import SharingMode
-from codegen.search.memory.board_pools import board_pools
 from codegen.search.ranges.ranged import Sizes, largest_module
 from codegen.search.search import Frontier, check, curve, search
 from codegen.search.sized_search import largest_size, search_sizes
@@ -22,7 +21,6 @@ __all__ = [
     "SharingMode",
     "Sizes",
     "StageMode",
-    "board_pools",
     "check",
     "check_named",
     "curve",

@@ -1,20 +1,23 @@
 """What the user fixes of the search: `SearchOptions`, and as `Choices` with what one build adds.
 
-Inputs that arrive row by row: whether a model can take its own so.
+Limits of pools become fields of the pools here; whoever plans in them asks the pools.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from codegen.ir import Function
+from codegen.errors import CodegenError, Message
+from codegen.ir import Board, Function
 from codegen.ir.rules import StateRule
+from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.clock import Clock
 from codegen.plan.constants.linking import ConstantRule
 from codegen.program.interface import Edge, IoMode
-from codegen.program.problem import Limits
+from codegen.program.problem import Limits, Pool
 from codegen.progress import Tally
 from codegen.search.flash.compressing import CompressMode, StageMode
+from codegen.search.flash.constant_pools import constant_pools
 from codegen.search.kernels.in_place import SharingMode
 from codegen.search.steps.schedule import ScheduleMode
 from codegen.settings import CODE, SEARCH, Optimize, flagged
@@ -89,6 +92,50 @@ class SearchOptions:
     constant_rules: tuple[ConstantRule, ...] = ()
     """Where constants lie, from codegen.toml."""
 
+    def board_pools(self, board: Board, *, emulated: bool, state_bytes: int = 0) -> tuple[Pool, ...]:
+        """Pools of a board, one per writable region, in its order of preference, within these limits.
+
+        `emulated`: leave out regions the emulator lacks. `state_bytes`: what the state of several models
+        takes, of which none shares a byte with another; it gets a pool of its own, the last, in the region of
+        the first. Raises CodegenError E215 for a limit on a pool that the board does not have.
+        """
+        regions = [
+            region for region in board.regions if region.writable and (region.emulated or not emulated)
+        ]
+        names = [region.pool_name for region in regions]
+        # Limits of constant pools count where constants are linked.
+        names += [region.pool_name for region in board.regions if not region.writable]
+        unknown = sorted(set(self.pool_limits) - set(names))
+        if unknown:
+            text = f"{board.name} has no pool {', '.join(unknown)}"
+            raise CodegenError(Message(code="E215", text=text, help=f"its pools are {', '.join(names)}"))
+        pools: list[Pool] = []
+        for region in regions:
+            reserved = board.reserved_bytes if region.name == board.data_region else 0
+            room = region.end - region.start - reserved
+            pools.append(
+                Pool(
+                    name=region.pool_name,
+                    region=region.name,
+                    limit_bytes=min(room, self.pool_limits.get(region.pool_name, room)),
+                    room_bytes=room,
+                    alignment=board.pool_alignment_bytes,
+                    section=f".bss.cg.{region.pool_name}",
+                    read_cost=region.access_cost,
+                    write_cost=region.access_cost,
+                )
+            )
+        return tuple(pools) if not state_bytes else _with_state(pools, state_bytes)
+
+
+def _with_state(pools: Sequence[Pool], state_bytes: int) -> tuple[Pool, ...]:
+    """`pools`, of the first so many bytes less, which become a pool of their own."""
+    # Test firmware opens the two by an MPU that knows granules of 32 bytes.
+    first, room = replace(pools[0], alignment=max(pools[0].alignment, 32)), pools[0].room_bytes or 0
+    left = max(room - state_bytes, 0)
+    own = replace(first, name=f"{first.name}_state", limit_bytes=state_bytes, room_bytes=state_bytes)
+    return (replace(first, limit_bytes=min(first.limit_bytes, left), room_bytes=left), *pools[1:], own)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choices(SearchOptions):
@@ -119,6 +166,20 @@ class Choices(SearchOptions):
     """Value -> who gave it its device, for messages."""
     reads: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     """Value -> memory scope in which the step that computes it finds its arguments, and who wants that."""
+
+    def limited(self, limits: Mapping[str, int]) -> "Choices":
+        """The same with other limits of some pools, in bytes by name."""
+        return replace(self, pool_limits={**self.pool_limits, **limits})
+
+    def pools(self, board: Board) -> tuple[Pool, ...]:
+        """Where this search may place buffers. Raises CodegenError as `board_pools` does."""
+        return self.board_pools(board, emulated=self.emulated, state_bytes=self.state_bytes)
+
+    def constant_pools(self, board: Board, prim_funcs: Sequence[PrimFunc]) -> tuple[Pool, ...]:
+        """Where this search may place constants of kernels."""
+        return constant_pools(
+            board, self.pool_limits, prim_funcs, emulated=self.emulated, beside_code=self.beside_code
+        )
 
     @property
     def state_pools(self) -> frozenset[str]:

@@ -12,7 +12,6 @@ from codegen.plan.clock import Clock
 from codegen.plan.place import planners
 from codegen.program.constants import ConstantLayout
 from codegen.program.interface import IoMode, Signature, State
-from codegen.program.problem import Pool
 from codegen.program.program import OrderCertificate, Program, Steps
 from codegen.progress import Progress
 from codegen.search.blocks.row_blocks import Segment, fewest_bytes_row_steps, row_steps
@@ -20,14 +19,13 @@ from codegen.search.choices import Choices
 from codegen.search.devices.device_plan import plan_devices
 from codegen.search.devices.offers import Owners, board_offer, reading
 from codegen.search.flash.compressing import CompressMode, linked, with_staging
-from codegen.search.flash.constant_pools import constant_pools, placed
+from codegen.search.flash.constant_pools import placed
 from codegen.search.flash.flash_limit import Asked, Found, within_flash
 from codegen.search.kernels.binding import Binder
 from codegen.search.kernels.costs import FLASH_WORTH, code_limit
 from codegen.search.kernels.in_place import directed, permitted
 from codegen.search.kernels.selection import select, select_fewest_bytes, used_code_bytes
 from codegen.search.memory.attempt import Attempt, Planning
-from codegen.search.memory.board_pools import board_pools
 from codegen.search.memory.goal import best_attempt, frontier
 from codegen.search.memory.smallest import SmallestPlan
 from codegen.search.states import check_apart, check_memories, in_memories, io_tensors, of_file, paired
@@ -134,7 +132,7 @@ class _Ready:
     ) -> None:
         """`spare_bytes`: of the code that kernels may take, to be left for those chosen later."""
         function = module.main
-        check_memories(choices.states, [pool.name for pool in _pools(board, replace(choices, state_bytes=0))])
+        check_memories(choices.states, [pool.name for pool in replace(choices, state_bytes=0).pools(board)])
         self._states = _states(function, choices, name)
         choices = _lasting(function, choices, self._states)
         self._board, self._choices, self._name, self._module = board, choices, name, module
@@ -161,7 +159,7 @@ class _Ready:
     ) -> Planning:
         """The module with these kernels, devices and order planned for them; `rows` binds steps of blocks."""
         board, function = self._board, self._module.main
-        pools = _pools(board, choices)
+        pools = choices.pools(board)
         plain = pools[:-1] if choices.state_bytes else pools
         function, prim_funcs = plan_devices(
             function,
@@ -201,13 +199,7 @@ class _Ready:
         lost = memories.lost(best.ordered.prim_funcs, prim_funcs)
         if lost:
             raise ValueError("demands were lost:\n" + "\n".join(lost))
-        pools = constant_pools(
-            self._board,
-            choices.pool_limits,
-            prim_funcs,
-            emulated=choices.emulated,
-            beside_code=choices.beside_code,
-        )
+        pools = choices.constant_pools(self._board, prim_funcs)
         prim_funcs = placed(prim_funcs, choices.constant_rules, pools, all_apply=not choices.among_others)
         plan = replace(best.plan, reproducible=best.plan.reproducible and not choices.clock.cut)
         return Program(
@@ -258,11 +250,6 @@ def _states(function: Function, choices: Choices, name: str) -> tuple[State, ...
     outputs = tuple(tensor for tensor in outputs if ("out", tensor.field) not in taken)
     found = (*own, *paired(rules, inputs, outputs, io=choices.io))
     return in_memories(rules, found, alone=not choices.among_others)
-
-
-def _pools(board: Board, choices: Choices) -> tuple[Pool, ...]:
-    limits, bytes_ = choices.pool_limits, choices.state_bytes
-    return board_pools(board, limits, emulated=choices.emulated, state_bytes=bytes_)
 
 
 def _lasting(function: Function, choices: Choices, states: tuple[State, ...]) -> Choices:

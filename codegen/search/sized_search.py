@@ -108,8 +108,8 @@ def largest_size(
     return OpenEnd(
         symbol=symbol.name,
         high=low,
-        pool=short.pool,
-        limit_bytes=short.limit_bytes,
+        pool=short.pool.name,
+        limit_bytes=short.pool.limit_bytes,
         bound_bytes=short.bound_bytes,
         needed_bytes=short.needed_bytes,
     )

@@ -119,7 +119,7 @@ def test_a_model_that_needs_none_of_a_pool_is_not_named_for_it(tmp_path: Path) -
     for short in caught.value.shortages:
         assert all(size for _, size in short.models)
         assert short.budget_bytes is not None
-    offered = {short.pool: short.budget_bytes or 0 for short in caught.value.shortages}
+    offered = {short.pool.name: short.budget_bytes or 0 for short in caught.value.shortages}
     build(files, replace(options, pool_limits={**limits, **offered}), tmp_path / "out")
 
 

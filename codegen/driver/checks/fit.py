@@ -58,12 +58,12 @@ def _advice(shortages: Sequence[Shortage]) -> str:
     for item in shortages:
         if item.budget_bytes is None or not _is_granted(item):
             return ""
-        flags.append(f"--pool {item.pool}={item.budget_bytes}")
+        flags.append(f"--pool {item.pool.name}={item.budget_bytes}")
     return f"{' '.join(flags)}, " if flags else ""
 
 
 def _is_granted(item: Shortage) -> bool:
-    return item.room_bytes is None or (item.budget_bytes or 0) <= item.room_bytes
+    return item.pool.room_bytes is None or (item.budget_bytes or 0) <= item.pool.room_bytes
 
 
 def _message(item: Shortage, advice: str, *, alone: bool) -> Message:
@@ -74,12 +74,12 @@ def _of_models(item: Shortage, advice: str, *, alone: bool) -> Message:
     """Concurrent models: the smallest plans that were found of each, together."""
     lines = [
         f"lacks {in_bytes(item.missing_bytes)} for models that are concurrent: together they need "
-        f"{in_bytes(item.needed_bytes)}, the limit is {item.limit_bytes}",
+        f"{in_bytes(item.needed_bytes)}, the limit is {item.pool.limit_bytes}",
         *(f"    {in_bytes(size, 9)}  {name}" for name, size in item.models),
         *_budget(item, "limit", alone=alone),
     ]
     help_ = "models that take turns (leave one out of --concurrent), a board with more bytes, smaller models"
-    where = f"pool {item.pool}, {' and '.join(name for name, _ in item.models)}"
+    where = f"pool {item.pool.name}, {' and '.join(name for name, _ in item.models)}"
     return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
 
 
@@ -87,20 +87,20 @@ def _of_one(item: Shortage, advice: str, *, alone: bool) -> Message:
     moment = f"time {item.time}" if item.step is None else f"step {item.step}"
     lines = [
         f"lacks {in_bytes(item.missing_bytes)}: the best plan found needs {in_bytes(item.needed_bytes)}, "
-        f"the limit is {item.limit_bytes}",
+        f"the limit is {item.pool.limit_bytes}",
         f"  most is alive at {moment}:",
         *(f"    {in_bytes(b.size_bytes, 9)}  {b.id} ({b.kind.value})" for b in item.alive),
     ]
-    if item.bound_bytes > item.limit_bytes:
+    if item.bound_bytes > item.pool.limit_bytes:
         lines.append(f"  these buffers need at least {in_bytes(item.bound_bytes)} in any plan")
     lines += _budget(item, "budget", alone=alone)
     lines += [f"  {item.sizes}"] if item.sizes else []
     help_ = "a board or a --pool limit with more bytes, a smaller model"
     if item.budget_bytes is not None:
         help_ = "a board with that many bytes, a smaller model"
-    if item.bound_bytes <= item.limit_bytes:
+    if item.bound_bytes <= item.pool.limit_bytes:
         advice = f"another --planner, {advice}"
-    where = f"pool {item.pool}" + "".join(f", {name}" for name, _ in item.models)
+    where = f"pool {item.pool.name}" + "".join(f", {name}" for name, _ in item.models)
     return Message(code="E401", where=where, text="\n".join(lines), help=f"try {advice}{help_}")
 
 
@@ -111,7 +111,7 @@ def _budget(item: Shortage, word: str, *, alone: bool) -> list[str]:
     plans = "plans of all models were" if item.is_budget_for_all else "a plan was"
     beside = "" if alone else ", with those of the other pools"
     lines = [f"  the smallest {word} for which {plans} found is {in_bytes(item.budget_bytes)}{beside}"]
-    return lines if _is_granted(item) else [*lines, f"  this board has {item.room_bytes}"]
+    return lines if _is_granted(item) else [*lines, f"  this board has {item.pool.room_bytes}"]
 
 
 def _constants(item: ConstantShortage, missed: FlashShortage) -> Message:

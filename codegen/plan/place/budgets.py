@@ -5,11 +5,11 @@ The smallest budget for which a plan is found: what a user whose limit is missed
 What a plan over the limits lacks: which pool, how many bytes, when, and what lives there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 from codegen.plan.place.bounds import alive_at, lower_bound
-from codegen.program.problem import MemoryPlan, Problem, peak_bytes
+from codegen.program.problem import MemoryPlan, Pool, Problem, overfull, peak_bytes
 from codegen.program.shortage import DoesNotFit, Shortage
 
 P = TypeVar("P")
@@ -31,22 +31,23 @@ def smallest_budgets(
     ask: Callable[[Budgets], P | None],
     taken: Callable[[P], Budgets],
     first: P,
-    missed: Budgets,
+    missed: Collection[Pool],
     *,
     bisect: bool,
 ) -> tuple[P, Budgets] | None:
     """Budgets of the pools of `missed`, and the plan that `ask` finds for exactly these; None if none works.
 
     `ask` searches for a plan within budgets, `taken` says what a plan takes of these pools, `first` was found
-    without limits. `missed`: limits that no plan was found for. `bisect`: other pools may take what one pool
-    has no room for, so that its budget is bisected down to its limit, then lowered by single bytes.
+    without limits. `missed`: pools within whose limits no plan was found. `bisect`: other pools may take what
+    one pool has no room for, so that its budget is bisected down to its limit, then lowered by single bytes.
     """
     found = _accepted(ask, taken(first))
     if found is None:
         return None
     found = _lowered(ask, taken, *found)
     if bisect and len(missed) == 1:
-        ((pool, low),) = missed.items()
+        (short,) = missed
+        pool, low = short.name, short.limit_bytes
         high = found[1][pool]
         while high - low > max(high // _FINENESS, 1):
             middle = (low + high) // 2
@@ -102,22 +103,18 @@ def _pressed(
 
 
 def shortage(problem: Problem, plan: MemoryPlan) -> DoesNotFit:
-    """The error for a plan that exceeds at least one pool's limit (ValueError if none is)."""
+    """The error for a plan that exceeds at least one pool's limit."""
     found: list[Shortage] = []
-    for pool in problem.pools:
-        needed = peak_bytes(problem, plan, pool.name)
-        if needed > pool.limit_bytes:
-            here = frozenset(id_ for id_, place in plan.placements.items() if place.pool == pool.name)
-            bound = lower_bound(problem, here)
-            found.append(
-                Shortage(
-                    pool=pool.name,
-                    limit_bytes=pool.limit_bytes,
-                    room_bytes=pool.room_bytes,
-                    needed_bytes=needed,
-                    bound_bytes=bound.bytes,
-                    time=bound.time,
-                    alive=alive_at(problem, plan, pool.name, bound.time),
-                )
+    for pool in overfull(problem, plan):
+        here = frozenset(id_ for id_, place in plan.placements.items() if place.pool == pool.name)
+        bound = lower_bound(problem, here)
+        found.append(
+            Shortage(
+                pool=pool,
+                needed_bytes=peak_bytes(problem, plan, pool.name),
+                bound_bytes=bound.bytes,
+                time=bound.time,
+                alive=alive_at(problem, plan, pool.name, bound.time),
             )
+        )
     return DoesNotFit(found)

@@ -147,8 +147,7 @@ class _Search:
     def _chain(self, layout: Layout) -> list[int]:
         """A topmost buffer of a pool (chosen at random) and what it rests on, down to the base."""
         peaks = layout.peaks()
-        over = [pool for pool, limit in enumerate(self.instance.limits) if peaks[pool] > limit]
-        pools = over or [pool for pool, peak in enumerate(peaks) if peak]
+        pools = layout.overfull(peaks) or [pool for pool, peak in enumerate(peaks) if peak]
         if not pools:
             return []
         pool = self.random.choice(pools)

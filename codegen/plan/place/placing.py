@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from codegen.plan.place.access import least_access_cost, prices
 from codegen.plan.place.bounds import lower_bounds, proved_optimal
 from codegen.plan.place.budgets import shortage
-from codegen.program.problem import MemoryPlan, Placement, Problem
+from codegen.program.problem import MemoryPlan, Placement, Problem, overfull
 
 UNPLACED = -1
 
@@ -108,6 +108,10 @@ class Layout:
                 peaks[pool] = offset + size
         return peaks
 
+    def overfull(self, peaks: Sequence[int]) -> list[int]:
+        """Pools whose limit is below their peak."""
+        return [pool for pool, limit in enumerate(self.instance.limits) if peaks[pool] > limit]
+
     def cost(self) -> tuple[int, int, int]:
         """What planners minimise, in this order: bytes over limits, price above the least, sum of peaks."""
         peaks = self.peaks()
@@ -150,7 +154,7 @@ def memory_plan(
         reproducible=reproducible,
         seconds=seconds,
     )
-    if any(peaks[pool.name] > pool.limit_bytes for pool in problem.pools):
+    if overfull(problem, plan):
         raise shortage(problem, plan)
     return plan
 

@@ -303,7 +303,7 @@ class BlockFloors:
         self._more: dict[int, Iterator[Floor]] = {}
 
     def within(
-        self, stop: int, limit_bytes: int, stripe_counts: Sequence[int]
+        self, stop: int, most_bytes: int, stripe_counts: Sequence[int]
     ) -> Iterator[tuple[Floor, list[int]]]:
         """Blocks that end in front of step `stop`, and in which of these numbers of stripes they may need no
         more than the limit; the longest first."""
@@ -311,14 +311,14 @@ class BlockFloors:
             self._found[stop], self._more[stop] = [], self._grown(stop)
         found, places = self._found[stop], [STRIPES.index(count) for count in stripe_counts]
         while (
-            not found or found[-1].longer_bytes + min(found[-1].lines_bytes[i] for i in places) <= limit_bytes
+            not found or found[-1].longer_bytes + min(found[-1].lines_bytes[i] for i in places) <= most_bytes
         ):
             longer = next(self._more[stop], None)
             if longer is None:
                 break
             found.append(longer)
         for floor in reversed(found):
-            counts = [STRIPES[i] for i in places if floor.needs_bytes[i] <= limit_bytes]
+            counts = [STRIPES[i] for i in places if floor.needs_bytes[i] <= most_bytes]
             if counts and self._serves(floor.start, stop):
                 yield floor, counts
 

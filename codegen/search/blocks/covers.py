@@ -37,12 +37,12 @@ class Covers:
     largest need of any counts. Of equal covers the one of the units that were given first is taken.
     """
 
-    def __init__(self, units: Iterable[Unit], count: int, limit_bytes: int, *, by_work: bool) -> None:
-        self._by_work, self._count, self._limit_bytes = by_work, count, limit_bytes
+    def __init__(self, units: Iterable[Unit], count: int, most_bytes: int, *, by_work: bool) -> None:
+        self._by_work, self._count, self._most_bytes = by_work, count, most_bytes
         self._rows: list[list[_Priced]] = [[] for _ in range(count + 1)]
         """Units by the step in front of which they end."""
         for unit in units:
-            if unit.need_bytes <= limit_bytes:
+            if unit.need_bytes <= most_bytes:
                 self._rows[unit.stop].append(self._priced(unit))
         self._best = [0] + [_NONE] * count
         self._chosen: list[Unit | None] = [None] * (count + 1)
@@ -53,17 +53,17 @@ class Covers:
         """More is known of a unit: what it was is forgotten."""
         row = self._rows[old.stop]
         place = next(index for index, each in enumerate(row) if each[2] is old)
-        row[place : place + 1] = [self._priced(new)] if new.need_bytes <= self._limit_bytes else []
+        row[place : place + 1] = [self._priced(new)] if new.need_bytes <= self._most_bytes else []
         self._known = min(self._known, old.stop - 1)
 
-    def lower(self, limit_bytes: int) -> None:
+    def lower(self, most_bytes: int) -> None:
         """Forget units that need more: a cover is known in which none does."""
-        if limit_bytes >= self._limit_bytes:
+        if most_bytes >= self._most_bytes:
             return
         # What is best up to any step of a cover within the limit was so without these units too.
-        self._limit_bytes = limit_bytes
+        self._most_bytes = most_bytes
         for stop, row in enumerate(self._rows):
-            self._rows[stop] = [each for each in row if each[2].need_bytes <= limit_bytes]
+            self._rows[stop] = [each for each in row if each[2].need_bytes <= most_bytes]
 
     def best(self) -> list[Unit]:
         """The cover that costs least; empty if there is none."""

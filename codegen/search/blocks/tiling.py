@@ -105,13 +105,13 @@ class Tiler:
 
     def _smallest_cover(self, *, recompute: bool, below_bytes: int | None = None) -> list[Unit]:
         """The cover with the least largest need; with `below_bytes` none if that is not lower."""
-        limit_bytes = self._reached_bytes
+        most_bytes = self._reached_bytes
         if recompute and below_bytes is None:
             # What does without stripes is a limit for what may have them, and mostly known.
-            limit_bytes = self.smallest(recompute=False).need_bytes
+            most_bytes = self.smallest(recompute=False).need_bytes
         if below_bytes is not None:
-            limit_bytes = min(limit_bytes, below_bytes - 1)
-        return self._assigned_units(limit_bytes, recompute=recompute, by_work=False)
+            most_bytes = min(most_bytes, below_bytes - 1)
+        return self._assigned_units(most_bytes, recompute=recompute, by_work=False)
 
     def capped(self, most_macs: int) -> Tiling:
         """The tiling with the least largest need (to one part in 256) for at most so much extra work."""
@@ -136,10 +136,10 @@ class Tiler:
             return (Need(start=0, stop=len(self._prims), bytes=below_bytes),)
         return tuple(Need(start=unit.start, stop=unit.stop, bytes=unit.need_bytes) for unit in chosen)
 
-    def within(self, limit_bytes: int, *, recompute: bool) -> Tiling | None:
+    def within(self, most_bytes: int, *, recompute: bool) -> Tiling | None:
         """The tiling of least extra work in which no step needs more; None if there is none."""
 
-        chosen = self._assigned_units(limit_bytes, recompute=recompute, by_work=True)
+        chosen = self._assigned_units(most_bytes, recompute=recompute, by_work=True)
         if not chosen and self._prims:
             return None
         return Tiling(
@@ -148,11 +148,11 @@ class Tiler:
             extra_macs=sum(unit.extra_macs for unit in chosen),
         )
 
-    def _assigned_units(self, limit_bytes: int, *, recompute: bool, by_work: bool) -> list[Unit]:
+    def _assigned_units(self, most_bytes: int, *, recompute: bool, by_work: bool) -> list[Unit]:
         """The best cover within the limit, blocks simulated as it asks for them: floors only ever rise, so
         once a cover is exact throughout it is the best."""
-        units = self._units(limit_bytes, recompute=recompute)
-        covers = Covers(units, len(self._prims), limit_bytes, by_work=by_work)
+        units = self._units(most_bytes, recompute=recompute)
+        covers = Covers(units, len(self._prims), most_bytes, by_work=by_work)
         while True:
             chosen = covers.best()
             guessed = [unit for unit in chosen if not unit.is_exact]
@@ -160,7 +160,7 @@ class Tiler:
                 return chosen
             if self._clock.late():
                 exact = [known for known in map(self._known, units) if known.is_exact]
-                return Covers(exact, len(self._prims), limit_bytes, by_work=by_work).best()
+                return Covers(exact, len(self._prims), most_bytes, by_work=by_work).best()
             for unit in guessed:
                 covers.put(unit, self._simulated(unit))
             if not by_work:
@@ -174,14 +174,14 @@ class Tiler:
         assert unit.segment is not None, "a plain step is no guess"
         return self._exact(unit.start, unit.stop, unit.segment.stripes)
 
-    def _units(self, limit_bytes: int, *, recompute: bool) -> list[Unit]:
+    def _units(self, most_bytes: int, *, recompute: bool) -> list[Unit]:
         """Plain steps, and with what is known of them all blocks that may need no more than the limit."""
         found = [unit for unit in self._plain if unit.start not in self._readers]
         for stop in range(1, len(self._prims) + 1):
             columns = self._prims[stop - 1].let.var.type.shape[2:3]
             most = max(columns, default=0) if recompute else 1
             stripe_counts = [count for count in STRIPES if count <= most] or [1]
-            for floor, counts in self._floors.within(stop, limit_bytes, stripe_counts):
+            for floor, counts in self._floors.within(stop, most_bytes, stripe_counts):
                 for stripes in counts if self._delivered(floor.start, stop) is None else (1,):
                     unit = self._blocks.get((floor.start, stop, stripes))
                     found.append(self._guess(floor, stop, stripes) if unit is None else unit)

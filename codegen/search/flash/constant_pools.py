@@ -12,7 +12,7 @@ from codegen.kernels.base.code_bytes import recorded, with_reads
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.constants.linking import ConstantRule, missing_bytes, size_bytes, unused, with_scopes
 from codegen.plan.constants.merging import Piece
-from codegen.program.problem import Pool
+from codegen.program.problem import Pool, limited
 from codegen.program.shortage import ConstantShortage, SmallestLimit
 
 FIRMWARE_BYTES = 24_576
@@ -119,7 +119,6 @@ def smallest_limit(
     [name] = missed[0].pools
     index = next(index for index, pool in enumerate(pools) if pool.name == name)
     limit = size_bytes([piece for piece in pieces if set(piece.pools) <= {index}])
-    lifted = [replace(pool, limit_bytes=limit if pool.name == name else pool.limit_bytes) for pool in pools]
-    if missing_bytes(pieces, lifted):
+    if missing_bytes(pieces, limited(pools, {name: limit})):
         return None
     return SmallestLimit(pool=name, limit_bytes=limit, room_bytes=pools[index].room_bytes)

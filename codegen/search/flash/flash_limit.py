@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError
 from codegen.plan.constants.linking import ConstantRule, missing_bytes
-from codegen.program.problem import Pool
+from codegen.program.problem import Pool, limited
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit, DoesNotLink, SmallestLimit
 from codegen.search.flash.compressing import Choice, CompressMode, pieces_of
@@ -155,8 +155,7 @@ class _WithinFlash:
         return self._smallest_limits[key]
 
     def _limited(self, pool: str, limit: int) -> tuple[Pool, ...]:
-        pools = self._searches.first.program.constants.candidates
-        return tuple(replace(each, limit_bytes=limit) if each.name == pool else each for each in pools)
+        return limited(self._searches.first.program.constants.candidates, {pool: limit})
 
 
 class _Trial:

@@ -32,11 +32,11 @@ def alternatives(
     return found
 
 
-def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P], limit_bytes: int) -> P | None:
+def nearer(prim_funcs: Sequence[PrimFunc], binder: Binder, planner: Planner[P]) -> P | None:
     """The first plan that fits of kernels that need ever less room, those of `prim_funcs` again where they
-    still fit; None if there is none. `limit_bytes`: what all pools have room for together."""
+    still fit; None if there is none."""
     for candidate in _ever_closer(prim_funcs, binder):
-        if planner.bound_bytes(candidate) > limit_bytes:
+        if not planner.may_fit(candidate):
             continue
         found = planner.fitting(candidate)
         if not isinstance(found, DoesNotFit):

@@ -19,22 +19,22 @@ Candidates = Sequence[Sequence[PrimFunc]]
 
 
 def with_shared_code(
-    candidates: Candidates, flash_worth: int, limit_bytes: int | None = None
+    candidates: Candidates, flash_worth: int, code_limit_bytes: int | None = None
 ) -> tuple[PrimFunc, ...]:
     """Per step one of its candidates: a low sum of all steps' `cost` and `flash_worth` a byte of code.
 
     Begins with every step's cheapest kernel. Then, as long as that lowers the sum, the best of two kinds of
     moves is made: a kernel goes, and its steps take the cheapest of the others, or a kernel takes over every
-    step that it can run. Where the code exceeds `limit_bytes`, a byte of it counts twice as much, and so on,
-    until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code before that is taken.
+    step that it can run. Where the code exceeds `code_limit_bytes`, a byte of it counts twice as much, and so
+    on, until it fits or the steps would run `SLOWER_PERCENT` longer: then the least code so far is taken.
     Deterministic; the best sum of all is not promised.
     """
     chosen = _at_price(candidates, flash_worth, flash_worth)
-    if limit_bytes is None or not flash_worth:
+    if code_limit_bytes is None or not flash_worth:
         return chosen
     longest = _instructions(chosen) * (100 + SLOWER_PERCENT) / 100
     code_worth = flash_worth
-    while used_code_bytes(chosen) > limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
+    while used_code_bytes(chosen) > code_limit_bytes and code_worth <= flash_worth << _DOUBLINGS:
         code_worth *= 2
         other = _at_price(candidates, flash_worth, code_worth)
         if _instructions(other) > longest:

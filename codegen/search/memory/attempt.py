@@ -13,7 +13,7 @@ from codegen.plan.place.access import access_cost, least_access_cost
 from codegen.plan.place.bounds import covered_bytes, lower_bound
 from codegen.plan.place.planners import Planner
 from codegen.program.interface import Edge
-from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, peak_bytes
+from codegen.program.problem import BufferKind, MemoryPlan, Pool, Problem, has_room, limited, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search import states
 from codegen.search.blocks.block_costs import BlockCosts
@@ -120,14 +120,9 @@ class Planning:
         return self.edge.streamed
 
     @property
-    def total_bytes(self) -> int:
-        """What all pools have room for together."""
-        return sum(pool.limit_bytes for pool in self.pools)
-
-    @property
     def is_hopeless(self) -> bool:
         """Whether it is known without a search that nothing fits."""
-        return self.tiler().least_bytes > self.total_bytes
+        return not has_room(self.pools, self.tiler().least_bytes)
 
     @property
     def has_blocks(self) -> bool:
@@ -146,8 +141,7 @@ class Planning:
 
     def limited(self, limits: Mapping[str, int]) -> "Planning":
         """The same with other limits in bytes, by pool."""
-        pools = [replace(pool, limit_bytes=limits.get(pool.name, pool.limit_bytes)) for pool in self.pools]
-        return replace(self, pools=tuple(pools))
+        return replace(self, pools=limited(self.pools, limits))
 
     def reaching(self, reach: Reach) -> "Planning":
         """The same with kernels so chosen."""
@@ -164,8 +158,8 @@ class Planning:
             yield replace(other, pools=self.pools, reach=self.reach)
 
     def _recomputed(self, grouping: Grouping) -> Iterator[Variant]:
-        def profile(variant: Variant, limit_bytes: int | None) -> tuple[Need, ...]:
-            return self._of(variant).needs(grouping, limit_bytes)
+        def profile(variant: Variant, most_bytes: int | None) -> tuple[Need, ...]:
+            return self._of(variant).needs(grouping, most_bytes)
 
         once = () if self.streamed is None else (self.streamed,)
         clock = self.choices.clock
@@ -175,10 +169,10 @@ class Planning:
         """The same of another function, whose variants are others."""
         return replace(self, variant=variant, found=_Found())
 
-    def needs(self, grouping: Grouping, limit_bytes: int | None = None) -> tuple[Need, ...]:
-        """What has to be there when, all pools together; above `limit_bytes` floors will do."""
+    def needs(self, grouping: Grouping, most_bytes: int | None = None) -> tuple[Need, ...]:
+        """What has to be there when, all pools together; above `most_bytes` floors will do."""
         if grouping == "blocks":
-            below = None if limit_bytes is None else limit_bytes + 1
+            below = None if most_bytes is None else most_bytes + 1
             return self.tiler().needs(recompute=True, below_bytes=below)
         function, prims = self.variant.function, self.variant.prim_funcs
         live = self._live(function, self._restricted(function, prims))
@@ -257,7 +251,7 @@ class Planning:
             lower = in_place.lower_peak(prims, self._replacing(function, prims), planner, first)
         except DoesNotFit as error:
             if self.reach == "chosen":
-                nearer = fewest_bytes.nearer(prims, self.binder, planner, self.total_bytes)
+                nearer = fewest_bytes.nearer(prims, self.binder, planner)
                 if nearer is not None:
                     return nearer
             return fewest_bytes.lowest(prims, error, self._fewest_bytes(function, prims), planner)
@@ -276,6 +270,7 @@ class Planning:
         return in_place.Planner(
             plan=lambda prims: self.place(function, prims),
             bound_bytes=lambda prims: self.bound_bytes(function, prims),
+            may_fit=lambda prims: has_room(self.pools, self.bound_bytes(function, prims)),
             clock=self.choices.clock,
         )
 

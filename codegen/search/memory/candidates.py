@@ -7,6 +7,7 @@ Attempts that were made are remembered, so that only what may be better than the
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from codegen.program.problem import total_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search.blocks.row_blocks import Segment
 from codegen.search.blocks.tiling import Tiler, Tiling
@@ -14,6 +15,9 @@ from codegen.search.memory.attempt import Attempt, Planning
 
 NEAR_PERCENT = 1
 """A need this much above the least is as good if it saves work."""
+
+_TARGETS = 8
+"""Needs between the limit and the least that the tilings of `within` are made for."""
 
 _CURVE_POINTS = 24
 """Needs between those of whole values and the least that the tilings of `points` are made for."""
@@ -60,27 +64,30 @@ def capped(planning: Planning, most_macs: int) -> Iterator[PlanCandidate]:
             yield from whole(again)
 
 
-def within(planning: Planning, limit_bytes: int | None, count: int = 8) -> Iterator[PlanCandidate]:
-    """Ways that may fit `limit_bytes` (None: what whole values need), those without extra work first, then
-    all others by their extra work. `count`: needs between limit and least that tilings are made for."""
+def within(planning: Planning) -> Iterator[PlanCandidate]:
+    """Ways that may fit the pools, those without extra work first, then all others by their extra work."""
+    yield from _below(planning, total_bytes(planning.pools), _TARGETS)
+
+
+def _below(planning: Planning, most_bytes: int, count: int) -> Iterator[PlanCandidate]:
+    """As `within`, of needs up to `most_bytes`; `count` of those between that and the least."""
     yield from whole(planning)
     tiler = planning.tiler()
-    limit_bytes = tiler.plain_bytes if limit_bytes is None else limit_bytes
-    yield from _targets(planning, tiler, limit_bytes, count, recompute=False)
+    yield from _targets(planning, tiler, most_bytes, count, recompute=False)
     others = [
-        *_targets(planning, tiler, limit_bytes, count, recompute=True),
+        *_targets(planning, tiler, most_bytes, count, recompute=True),
         *(candidate for again in planning.recomputing("whole") for candidate in whole(again)),
     ]
     for again in _in_blocks(planning):
         for recompute in (False, True):
-            others += _targets(again, again.tiler(), limit_bytes, count, recompute=recompute)
+            others += _targets(again, again.tiler(), most_bytes, count, recompute=recompute)
     yield from sorted(others, key=lambda candidate: candidate.extra_macs)
 
 
 def points(planning: Planning) -> tuple[PlanCandidate, ...]:
     """Ways from what whole values need down to the least, as `within` has them. No limit decides them, nor
     does how far kernels reach."""
-    return tuple(within(planning, None, _CURVE_POINTS))
+    return tuple(_below(planning, planning.tiler().plain_bytes, _CURVE_POINTS))
 
 
 def planned_as(
@@ -101,13 +108,13 @@ def _in_blocks(planning: Planning) -> Iterator[Planning]:
 
 
 def _targets(
-    planning: Planning, tiler: Tiler, limit_bytes: int, count: int, *, recompute: bool
+    planning: Planning, tiler: Tiler, most_bytes: int, count: int, *, recompute: bool
 ) -> Iterator[PlanCandidate]:
-    """Tilings for needs from the limit down to the least, each about as much lower than the one before."""
+    """Tilings for needs from the most down to the least, each about as much lower than the one before."""
     smallest = tiler.smallest(recompute=recompute)
-    ratio = smallest.need_bytes / limit_bytes if limit_bytes else 1.0
+    ratio = smallest.need_bytes / most_bytes if most_bytes else 1.0
     for index in range(count if ratio < 1 else 0):
-        found = tiler.within(int(limit_bytes * ratio ** (index / count)), recompute=recompute)
+        found = tiler.within(int(most_bytes * ratio ** (index / count)), recompute=recompute)
         if found is not None:
             yield _candidate(planning, found)
     yield _candidate(planning, smallest)
@@ -141,7 +148,7 @@ class History:
         ]
         if self._failed:
             # One failure is told well enough; what cannot fit need not be planned to see it.
-            useful.append(candidate.planning.total_bytes + 1)
+            useful.append(total_bytes(candidate.planning.pools) + 1)
         below = min(useful, default=None)
         try:
             attempt = candidate.planning.attempt_below(candidate.segments, below)

@@ -9,13 +9,10 @@ from dataclasses import replace
 
 from codegen.kernels.primfunc import PrimFunc
 from codegen.plan.place.budgets import Budgets, shortage, smallest_budgets
-from codegen.program.problem import Pool, peak_bytes
+from codegen.program.problem import NO_LIMIT_BYTES, Pool, has_room, overfull, peak_bytes
 from codegen.program.shortage import DoesNotFit
 from codegen.search.memory.attempt import Attempt, Planning
 from codegen.search.memory.candidates import History, PlanCandidate, planned_as, points, within
-
-_NO_LIMIT = 1 << 40
-"""Bytes of a pool whose limit is lifted: more than any board has."""
 
 _ASKED_STEPS = 1200
 """Steps of all functions that are planned to find the smallest budgets, which ends that search."""
@@ -27,7 +24,7 @@ def first_within(planning: Planning) -> Attempt | DoesNotFit:
     """The first plan within the limits, of ways in the order of their extra work; or the failure that came
     nearest to them."""
     history = History()
-    for candidate in within(planning, planning.total_bytes):
+    for candidate in within(planning):
         if history.add(candidate):
             return history.found[-1]
     return history.nearest()
@@ -57,11 +54,11 @@ class SmallestPlan:
         found = self._first({}) if not self._is_hopeless else None
         if isinstance(found, Attempt):
             return self.finished(found)
-        short = {pool.name for pool in self._pools} if found is None else {s.pool for s in found.shortages}
+        short = {pool.name for pool in self._pools} if found is None else _names(found)
         attempt, lifted = self._best_of(self.candidates, short)
-        if _over(attempt):
+        if _is_over(attempt):
             attempt, budgets = self._smallest_budgets(attempt, lifted)
-            if _over(attempt):
+            if _is_over(attempt):
                 steps = [prim.let.where for prim in attempt.prim_funcs]
                 told = shortage(attempt.problem, attempt.plan).with_steps(attempt.live.times, steps)
                 raise told.with_budgets(budgets)
@@ -70,7 +67,7 @@ class SmallestPlan:
     def best_of(self, candidates: Iterable[PlanCandidate]) -> Attempt | None:
         """The least plan of `candidates`; None if it is not within the limits."""
         attempt, _ = self._best_of(candidates, ())
-        return None if _over(attempt) else attempt
+        return None if _is_over(attempt) else attempt
 
     def finished(self, attempt: Attempt) -> Attempt:
         """`attempt`, which is within the limits, with the chosen kernels where they need no more bytes."""
@@ -102,12 +99,12 @@ class SmallestPlan:
         which there is no plan; and the pools whose limits were lifted."""
         candidates, lifted = tuple(candidates), frozenset(short)
         while True:
-            limits = dict.fromkeys(lifted, _NO_LIMIT)
+            limits = dict.fromkeys(lifted, NO_LIMIT_BYTES)
             history = _lowest_of(candidates, limits)
             if history.found:
                 lowest = _lowest(self._plannings[0].limited(limits), history.found)
                 return _within(self._finished(limits, lowest), self._pools), lifted
-            lifted |= {item.pool for item in history.nearest().shortages}
+            lifted |= _names(history.nearest())
 
     def _smallest_budgets(
         self, attempt: Attempt, lifted: Collection[str]
@@ -115,8 +112,6 @@ class SmallestPlan:
         """The smallest budgets of the `lifted` pools together that a plan is found for, and that plan; not
         `attempt` where other pools have room for some of its bytes. Of a large function fewer budgets
         are tried."""
-        limits = {pool.name: pool.limit_bytes for pool in self._pools}
-
         left = max(_FEWEST_ASKED, _ASKED_STEPS // len(attempt.prim_funcs))
 
         def ask(budgets: Budgets) -> Attempt | None:
@@ -130,9 +125,10 @@ class SmallestPlan:
         def taken(attempt: Attempt) -> Budgets:
             return {name: peak_bytes(attempt.problem, attempt.plan, name) for name in lifted}
 
-        if not any(limit for name, limit in limits.items() if name not in lifted) and len(lifted) == 1:
+        others = [pool for pool in self._pools if pool.name not in lifted]
+        if not has_room(others, 1) and len(lifted) == 1:
             return attempt, taken(attempt)
-        short = {name: limits[name] for name in lifted}
+        short = [pool for pool in self._pools if pool.name in lifted]
         return smallest_budgets(ask, taken, attempt, short, bisect=True) or (attempt, {})
 
 
@@ -159,7 +155,11 @@ def _within(attempt: Attempt, pools: tuple[Pool, ...]) -> Attempt:
     return replace(attempt, problem=replace(attempt.problem, pools=pools))
 
 
-def _over(attempt: Attempt) -> bool:
+def _is_over(attempt: Attempt) -> bool:
     """Whether a pool has more bytes than its limit."""
-    pools = attempt.problem.pools
-    return any(peak_bytes(attempt.problem, attempt.plan, pool.name) > pool.limit_bytes for pool in pools)
+    return bool(overfull(attempt.problem, attempt.plan))
+
+
+def _names(missed: DoesNotFit) -> frozenset[str]:
+    """Pools that are short."""
+    return frozenset(item.pool.name for item in missed.shortages)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from codegen.plan.place.budgets import Budgets, smallest_budgets
+from codegen.program.problem import Pool
 
 Plan = dict[str, int]
 """What a made-up plan takes of each pool."""
@@ -26,7 +27,8 @@ def _smallest(
     accepted: Callable[[int], int | None], first: int, missed: int, *, bisect: bool = False
 ) -> tuple[Plan, Budgets] | None:
     ask, _ = _asking(accepted)
-    return smallest_budgets(ask, lambda plan: plan, {"ram": first}, {"ram": missed}, bisect=bisect)
+    pool = Pool(name="ram", region="RAM", limit_bytes=missed)
+    return smallest_budgets(ask, lambda plan: plan, {"ram": first}, [pool], bisect=bisect)
 
 
 def test_what_was_found_without_a_limit_is_found_with_exactly_that() -> None:

@@ -292,7 +292,7 @@ def test_what_does_not_fit_is_explained(name: str) -> None:
     named = missed.value.with_steps([(0, 2), (2, 3)], ["0 conv0", "1 dw1"])
     assert "most is alive at step 1 dw1:" in str(PoolsTooSmall(named.shortages))
     (shortage,) = caught.value.shortages
-    assert (shortage.pool, shortage.missing_bytes) == ("sram", 15)
+    assert (shortage.pool.name, shortage.missing_bytes) == ("sram", 15)
 
 
 def test_a_plan_that_might_fit_suggests_another_planner() -> None:

@@ -24,10 +24,10 @@ from codegen.plan.constants.linking import ConstantRule
 from codegen.plan.constants.merging import merge
 from codegen.program.interface import ConstantsMode, Interface, PoolOwner
 from codegen.program.program import Program
+from codegen.search import SearchOptions
 from codegen.search.flash.compressible import Option, units
 from codegen.search.flash.constant_pools import FIRMWARE_BYTES, constant_pools, placed
 from codegen.search.kernels.binding import Binder
-from codegen.search.memory.board_pools import board_pools
 from tests.plan.build import prim, var
 from tests.testdata import model_path
 
@@ -254,14 +254,10 @@ def test_regions_that_the_emulator_lacks_are_left_out_of_its_plans() -> None:
 
 
 def test_limits_of_constant_pools_are_known_names() -> None:
-    assert [pool.name for pool in board_pools(AN547, {"qspi": 5}, emulated=True)] == [
-        "dtcm",
-        "sram",
-        "bram",
-        "ddr",
-    ]
+    pools = SearchOptions(pool_limits={"qspi": 5}).board_pools(AN547, emulated=True)
+    assert [pool.name for pool in pools] == ["dtcm", "sram", "bram", "ddr"]
     with pytest.raises(CodegenError, match=r"E215.*has no pool flash\n.*dtcm, sram, bram, ddr, itcm, qspi"):
-        board_pools(AN547, {"flash": 5}, emulated=True)
+        SearchOptions(pool_limits={"flash": 5}).board_pools(AN547, emulated=True)
 
 
 def scopes(prims: Sequence[PrimFunc]) -> list[str | None]:

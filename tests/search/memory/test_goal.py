@@ -21,7 +21,7 @@ from codegen.kernels import fused
 from codegen.plan.place.bounds import alive_at
 from codegen.program.program import Program
 from codegen.program.shortage import DoesNotFit
-from codegen.search import Choices, board_pools, curve, search
+from codegen.search import Choices, SearchOptions, curve, search
 from codegen.search.kernels import in_place
 from codegen.search.memory.candidates import NEAR_PERCENT
 from codegen.search.memory.goal import EXTRA_PERCENT
@@ -190,7 +190,7 @@ def test_smallest_budgets_of_random_networks_are_accepted(seed: int, planner: st
 def test_a_budget_of_one_of_two_pools_is_accepted_too() -> None:
     limits = {"sram": 3_000, "ccm": 4_000}
     error = _missed(KWS, STM32, pool_limits=limits)
-    budgets = {item.pool: item.budget_bytes for item in error.shortages}
+    budgets = {item.pool.name: item.budget_bytes for item in error.shortages}
     assert budgets
     assert None not in budgets.values()
     program = plan_model(
@@ -208,7 +208,7 @@ def test_the_smallest_budget_is_no_larger_than_that_of_portable_kernels(key: str
     with workspaces were given up only where a limit was missed, not while the least was looked for."""
     least = _missed(key, HOST, pool_limits={"sram": 500}).shortages[0].budget_bytes
     made = boards.load_board(board)
-    limits = dict.fromkeys((pool.name for pool in board_pools(made, {}, emulated=True)), 0)
+    limits = dict.fromkeys((pool.name for pool in SearchOptions().board_pools(made, emulated=True)), 0)
     found = _missed(key, made, pool_limits={**limits, "sram": 500}).shortages[0].budget_bytes
     assert found is not None and least is not None
     assert found <= least
@@ -323,7 +323,7 @@ def test_budgets_of_several_pools_are_offered_together_and_hold_together() -> No
     board, limits = boards.load_board("mps2-an386"), {"sram": 1_000, "psram": 100}
     places = (Place(who="place 1", device=VirtualDevice(memory_scope="psram"), inputs=True),)
     error = _missed(KWS, board, pool_limits=limits, places=places)
-    budgets = {item.pool: item.budget_bytes or 0 for item in error.shortages}
+    budgets = {item.pool.name: item.budget_bytes or 0 for item in error.shortages}
     assert set(budgets) == {"sram", "psram"}
     flags = " ".join(f"--pool {pool}={budget}" for pool, budget in budgets.items())
     for message, (pool, budget) in zip(error.messages, budgets.items(), strict=True):

@@ -172,8 +172,8 @@ def test_blocks_are_found_once_for_all_limits() -> None:
     function and its variants: a network of 70 steps that fitted nowhere took minutes to say so."""
     module = random_chain(3, 12, joins=True)
     first = planning(first_variant(module), module)
-    once = calls(lambda: list(within(first.limited({POOL.name: 100}), 100)))
-    again = calls(lambda: list(within(first.limited({POOL.name: 90}), 90)))
+    once = calls(lambda: list(within(first.limited({POOL.name: 100}))))
+    again = calls(lambda: list(within(first.limited({POOL.name: 90}))))
     assert again < once / 10, (once, again)
 
 

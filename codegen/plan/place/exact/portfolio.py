@@ -16,8 +16,8 @@ from codegen.plan.place.bounds import lower_bounds
 from codegen.plan.place.exact import cpsat
 from codegen.plan.place.exact.assign import Assigner, Assignment
 from codegen.plan.place.exact.conflict_graph import graph, stacked
-from codegen.plan.place.exact.contention import IMPOSSIBLE, Contention
-from codegen.plan.place.exact.rooms import Rooms
+from codegen.plan.place.exact.contention import IMPOSSIBLE
+from codegen.plan.place.exact.rooms import Rooms, fits
 from codegen.plan.place.exact.squeeze import Budget, Squeeze
 from codegen.plan.place.hill_climb import hill_climb
 from codegen.plan.place.placing import Instance, Layout, memory_plan
@@ -124,7 +124,6 @@ class _Portfolio:
         """What branch and bound proved about the access cost."""
         self._chosen: Assignment | None = None
         """None: every buffer is where it is best off."""
-        self._limits = {pool.name: pool.limit_bytes for pool in problem.pools}
         seconds = problem.limits.deadline_seconds
         self._deadline = None if seconds is None else begun + seconds
         self._squeezes: dict[str, Squeeze] = {}
@@ -165,9 +164,8 @@ class _Portfolio:
         priced = prices(self.problem)
         by_id = dict(zip((b.id for b in self.problem.buffers), priced.rows, strict=True))
         rows = [{names.index(name): price for name, price in by_id[id_].items()} for id_ in numbers.ids]
-        relaxed = Contention(numbers, rows, [pool.limit_bytes for pool in self.problem.pools])
         rooms = Rooms(self.problem, numbers, self._budget(_ASSIGN_SHARE))
-        assigner = Assigner(numbers, relaxed, rooms)
+        assigner = Assigner(numbers, rooms.relaxed(rows), rooms)
         nodes = self.problem.limits.effort // _NODES_SHARE
         assigner.minimise(nodes // _FIRST_SHARE)
         if not assigner.best.proved:
@@ -232,7 +230,8 @@ class _Portfolio:
         """Whether the buffers `pools` puts into pool `name` are placed below its limit (the plan is kept)."""
         squeeze = self._squeeze(name, pools)
         budget = self._budget(_POOL_SHARE)
-        found = bool(squeeze.fit(self._limits[name], budget))
+        pool = next(pool for pool in self.problem.pools if pool.name == name)
+        found = fits(squeeze, pool, budget)
         self.late = self.late or budget.late
         if found:
             self._squeezes[name] = squeeze

@@ -3,11 +3,12 @@
 Sets are bits of an int. What fits, fits without some of it; what does not fit, does not with more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.plan.place.exact.conflict_graph import Graph, graph
+from codegen.plan.place.exact.contention import Contention
 from codegen.plan.place.exact.squeeze import Budget, Squeeze
-from codegen.program.problem import Problem
+from codegen.program.problem import Pool, Problem
 
 _MOST_REMEMBERED = 400
 """Sets looked through for a larger or smaller one, per pool and answer."""
@@ -19,13 +20,18 @@ _PER_CONFLICT = 8
 """Units of work a question costs for each buffer and conflict of the problem, whatever its answer."""
 
 
+def fits(squeeze: Squeeze, pool: Pool, budget: Budget) -> bool:
+    """Whether the buffers of `squeeze` are placed below the limit of a pool before the budget runs out."""
+    return bool(squeeze.fit(pool.limit_bytes, budget))
+
+
 class Rooms:
     """Questions about the buffers of one problem, numbered as in `whole`, their graph."""
 
     def __init__(self, problem: Problem, whole: Graph, budget: Budget) -> None:
         """`budget` is shared by all questions but those that are given their own."""
         self.budget = budget
-        self._problem = problem
+        self._problem, self._whole = problem, whole
         self.ids = whole.ids
         self.sizes = whole.sizes
         self._limits = [pool.limit_bytes for pool in problem.pools]
@@ -36,6 +42,10 @@ class Rooms:
         self._failing: list[list[int]] = [[] for _ in self._limits]
         self._offsets: dict[tuple[int, int], tuple[int, ...]] = {}
         self._lowest: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def relaxed(self, prices: Sequence[Mapping[int, int]]) -> Contention:
+        """What the limits alone say of the choice of pools; `prices` as `Contention` takes them."""
+        return Contention(self._whole, prices, self._limits)
 
     def fits(self, pool: int, mask: int, budget: Budget | None = None) -> bool | None:
         """Whether the buffers of `mask` fit into `pool`; None if the budget ran out before the answer."""

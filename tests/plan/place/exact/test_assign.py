@@ -284,4 +284,4 @@ def test_too_small_pools_are_an_error() -> None:
     with pytest.raises(DoesNotFit) as caught:
         optimal(problem)
     [short] = caught.value.shortages
-    assert (short.pool, short.missing_bytes) == ("fast", 5)
+    assert (short.pool.name, short.missing_bytes) == ("fast", 5)
