@@ -25,6 +25,12 @@ ROUNDING_DSP = KernelSet(
 """The same, with results that floats round as ONNX does."""
 MVE = KernelSet(folder="mve", wanted="needs a core with Helium (MVE)", needs=frozenset({"mve"}))
 """Helium on integers."""
+ROUNDING_MVE = KernelSet(
+    folder="mve",
+    wanted="needs a core with Helium (MVE) on integers and floats",
+    needs=frozenset({"mve", "mvef"}),
+)
+"""The same, with results that floats round as ONNX does."""
 FPU = KernelSet(
     folder="fpu",
     wanted="is for cores without float Helium",
@@ -103,12 +109,12 @@ FAMILIES = (
     _family(
         name="Armv8.1-M Mainline",
         cpus=frozenset({"cortex-m55", "cortex-m85"}),
-        kernel_sets=(DSP, ROUNDING_DSP, MVE, FPU, FLOAT_MVE),
+        kernel_sets=(DSP, ROUNDING_DSP, MVE, ROUNDING_MVE, FPU, FLOAT_MVE),
         cached_cpus=frozenset({"cortex-m55", "cortex-m85"}),
         emulated_as={"cortex-m85": "cortex-m55"},
     ),
 )
-UNLISTED_M = _family(name="Cortex-M", kernel_sets=(DSP, ROUNDING_DSP, MVE, FPU, FLOAT_MVE))
+UNLISTED_M = _family(name="Cortex-M", kernel_sets=(DSP, ROUNDING_DSP, MVE, ROUNDING_MVE, FPU, FLOAT_MVE))
 """Another Cortex-M that a board file names: it has what its features say."""
 UNLISTED = _family(name="Arm", kernel_sets=(DSP, MVE))
 """A core that is no Cortex-M: the float kernels' assembly is for Cortex-M."""

@@ -117,10 +117,20 @@ void cg_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows
                                   int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
 
 /*
- * The same for nine taps and C % 4 == 0, weights as int8. weights: per group of four channels four
- * biases (bias - in_zero * sum(w)), per two taps a and b {c0 a, c1 a, c0 b, c1 b} and
- * {c2 a, c3 a, c2 b, c3 b} (bytes, lowest address first), the ninth tap of each channel, four
- * 2 * multiplier modulo 2^32, the right shift of each channel (1 to 31) in a byte.
+ * The same, rounded as ONNX does, on cores that have an FPU too. Words: weights and bias are not
+ * doubled, the multiplier is a float32, the shift 1.
+ */
+void cg_qlinear_depthwise_taps_s8_dsp(const cg_dw_taps_params *params, const int8_t *input,
+                                      int8_t *output);
+void cg_qlinear_depthwise_taps_s8_dsp_row(const cg_dw_taps_params *params, const cg_rows *input,
+                                          int8_t *output, int32_t y, int32_t x_start,
+                                          int32_t x_stop);
+
+/*
+ * The same for nine taps and C % 4 == 0, weights as int8, rounded as TFLite does. weights: per
+ * group of four channels four biases (bias - in_zero * sum(w)), per two taps a and b {c0 a, c1 a,
+ * c0 b, c1 b} and {c2 a, c3 a, c2 b, c3 b} (bytes, lowest address first), the ninth tap of each
+ * channel, four 2 * multiplier modulo 2^32, the right shift of each channel (1 to 31) in a byte.
  */
 void cg_depthwise_narrow_s8_dsp(const cg_dw_taps_params *params, const int8_t *input,
                                 int8_t *output);
@@ -207,6 +217,12 @@ void cg_dw_taps9_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_
 void cg_dw_taps_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_taps_bytes_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 void cg_dw_narrow9_words_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+
+/* The same as ONNX rounds: depthwise_taps_even_parts_dsp.S. */
+void cg_dw_taps9_words_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps9_bytes_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_words_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
+void cg_dw_taps_bytes_even_dsp(const cg_dw_taps *taps, const int32_t *weights, int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -114,7 +114,7 @@ void cg_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve
 /*
  * A depthwise convolution with one output channel an input channel. stream: per 16 channels (the
  * last 8 or fewer: per 8) int32 biases, one byte a channel for every tap, then per 4 channels int32
- * multipliers and byte shifts; order of the channels: depthwise_pixels_s8_mve.S. Products of the
+ * multipliers and byte shifts; order of the channels: cg_depthwise_pixels_mve.inc. Products of the
  * two taps of a pair (those after the first, if `odd`) do not leave 16 bits together.
  */
 typedef struct {
@@ -233,6 +233,58 @@ void cg_depthwise_replace_s8_mve(const cg_depthwise_small_mve *layer, cg_replace
 void cg_depthwise_in_place_s8_mve(const cg_conv_params_mve *params,
                                   const cg_depthwise_small_mve *layer, void *workspace,
                                   int8_t *image);
+
+/*
+ * The same, rounded as ONNX does, on cores with float Helium: a multiplier has the bits of a
+ * float32 scale, shift and `rounding` count for nothing.
+ */
+void cg_product3_even_s8_mve(const cg_product_mve *product, const cg_group_mve *group);
+void cg_product1_even_s8_mve(const cg_product_mve *product, const int8_t *patch, int8_t *output);
+void cg_qlinear_few_pixels_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                                  const int8_t *input, int8_t *output);
+void cg_qlinear_pointwise_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                                 const int8_t *input, int8_t *output);
+void cg_qlinear_pointwise_reverse_s8_mve(const cg_conv_params_mve *params,
+                                         const cg_product_mve *product, const int8_t *input,
+                                         int8_t *output);
+void cg_qlinear_pointwise_s8_mve_row(const cg_conv_params_mve *params,
+                                     const cg_product_mve *product, const cg_rows *input,
+                                     int8_t *output, int32_t y, int32_t x_start, int32_t x_stop);
+void cg_qlinear_conv2d_s8_mve(const cg_conv_params_mve *params, const cg_product_mve *product,
+                              void *workspace, const int8_t *input, int8_t *output);
+void cg_qlinear_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
+                                      const cg_product_mve *product, void *workspace,
+                                      const int8_t *input, int8_t *output);
+void cg_qlinear_conv2d_s8_mve_row(const cg_conv_params_mve *params, const cg_product_mve *product,
+                                  void *workspace, const cg_rows *input, int8_t *output, int32_t y,
+                                  int32_t x_start, int32_t x_stop);
+void cg_depthwise_pixels_even_s8_mve(const cg_depthwise_mve *layer,
+                                     const cg_depthwise_run_mve *run);
+void cg_qlinear_depthwise_conv2d_s8_mve(const cg_conv_params_mve *params,
+                                        const cg_depthwise_mve *layer, void *workspace,
+                                        const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise_conv2d_reverse_s8_mve(const cg_conv_params_mve *params,
+                                                const cg_depthwise_mve *layer, void *workspace,
+                                                const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise_conv2d_s8_mve_row(const cg_conv_params_mve *params,
+                                            const cg_depthwise_mve *layer, void *workspace,
+                                            const cg_rows *input, int8_t *output, int32_t y,
+                                            int32_t x_start, int32_t x_stop);
+void cg_depthwise_stripe_even_s8_mve(const cg_depthwise_small_mve *layer, cg_stripe_mve *stripe);
+void cg_qlinear_depthwise_small_s8_mve(const cg_conv_params_mve *params,
+                                       const cg_depthwise_small_mve *layer, void *workspace,
+                                       const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise_small_reverse_s8_mve(const cg_conv_params_mve *params,
+                                               const cg_depthwise_small_mve *layer, void *workspace,
+                                               const int8_t *input, int8_t *output);
+void cg_qlinear_depthwise_small_s8_mve_row(const cg_conv_params_mve *params,
+                                           const cg_depthwise_small_mve *layer, void *workspace,
+                                           const cg_rows *input, int8_t *output, int32_t y,
+                                           int32_t x_start, int32_t x_stop);
+void cg_depthwise_replace_even_s8_mve(const cg_depthwise_small_mve *layer, cg_replaced_mve *plane);
+void cg_qlinear_depthwise_in_place_s8_mve(const cg_conv_params_mve *params,
+                                          const cg_depthwise_small_mve *layer, void *workspace,
+                                          int8_t *image);
 
 /* The taps of a window that are inside the image. */
 typedef struct {

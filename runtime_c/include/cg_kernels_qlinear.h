@@ -48,8 +48,12 @@ typedef struct {
 /* In place of an argument that is not broadcast. */
 void cg_qlinear_add_s8(const cg_qlinear_pair_params *params, const int8_t *lhs, const int8_t *rhs,
                        int8_t *output);
+void cg_qlinear_add_s8_run(const cg_qlinear_pair_params *params, const int8_t *lhs,
+                           const int8_t *rhs, int8_t *output, int32_t count);
 void cg_qlinear_mul_s8(const cg_qlinear_pair_params *params, const int8_t *lhs, const int8_t *rhs,
                        int8_t *output);
+void cg_qlinear_mul_s8_run(const cg_qlinear_pair_params *params, const int8_t *lhs,
+                           const int8_t *rhs, int8_t *output, int32_t count);
 
 /* ---- numbers without scales, of any element type ------------------------------------------ */
 

@@ -10,6 +10,15 @@
 #include "cg_kernel_parts.h"
 #include "cg_kernels_mve.h"
 
+/* Public functions, and loops in assembly, of the kernels that are there twice. */
+#ifdef CG_ROUND_EVEN
+#define CG_MVE_NAME(name) cg_qlinear_##name
+#define CG_MVE_LOOP(name) cg_##name##_even_s8_mve
+#else
+#define CG_MVE_NAME(name) cg_##name
+#define CG_MVE_LOOP(name) cg_##name##_s8_mve
+#endif
+
 /* Pixels of the result. */
 static inline int32_t cg_pixels_mve(const cg_window *window)
 {

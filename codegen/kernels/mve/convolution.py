@@ -11,7 +11,6 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import FastKernel, row_kernel
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import FULLY_CONNECTED
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CallArg, CStruct, Reverse, StructArg, WorkspaceArg
@@ -25,6 +24,7 @@ from codegen.kernels.mve.packing import (
     rounding_in,
 )
 from codegen.kernels.mve.price import few_pixels_instructions, pointwise_instructions, windows_instructions
+from codegen.kernels.mve.rounding import form_of
 from codegen.kernels.portable.convolution import (
     CONV_2D_S8,
     DEPTHWISE_S8,
@@ -33,8 +33,12 @@ from codegen.kernels.portable.convolution import (
     DepthwiseConv2D,
     FullyConnected,
 )
+from codegen.kernels.portable.qlinear.weighted import (
+    QLINEAR_CONV_2D_S8,
+    QLINEAR_DEPTHWISE_S8,
+    QLINEAR_FULLY_CONNECTED_S8,
+)
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import MVE
 
 HEADER = "cg_kernels_mve.h"
 GROUP = 3
@@ -60,7 +64,6 @@ def conv_params(window: WindowShape, in_zero: int) -> CStruct:
 class _Product(FastKernel):
     """Shared by all: refusal, constants, parameter structs."""
 
-    kernel_set = MVE
     group: int
     """Channels in a group of weights."""
     way: str
@@ -68,11 +71,14 @@ class _Product(FastKernel):
 
     def __init__(self, portable: Conv2D | DepthwiseConv2D | FullyConnected) -> None:
         self.op, self.portable, self.operator = portable.op, portable, portable.operator
+        self.form = form_of(self.operator)
+        self.kernel_set = self.form.kernel_set
         self.name = f"{self.op.lower()}_s8_mve_{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
         """Several groups or channels, or windows that are not for this way of computing."""
-        condition = None if self.operator is FULLY_CONNECTED else self.operator.condition(let)
+        is_rows = isinstance(self.portable, FullyConnected)
+        condition = None if is_rows else self.operator.condition(let)
         if condition is not None:
             return f"the kernel {self.name} is for {condition}"
         return self.shape_reason(self.operator.window(let))
@@ -90,8 +96,8 @@ class _Product(FastKernel):
         let: Let,
         constants: Mapping[str, np.ndarray],
         name: str,
-        symbol: str,
-        sources: tuple[str, ...],
+        stem: str,
+        loop: str,
         image_reads: float,
         leading: tuple[CallArg, ...] = (),
     ) -> PrimFunc:
@@ -103,8 +109,8 @@ class _Product(FastKernel):
             name=name,
             let=let,
             kernel=self.name,
-            symbol=symbol,
-            sources=tuple(f"kernels/mve/{source}" for source in sources),
+            symbol=self.form.symbol(stem),
+            sources=self.form.sources(stem, loop),
             headers=(HEADER,),
             reads=(image_reads,),
             constants=(product_weights(channels, self.group), product_scales(channels)),
@@ -128,9 +134,8 @@ class FewPixels(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.operator.window(let)
-        sources = ("few_pixels_s8_mve.c", "product1_s8_mve.S")
         reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "cg_few_pixels_s8_mve", sources, reads)
+        prim = self.call(let, constants, name, "few_pixels", "product1", reads)
         rules = grouped_sharing(let, window, pixels=1, chunk=CHUNK)
         return replace(
             prim,
@@ -151,17 +156,16 @@ class Pointwise(_Product):
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
         window = self.operator.window(let)
-        sources = ("pointwise_s8_mve.c", "product3_s8_mve.S")
         reads = float(-(-window.result[3] // self.group))
-        prim = self.call(let, constants, name, "cg_pointwise_s8_mve", sources, reads)
+        prim = self.call(let, constants, name, "pointwise", "product3", reads)
         sharing = grouped_sharing(let, window, pixels=GROUP, chunk=QUAD)
         return replace(
             prim,
             sharing=sharing,
             pixels_at_once=GROUP,
-            reverse=reverse_of(prim, sharing, "cg_pointwise_reverse_s8_mve"),
+            reverse=reverse_of(prim, sharing, self.form.symbol("pointwise_reverse")),
             instructions=pointwise_instructions(window, self.rounding(let)),
-            rows=_pointwise_rows(let, window),
+            rows=_pointwise_rows(let, prim.symbol, window),
         )
 
 
@@ -180,17 +184,16 @@ class Windows(_Product):
         space = _space(window, _pixels(window))
         leading = (WorkspaceArg(name=space.name),)
         reads = window.reads(window.image[3])
-        sources = ("conv2d_s8_mve.c", "product3_s8_mve.S")
-        prim = self.call(let, constants, name, "cg_conv2d_s8_mve", sources, reads, leading)
+        prim = self.call(let, constants, name, "conv2d", "product3", reads, leading)
         sharing = grouped_sharing(let, window, pixels=GROUP)
         return replace(
             prim,
             workspaces=(space,),
             sharing=sharing,
             pixels_at_once=GROUP,
-            reverse=reverse_of(prim, sharing, "cg_conv2d_reverse_s8_mve"),
+            reverse=reverse_of(prim, sharing, self.form.symbol("conv2d_reverse")),
             instructions=windows_instructions(window, self.rounding(let)),
-            rows=_rows(let, window),
+            rows=_rows(let, prim.symbol, window),
         )
 
 
@@ -218,20 +221,20 @@ def reverse_of(prim: PrimFunc, sharing: tuple[Sharing, ...], symbol: str) -> Rev
     return None
 
 
-def _rows(let: Let, window: WindowShape) -> RowKernel | None:
+def _rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     """Windows are copied three pixels at a time, so these are read before they are written."""
-    found = row_kernel(let, "cg_conv2d_s8_mve_row", window)
+    found = row_kernel(let, f"{symbol}_row", window)
     return None if found is None else replace(found, workspace=_space(window, window.result[2]))
 
 
-def _pointwise_rows(let: Let, window: WindowShape) -> RowKernel | None:
+def _pointwise_rows(let: Let, symbol: str, window: WindowShape) -> RowKernel | None:
     """Pixels are read where they lie, while the first of their channels are written."""
-    found = row_kernel(let, "cg_pointwise_s8_mve_row", window)
+    found = row_kernel(let, f"{symbol}_row", window)
     return None if found is None else replace(found, reads_row_last=True)
 
 
-for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8):
+for _portable in (CONV_2D_S8, FULLY_CONNECTED_S8, QLINEAR_CONV_2D_S8, QLINEAR_FULLY_CONNECTED_S8):
     register(FewPixels(_portable))
     register(Pointwise(_portable))
-for _portable in (CONV_2D_S8, DEPTHWISE_S8):
+for _portable in (CONV_2D_S8, DEPTHWISE_S8, QLINEAR_CONV_2D_S8, QLINEAR_DEPTHWISE_S8):
     register(Windows(_portable))

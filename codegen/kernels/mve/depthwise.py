@@ -11,7 +11,7 @@ from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.base.parameters import activation_range
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type, row_kernel
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import DEPTHWISE
+from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, WeightedOperator
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, CStruct, StructArg, WorkspaceArg
 from codegen.kernels.contract import LinkedConstant, Sharing, Workspace
@@ -30,9 +30,10 @@ from codegen.kernels.mve.packing import (
     small_struct,
 )
 from codegen.kernels.mve.price import depthwise_instructions, in_place_instructions, small_instructions
+from codegen.kernels.mve.rounding import form_of
 from codegen.kernels.portable.convolution import DEPTHWISE_IN_PLACE_S8, DEPTHWISE_S8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
-from codegen.targets.arm import MVE
 
 SMALL_SPAN = 10
 """Columns of the image that a stripe of the kernel for small windows reaches over, at most."""
@@ -45,7 +46,8 @@ IN_PLACE_TAPS = 4
 class Packed:
     """What the two kernels do not have in common."""
 
-    sources: tuple[str, ...]
+    loop: str
+    """In assembly."""
     stream: LinkedConstant
     layer: CStruct
     sharing: tuple[Sharing, ...]
@@ -58,8 +60,15 @@ class Packed:
 class _Depthwise(FastKernel):
     """Shared by all: Helium, multiplier 1, an image computed at run time."""
 
-    op, kernel_set = "DEPTHWISE_CONV_2D", MVE
-    portable: PortableKernel = DEPTHWISE_S8
+    portable: PortableKernel
+    way = ""
+    """Last part of the name in the registry."""
+
+    def __init__(self, operator: WeightedOperator, portable: PortableKernel) -> None:
+        self.op, self.operator, self.portable = operator.op, operator, portable
+        self.form = form_of(operator)
+        self.kernel_set = self.form.kernel_set
+        self.name = f"{self.op.lower()}_s8_mve{self.way}"
 
     def other_reason(self, let: Let) -> str | None:
         """Several output channels an input channel."""
@@ -67,15 +76,20 @@ class _Depthwise(FastKernel):
             return f"the kernel {self.name} is for one output channel an input channel"
         return None
 
+    def shift_reason(self, let: Let) -> str | None:
+        """A shift that is not to the right."""
+        _, shifts = scaling_of(self.operator.scaling(let))
+        return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
+
     def call(self, let: Let, name: str, stem: str, packed: Packed, space: Workspace) -> PrimFunc:
-        """The PrimFunc of function `cg_<stem>_s8_mve`, its row function, and `cg_<stem>_reverse_s8_mve`."""
-        window = DEPTHWISE.window(let)
+        """The PrimFunc of the function `stem`, its row function, and `<stem>_reverse`."""
+        window = self.operator.window(let)
         prim = PrimFunc(
             name=name,
             let=let,
             kernel=self.name,
-            symbol=f"cg_{stem}_s8_mve",
-            sources=tuple(f"kernels/mve/{source}" for source in packed.sources),
+            symbol=self.form.symbol(stem),
+            sources=self.form.sources(stem, packed.loop),
             headers=(HEADER,),
             reads=(packed.image_reads,),
             workspaces=(space,),
@@ -89,17 +103,17 @@ class _Depthwise(FastKernel):
         rows = row_kernel(let, f"{prim.symbol}_row", window)
         if rows is not None:
             rows = replace(rows, workspace=space, reads_row_last=packed.reads_row_last)
-        return replace(prim, rows=rows, reverse=reverse_of(prim, prim.sharing, f"cg_{stem}_reverse_s8_mve"))
+        return replace(
+            prim, rows=rows, reverse=reverse_of(prim, prim.sharing, self.form.symbol(f"{stem}_reverse"))
+        )
 
 
 class Depthwise(_Depthwise):
     """Any window, stride, dilation and padding: taps by a table of offsets."""
 
-    name = "depthwise_conv_2d_s8_mve"
-
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where two products of taps do not fit 16 bits, the portable kernel."""
-        layer = DEPTHWISE.layer(let, constants)
+        layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         if not fits_pairs(channels.weights):
             return self.portable.bind(let, constants, name)
@@ -107,11 +121,11 @@ class Depthwise(_Depthwise):
         taps = window.window[0] * window.window[1]
         size = 4 * taps + (window.image[3] if window.is_padded else 0)
         packed = Packed(
-            sources=("depthwise_conv2d_s8_mve.c", "depthwise_pixels_s8_mve.S"),
+            loop="depthwise_pixels",
             stream=depthwise_stream(channels),
             layer=depthwise_struct(channels, let.var.type.zero_point, limits),
             sharing=striped_sharing(let, window, 1),
-            instructions=depthwise_instructions(window, rounding_in(let, DEPTHWISE)),
+            instructions=depthwise_instructions(window, rounding_in(let, self.operator)),
             image_reads=window.reads(window.image[3]),
         )
         rows = window.result[0] * window.result[1]
@@ -123,21 +137,21 @@ class Depthwise(_Depthwise):
 class DepthwiseSmall(_Depthwise):
     """Windows of at most 3 rows and 4 columns: columns of the image are interleaved, then gathered."""
 
-    name = "depthwise_conv_2d_s8_mve_small"
+    way = "_small"
 
     def other_reason(self, let: Let) -> str | None:
         """Besides: a larger window, a shift that is not to the right."""
         reason = super().other_reason(let)
         if reason is not None:
             return reason
-        window = DEPTHWISE.window(let)
+        window = self.operator.window(let)
         if window.window[0] > SMALL_ROWS or window.window[1] > SMALL_COLUMNS or _span(window) > SMALL_SPAN:
             return f"the kernel {self.name} is for windows of 3 rows and 4 columns at most"
-        return _shift_reason(let)
+        return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        layer = DEPTHWISE.layer(let, constants)
+        layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         limits = activation_range(layer.activation, let.var.type)
         width, stride = window.result[2], window.stride[1]
@@ -145,11 +159,11 @@ class DepthwiseSmall(_Depthwise):
         stripe = -(-width // -(-width // most))
         columns = (stripe - 1) * stride + _span(window)
         packed = Packed(
-            sources=("depthwise_small_s8_mve.c", "depthwise_stripe_s8_mve.S"),
+            loop="depthwise_stripe",
             stream=small_stream(channels, window.window),
             layer=small_struct(channels, let.var.type.zero_point, limits, stripe),
             sharing=striped_sharing(let, window, stripe),
-            instructions=small_instructions(window, stripe, rounding_in(let, DEPTHWISE)),
+            instructions=small_instructions(window, stripe, rounding_in(let, self.operator)),
             image_reads=_column_reads(window, stripe),
             pixels_at_once=stripe,
             reads_row_last=True,
@@ -168,8 +182,7 @@ class DepthwiseInPlaceMve(_Depthwise):
     """Windows of at most 4 rows and 4 columns whose results replace the image: the columns of sixteen
     channels hold the rows that windows still need."""
 
-    name = "depthwise_conv_2d_s8_mve_in_place"
-    portable = DEPTHWISE_IN_PLACE_S8
+    way = "_in_place"
     is_in_place = True
 
     def other_reason(self, let: Let) -> str | None:
@@ -178,25 +191,27 @@ class DepthwiseInPlaceMve(_Depthwise):
         reason = super().other_reason(let)
         if reason is not None:
             return reason
-        window = DEPTHWISE.window(let)
+        window = self.operator.window(let)
+        if window.stride != (1, 1) or window.image != window.result:
+            return "only with stride 1 and a result as large as the image"
         if max(window.window) > IN_PLACE_TAPS or window.dilation[0] > 1:
             return f"the kernel {self.name} is for windows of 4 rows and 4 columns at most"
-        return _shift_reason(let)
+        return self.shift_reason(let)
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`."""
-        layer = DEPTHWISE.layer(let, constants)
+        layer = self.operator.layer(let, constants)
         channels, window = channels_of(layer), layer.window
         limits = activation_range(layer.activation, let.var.type)
         batch, height, width, depth = window.image
         columns = width + _span(window) - 1
         stream = small_stream(channels, window.window, IN_PLACE_TAPS - window.window[0])
         packed = Packed(
-            sources=("depthwise_in_place_s8_mve.c", "depthwise_replace_s8_mve.S"),
+            loop="depthwise_replace",
             stream=stream,
             layer=small_struct(channels, let.var.type.zero_point, limits, width),
             sharing=(),
-            instructions=in_place_instructions(window, rounding_in(let, DEPTHWISE)),
+            instructions=in_place_instructions(window, rounding_in(let, self.operator)),
             image_reads=1.0,
             pixels_at_once=width,
         )
@@ -213,11 +228,6 @@ class DepthwiseInPlaceMve(_Depthwise):
         return replace(prim, call_args=call_args, rows=None, in_place=0)
 
 
-def _shift_reason(let: Let) -> str | None:
-    _, shifts = scaling_of(DEPTHWISE.scaling(let))
-    return "a channel's scale is not below one half" if bool((shifts > -1).any()) else None
-
-
 def _column_reads(window: WindowShape, stripe: int) -> float:
     """How often each image byte is read into columns, on average."""
     down, across = window.axes
@@ -230,6 +240,10 @@ def _span(window: WindowShape) -> int:
     return (window.window[1] - 1) * window.dilation[1] + 1
 
 
-register(DepthwiseSmall())
-register(Depthwise())
-register(DepthwiseInPlaceMve())
+for _operator, _portable, _in_place in (
+    (DEPTHWISE, DEPTHWISE_S8, DEPTHWISE_IN_PLACE_S8),
+    (QLINEAR_DEPTHWISE, QLINEAR_DEPTHWISE_S8, QLINEAR_DEPTHWISE_S8),
+):
+    register(DepthwiseSmall(_operator, _portable))
+    register(Depthwise(_operator, _portable))
+    register(DepthwiseInPlaceMve(_operator, _in_place))

@@ -16,7 +16,8 @@ from codegen.kernels.mve.groups import CHUNK
 LANES = 16
 """Bytes of a vector."""
 PAIR = 2
-CLAMPED, NARROW, WIDE = range(3)
+CLAMPED, NARROW, WIDE, EVEN = range(4)
+"""How sums are rounded; `EVEN`, as ONNX does, by kernels of its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +31,13 @@ class Channels:
     multipliers: NDArray[np.int32]
     """One per channel, or one for all."""
     shifts: NDArray[np.int32]
+    rounds_even: bool = False
+    """Multipliers are the bits of float32 scales."""
+
+    @property
+    def rounded(self) -> tuple[int, int] | None:
+        """See `LinkedConstant.rounded`."""
+        return (0, len(self.weights)) if self.rounds_even else None
 
     def every(self) -> Scaling:
         """(multipliers, shifts) of every channel."""
@@ -55,6 +63,8 @@ def rounding_of(shifts: NDArray[np.int32], out_zero: int, act_min: int) -> int:
 
 def rounding_in(let: Let, operator: WeightedOperator) -> int:
     """`rounding_of` a call."""
+    if operator.rounds_even:
+        return EVEN
     low, _ = activation_range(operator.activation(let), let.var.type)
     return rounding_of(scaling_of(operator.scaling(let))[1], let.var.type.zero_point, low)
 
@@ -62,7 +72,13 @@ def rounding_in(let: Let, operator: WeightedOperator) -> int:
 def channels_of(layer: WeightedLayer) -> Channels:
     """The numbers of a layer's output channels."""
     multipliers, shifts = scaling_of(layer.scaling)
-    return Channels(weights=layer.weights, bias=layer.folded_bias, multipliers=multipliers, shifts=shifts)
+    return Channels(
+        weights=layer.weights,
+        bias=layer.folded_bias,
+        multipliers=multipliers,
+        shifts=shifts,
+        rounds_even=layer.rounds_even,
+    )
 
 
 def product_groups(count: int, group: int) -> list[tuple[int, ...]]:
@@ -108,9 +124,8 @@ def product_scales(channels: Channels) -> LinkedConstant:
     scales = np.pad(multipliers, missing).reshape(-1, 4).astype("<i4").view(np.int8)
     places = np.pad(shifts, missing).reshape(-1, 4).astype(np.int8)
     data = np.concatenate((scales, places), axis=1).reshape(-1)
-    return LinkedConstant(
-        role="scale", data=data, alignment=4, layout="by four channels: multipliers (32 bits), then shifts"
-    )
+    layout = "by four channels: multipliers (32 bits), then shifts"
+    return LinkedConstant(role="scale", data=data, alignment=4, layout=layout, rounded=channels.rounded)
 
 
 def product_struct(channels: Channels, out_zero: int, limits: tuple[int, int]) -> CStruct:
@@ -162,6 +177,7 @@ def depthwise_stream(channels: Channels) -> LinkedConstant:
         data=np.concatenate(found),
         alignment=4,
         layout="by 16 or 8 channels, as stream of cg_depthwise_mve (cg_kernels_mve.h)",
+        rounded=channels.rounded,
     )
 
 
@@ -225,6 +241,7 @@ def small_stream(channels: Channels, window: tuple[int, int], first: int = 0) ->
         data=data.reshape(-1),
         alignment=4,
         layout="by four channels: biases, weights column by column, multipliers, shifts",
+        rounded=channels.rounded,
     )
 
 

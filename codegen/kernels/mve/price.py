@@ -5,7 +5,7 @@ Source: per-step instructions of `codegen validate --board mps3-an547` for the l
 
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.mve.groups import CHUNK
-from codegen.kernels.mve.packing import CLAMPED, LANES, NARROW, WIDE
+from codegen.kernels.mve.packing import CLAMPED, EVEN, LANES, NARROW, WIDE
 from codegen.kernels.rows import Axis
 
 
@@ -13,10 +13,10 @@ def _blocks(size: int, block: int) -> int:
     return -(-size // block)
 
 
-_QUADS_OF_THREE = {CLAMPED: 32, NARROW: 39, WIDE: 48}
+_QUADS_OF_THREE = {CLAMPED: 32, NARROW: 39, WIDE: 48, EVEN: 32}
 """Four channels of three pixels requantized, up to where the next four begin."""
-_QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17}
-_BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73}
+_QUADS_OF_ONE = {CLAMPED: 10, NARROW: 12, WIDE: 17, EVEN: 10}
+_BLOCKS_OF_16 = {CLAMPED: 45, NARROW: 53, WIDE: 73, EVEN: 41}
 """Sixteen channels of the depthwise kernel, taps aside."""
 
 
@@ -94,7 +94,7 @@ def small_instructions(window: WindowShape, stripe: int, rounding: int) -> int:
     batch, height, width, channels = window.result
     span = (window.window[1] - 1) * window.dilation[1] + 1
     blocks = _blocks(channels, CHUNK)
-    quads, quad = _blocks(channels, 4), 25 if rounding == CLAMPED else 27
+    quads, quad = _blocks(channels, 4), 25 if rounding in (CLAMPED, EVEN) else 27
     row = 60
     for left in range(0, width, stripe):
         pixels = min(stripe, width - left)
@@ -110,4 +110,6 @@ def in_place_instructions(window: WindowShape, rounding: int) -> int:
     early = window.window[0] - 1 - window.padding.top
     blocks, quads = _blocks(channels, CHUNK), _blocks(channels, 4)
     block = 100 + 8 * columns + (height + early) * (18 + 12 * width) + height * (20 + 9 * width)
-    return 60 + batch * (blocks * block + quads * (25 if rounding == CLAMPED else 27) * height * width)
+    return 60 + batch * (
+        blocks * block + quads * (25 if rounding in (CLAMPED, EVEN) else 27) * height * width
+    )

@@ -7,3 +7,5 @@
 CG_DEFINE_QLINEAR_ROW(add_row, +)
 
 CG_DEFINE_BROADCAST(cg_qlinear_add_s8, add_row, cg_qlinear_pair_params, int8_t)
+
+CG_DEFINE_RUN(cg_qlinear_add_s8_run, add_row, cg_qlinear_pair_params, int8_t)

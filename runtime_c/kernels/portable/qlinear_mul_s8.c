@@ -7,3 +7,5 @@
 CG_DEFINE_QLINEAR_ROW(mul_row, *)
 
 CG_DEFINE_BROADCAST(cg_qlinear_mul_s8, mul_row, cg_qlinear_pair_params, int8_t)
+
+CG_DEFINE_RUN(cg_qlinear_mul_s8_run, mul_row, cg_qlinear_pair_params, int8_t)

@@ -25,16 +25,21 @@ class Network:
     inputs: tuple[dict[str, np.ndarray], ...]
 
 
-def _node(op: str, inputs: list[str], outputs: list[str], **more: Any) -> Any:
+Builder = Callable[[Generator, int], Network]
+"""Draws a network of a kind; the second number says how often the first extent is repeated."""
+
+
+def make_node(op: str, inputs: list[str], outputs: list[str], **more: Any) -> Any:
     return helper.make_node(op, inputs, outputs, **more)
 
 
-class _Draft:
+class Draft:
     """A graph under construction."""
 
-    def __init__(self, rng: Generator) -> None:
-        self.rng = rng
-        self.unsigned = bool(rng.random() < 0.5)
+    def __init__(self, rng: Generator, batch: int, dtype: Any = None) -> None:
+        """`dtype`: of images and results, drawn unless it is given."""
+        self.rng, self.batch = rng, batch
+        self.unsigned = bool(rng.random() < 0.5) if dtype is None else dtype == np.uint8
         self.dtype = np.uint8 if self.unsigned else np.int8
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
@@ -65,7 +70,15 @@ class _Draft:
 
     def real(self, name: str, axis: int | None = None) -> None:
         more = {} if axis is None else {"axis": axis}
-        self.nodes.append(_node("DequantizeLinear", [name, f"{name}_s", f"{name}_z"], [f"{name}_r"], **more))
+        self.nodes.append(
+            make_node("DequantizeLinear", [name, f"{name}_s", f"{name}_z"], [f"{name}_r"], **more)
+        )
+
+    def without_bias(self) -> None:
+        """Take the bias out again."""
+        self.nodes = [node for node in self.nodes if node.output[0] != "b_r"]
+        for name in ("b", "b_s", "b_z"):
+            del self.constants[name]
 
     def model(self, nodes: list[Any], constants: dict[str, np.ndarray]) -> bytes:
         kind = onnx.TensorProto.UINT8 if self.unsigned else onnx.TensorProto.INT8
@@ -76,11 +89,11 @@ class _Draft:
             [helper.make_tensor_value_info("y", kind, None)],
             [numpy_helper.from_array(data, name) for name, data in constants.items()],
         )
-        sets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+        sets = [helper.make_opsetid("", 14), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString()
 
     def finish(self, kind: str, integer: Any = None) -> Network:
-        qdq = [*self.nodes, _node("QuantizeLinear", ["real", "y_s", "y_z"], ["y"])]
+        qdq = [*self.nodes, make_node("QuantizeLinear", ["real", "y_s", "y_z"], ["y"])]
         info = np.iinfo(self.dtype)
         return Network(
             kind=kind,
@@ -96,15 +109,15 @@ class _Draft:
         )
 
 
-def _activation(draft: _Draft, wanted: bool) -> str:
+def _activation(draft: Draft, wanted: bool) -> str:
     """Where the operator's result goes: through a Relu, or at once."""
     if wanted:
-        draft.nodes.append(_node("Relu", ["before"], ["real"]))
+        draft.nodes.append(make_node("Relu", ["before"], ["real"]))
         return "before"
     return "real"
 
 
-def _weights(draft: _Draft, shape: tuple[int, ...], axis: int, image: np.float32, taps: int) -> None:
+def weighted(draft: Draft, shape: tuple[int, ...], axis: int, image: np.float32, taps: int) -> None:
     """Symmetric weights, a bias in units of the products, and the result's scale."""
     channels = shape[axis]
     wide = channels if draft.rng.random() < 0.6 else 1
@@ -130,120 +143,118 @@ def _weights(draft: _Draft, shape: tuple[int, ...], axis: int, image: np.float32
     draft.real("b", 0 if wide > 1 else None)
 
 
-def _conv(rng: Generator, *, depthwise: bool) -> Network:
-    draft = _Draft(rng)
+def _conv(rng: Generator, batch: int, *, depthwise: bool) -> Network:
+    draft = Draft(rng, batch)
     inputs, outputs = int(rng.integers(2, 7)), int(rng.integers(1, 9))
     kernel = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     group, shape = 1, (outputs, inputs, *kernel)
     if depthwise:
         group, shape = inputs, (inputs * int(rng.integers(1, 3)), 1, *kernel)
     image = draft.scale(-12, 2)
-    draft.integers("x", (1, inputs, 6, 7), image)
-    _weights(draft, shape, 0, image, shape[1] * kernel[0] * kernel[1])
+    draft.integers("x", (batch, inputs, 6, 7), image)
+    weighted(draft, shape, 0, image, shape[1] * kernel[0] * kernel[1])
     pads = [int(rng.integers(0, kernel[side % 2])) for side in range(4)]
     strides = [int(rng.integers(1, 3)) for _ in range(2)]
     more = {"pads": pads, "strides": strides, "group": group, "kernel_shape": list(kernel)}
-    draft.nodes.append(_node("Conv", ["x_r", "w_r", "b_r"], ["real"], **more))
+    draft.nodes.append(make_node("Conv", ["x_r", "w_r", "b_r"], ["real"], **more))
     names = ["x", "x_s", "x_z", "w", "w_s", "w_z", "y_s", "y_z", "b"]
-    integer = _node("QLinearConv", names, ["y"], **more)
+    integer = make_node("QLinearConv", names, ["y"], **more)
     return draft.finish("depthwise" if depthwise else "conv", integer)
 
 
-def _gemm(rng: Generator) -> Network:
-    draft = _Draft(rng)
+def _gemm(rng: Generator, batch: int) -> Network:
+    draft = Draft(rng, batch)
     inputs, outputs = int(rng.integers(3, 60)), int(rng.integers(2, 9))
     image = draft.scale(-12, 2)
-    draft.integers("x", (3, inputs), image)
-    _weights(draft, (outputs, inputs), 0, image, inputs)
-    draft.nodes.append(_node("Gemm", ["x_r", "w_r", "b_r"], ["real"], transB=1))
+    draft.integers("x", (3 * batch, inputs), image)
+    weighted(draft, (outputs, inputs), 0, image, inputs)
+    draft.nodes.append(make_node("Gemm", ["x_r", "w_r", "b_r"], ["real"], transB=1))
     names = ["x", "x_s", "x_z", "w", "w_s", "w_z", "b", "y_s", "y_z"]
-    integer = _node("QGemm", names, ["y"], domain="com.microsoft", transB=1)
+    integer = make_node("QGemm", names, ["y"], domain="com.microsoft", transB=1)
     return draft.finish("gemm", integer)
 
 
-def _matmul(rng: Generator) -> Network:
-    draft = _Draft(rng)
+def _matmul(rng: Generator, batch: int) -> Network:
+    draft = Draft(rng, batch)
     inputs, outputs = int(rng.integers(3, 60)), int(rng.integers(2, 9))
     image = draft.scale(-12, 2)
-    draft.integers("x", (2, 3, inputs), image)
-    _weights(draft, (inputs, outputs), 1, image, inputs)
-    draft.nodes = [node for node in draft.nodes if node.output[0] != "b_r"]
-    for name in ("b", "b_s", "b_z"):
-        del draft.constants[name]
-    draft.nodes.append(_node("MatMul", ["x_r", "w_r"], ["real"]))
+    draft.integers("x", (2 * batch, 3, inputs), image)
+    weighted(draft, (inputs, outputs), 1, image, inputs)
+    draft.without_bias()
+    draft.nodes.append(make_node("MatMul", ["x_r", "w_r"], ["real"]))
     names = ["x", "x_s", "x_z", "w", "w_s", "w_z", "y_s", "y_z"]
-    return draft.finish("matmul", _node("QLinearMatMul", names, ["y"]))
+    return draft.finish("matmul", make_node("QLinearMatMul", names, ["y"]))
 
 
-def _pair(op: str) -> Callable[[Generator], Network]:
-    def build(rng: Generator) -> Network:
-        draft = _Draft(rng)
-        shape = (1, 5, 4, 6)
+def _pair(op: str) -> Builder:
+    def build(rng: Generator, batch: int) -> Network:
+        draft = Draft(rng, batch)
+        shape = (batch, 5, 4, 6)
         first, second = draft.scale(-10, 0), draft.scale(-10, 0)
         draft.integers("x", shape, first)
         draft.integers("x2", shape if rng.random() < 0.6 else (5, 1, 1), second)
         sums = {"Mul": first * second * 64, "Add": max(first, second), "Sub": max(first, second)}
         draft.meaning("y", np.float32(sums[op] * 2.0 ** rng.uniform(-1, 3)), draft.zero())
         relu = bool(rng.random() < 0.3)
-        draft.nodes.append(_node(op, ["x_r", "x2_r"], ["before" if relu else "real"]))
+        draft.nodes.append(make_node(op, ["x_r", "x2_r"], ["before" if relu else "real"]))
         _activation(draft, relu)
         return draft.finish(op.lower())
 
     return build
 
 
-def _table(op: str) -> Callable[[Generator], Network]:
-    def build(rng: Generator) -> Network:
-        draft = _Draft(rng)
+def _table(op: str) -> Builder:
+    def build(rng: Generator, batch: int) -> Network:
+        draft = Draft(rng, batch)
         scale = draft.scale(-7, -3)
-        draft.integers("x", (2, 3, 50), scale)
+        draft.integers("x", (2 * batch, 3, 50), scale)
         draft.meaning("y", draft.scale(-8, -3), draft.zero())
-        draft.nodes.append(_node(op, ["x_r"], ["real"]))
+        draft.nodes.append(make_node(op, ["x_r"], ["real"]))
         return draft.finish(op.lower())
 
     return build
 
 
-def _max_pool(rng: Generator) -> Network:
-    draft = _Draft(rng)
-    draft.integers("x", (1, 3, 7, 8), draft.scale(-6, 0))
+def _max_pool(rng: Generator, batch: int) -> Network:
+    draft = Draft(rng, batch)
+    draft.integers("x", (batch, 3, 7, 8), draft.scale(-6, 0))
     for what in ("s", "z"):
         draft.constants[f"y_{what}"] = draft.constants[f"x_{what}"]
     if rng.random() < 0.5:
         draft.meaning("y", draft.scale(-6, 0), draft.zero())
     more = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 1, 0, 1]}
-    draft.nodes.append(_node("MaxPool", ["x_r"], ["real"], **more))
+    draft.nodes.append(make_node("MaxPool", ["x_r"], ["real"], **more))
     return draft.finish("maxpool")
 
 
-def _mean(rng: Generator) -> Network:
-    draft = _Draft(rng)
+def _mean(rng: Generator, batch: int) -> Network:
+    draft = Draft(rng, batch)
     scale = draft.scale(-6, 0)
-    draft.integers("x", (1, 5, 6, 7), scale)
+    draft.integers("x", (batch, 5, 6, 7), scale)
     draft.meaning("y", np.float32(scale * 2.0 ** rng.uniform(-3, 1)), draft.zero())
     names = ["x", "x_s", "x_z", "y_s", "y_z"]
     if rng.random() < 0.5:
-        draft.nodes.append(_node("GlobalAveragePool", ["x_r"], ["real"]))
-        integer = _node("QLinearGlobalAveragePool", names, ["y"], domain="com.microsoft")
+        draft.nodes.append(make_node("GlobalAveragePool", ["x_r"], ["real"]))
+        integer = make_node("QLinearGlobalAveragePool", names, ["y"], domain="com.microsoft")
         return draft.finish("globalaveragepool", integer)
     more = {"kernel_shape": [3, 2], "strides": [1, 2]}
-    draft.nodes.append(_node("AveragePool", ["x_r"], ["real"], **more))
-    integer = _node("QLinearAveragePool", names, ["y"], domain="com.microsoft", **more)
+    draft.nodes.append(make_node("AveragePool", ["x_r"], ["real"], **more))
+    integer = make_node("QLinearAveragePool", names, ["y"], domain="com.microsoft", **more)
     return draft.finish("averagepool", integer)
 
 
-def _concat(rng: Generator) -> Network:
-    draft = _Draft(rng)
-    draft.integers("x", (1, 2, 4, 5), draft.scale(-6, 0))
-    draft.integers("x2", (1, 3, 4, 5), draft.scale(-6, 0))
+def _concat(rng: Generator, batch: int) -> Network:
+    draft = Draft(rng, batch)
+    draft.integers("x", (batch, 2, 4, 5), draft.scale(-6, 0))
+    draft.integers("x2", (batch, 3, 4, 5), draft.scale(-6, 0))
     draft.meaning("y", draft.scale(-6, 0), draft.zero())
-    draft.nodes.append(_node("Concat", ["x_r", "x2_r"], ["real"], axis=1))
+    draft.nodes.append(make_node("Concat", ["x_r", "x2_r"], ["real"], axis=1))
     return draft.finish("concat")
 
 
-BUILDERS: tuple[Callable[[Generator], Network], ...] = (
-    lambda rng: _conv(rng, depthwise=False),
-    lambda rng: _conv(rng, depthwise=True),
+BUILDERS: tuple[Builder, ...] = (
+    lambda rng, batch: _conv(rng, batch, depthwise=False),
+    lambda rng, batch: _conv(rng, batch, depthwise=True),
     _gemm,
     _matmul,
     *(_pair(op) for op in ("Add", "Sub", "Mul")),
@@ -254,9 +265,9 @@ BUILDERS: tuple[Callable[[Generator], Network], ...] = (
 )
 
 
-def network(seed: int) -> Network:
-    """Network number `seed`; kinds follow each other."""
-    return BUILDERS[seed % len(BUILDERS)](np.random.default_rng([17, seed]))
+def network(seed: int, batch: int = 1) -> Network:
+    """Network number `seed`; kinds follow each other. Its images are `batch` times as many."""
+    return BUILDERS[seed % len(BUILDERS)](np.random.default_rng([17, seed]), batch)
 
 
 _CHAIN: tuple[tuple[str, str, str, dict[str, Any], tuple[int, ...] | None], ...] = (
@@ -278,10 +289,10 @@ _SCALES = (2.0**-6.3, 0, 0.061, 0.043, 0.087, 0.087, 0.071, 2.0**-8, 0.05, 0.011
 def chain() -> Network:
     """A network of eleven layers: a float32 image in, real numbers of integers out."""
     rng = np.random.default_rng(5)
-    draft = _Draft(rng)
+    draft = Draft(rng, 1)
     draft.dtype = np.int8
     unquantised = {"x1"}
-    draft.nodes.append(_node("QuantizeLinear", ["x", "x0_s", "x0_z"], ["x0"]))
+    draft.nodes.append(make_node("QuantizeLinear", ["x", "x0_s", "x0_z"], ["x0"]))
     draft.meaning("x0", np.float32(_SCALES[0]), 3)
     draft.real("x0")
     for number, (op, inputs, output, attributes, shape) in enumerate(_CHAIN, 1):
@@ -297,14 +308,16 @@ def chain() -> Network:
                 draft.real(name, 0)
                 names.append(f"{name}_r")
         if output in unquantised:
-            draft.nodes.append(_node(op, names, [output], **attributes))
+            draft.nodes.append(make_node(op, names, [output], **attributes))
             continue
-        draft.nodes.append(_node(op, names, [f"{output}_f"], **attributes))
+        draft.nodes.append(make_node(op, names, [f"{output}_f"], **attributes))
         zero = {"x2": -128, "x7": -128}.get(output, 7)
         draft.meaning(output, np.float32(_SCALES[number]), zero)
         if op in ("MaxPool", "Flatten"):
             draft.constants[f"{output}_z"] = draft.constants[f"{inputs}_z"]
-        draft.nodes.append(_node("QuantizeLinear", [f"{output}_f", f"{output}_s", f"{output}_z"], [output]))
+        draft.nodes.append(
+            make_node("QuantizeLinear", [f"{output}_f", f"{output}_s", f"{output}_z"], [output])
+        )
         draft.real(output)
     graph = helper.make_graph(
         draft.nodes,

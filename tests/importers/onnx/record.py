@@ -1,11 +1,9 @@
 """`python -m tests.importers.onnx.record`: what onnxruntime gives for drawn networks, as digests.
 
-CODEGEN_ONNXRUNTIME_PYTHON names a Python that has `onnxruntime` and `numpy` (`pip install onnxruntime` in an
-environment of its own). Each network is asked for with all optimisations off: in integers where it has a
-QLinear form, else as it is. The command prints on how many elements onnxruntime's own forms disagree.
+Each network is asked for with all optimisations off: in integers where it has a QLinear form, else as it is.
+The command prints on how many elements onnxruntime's own forms disagree.
 """
 
-import os
 import pickle
 import subprocess
 import sys
@@ -23,7 +21,8 @@ _CHILD = """
 import pickle, sys
 import onnxruntime as ort
 options = ort.SessionOptions()
-options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+levels = ort.GraphOptimizationLevel
+options.graph_optimization_level = levels.ORT_ENABLE_ALL if sys.argv[3:] else levels.ORT_DISABLE_ALL
 options.log_severity_level, options.intra_op_num_threads = 4, 1
 found = []
 for model, inputs in pickle.load(open(sys.argv[1], "rb")):
@@ -33,13 +32,13 @@ pickle.dump(found, open(sys.argv[2], "wb"))
 """
 
 
-def ask(models: list[tuple[bytes, Network]]) -> list[list[list[np.ndarray]]]:
-    """onnxruntime's outputs of each model for each of its network's inputs."""
-    python = os.environ.get("CODEGEN_ONNXRUNTIME_PYTHON", "python3")
+def ask(models: list[tuple[bytes, Network]], *, optimised: bool = False) -> list[list[list[np.ndarray]]]:
+    """onnxruntime's outputs of each model for each of its network's inputs, by [model][input][output]."""
     with tempfile.TemporaryDirectory() as folder:
         question, answer = Path(folder) / "question", Path(folder) / "answer"
         question.write_bytes(pickle.dumps([(model, net.inputs) for model, net in models]))
-        subprocess.run([python, "-c", _CHILD, str(question), str(answer)], check=True)
+        words = [sys.executable, "-c", _CHILD, str(question), str(answer)]
+        subprocess.run([*words, *(["optimised"] if optimised else [])], check=True)
         return pickle.loads(answer.read_bytes())
 
 

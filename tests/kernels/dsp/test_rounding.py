@@ -19,26 +19,10 @@ from tests.fuzz.layers import drawn
 from tests.fuzz.rounded import ROUNDED, rounded
 from tests.kernels import runs
 from tests.kernels.dsp.conv_layers import module_of
-from tests.kernels.layers import Layer
+from tests.kernels.rounded_layers import layers_of
 
 BOARD = "mps2-an386"
 DEPTHWISE, ROWS = "QLINEAR_DEPTHWISE_CONV_2D", "QLINEAR_FULLY_CONNECTED"
-
-
-def layers_of(op: str, kernel: str, count: int, *, least_macs: int) -> list[Layer]:
-    """The first drawn layers that count and that the kernel takes; whole bands and groups of channels."""
-    [wanted] = [each for each in kernels_for(op) if each.name == kernel]
-    found: list[Layer] = []
-    seed = 0
-    while len(found) < count:
-        layer = drawn(op, DType.INT8, seed)
-        call = layer.let.call
-        is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
-        is_large &= op != DEPTHWISE or not any(layer.let.var.type.shape[axis] % 4 for axis in (1, 3))
-        if is_large and wanted.refusal(layer.let, load_board(BOARD).target) is None:
-            found.append(layer)
-        seed += 1
-    return found
 
 
 @pytest.mark.qemu
@@ -46,10 +30,11 @@ def test_layers_are_chosen_exact_and_predicted(tmp_path: Path, monkeypatch: pyte
     """Within 5 % of what is measured, activations and odd channels too; of small depthwise layers 8 %."""
     runs.only_kernels(monkeypatch, "_dsp", "_single", "_narrow")
     layers = [rounded("QLINEAR_CONV_2D", layer, number) for number, layer in enumerate(runs.SHAPES)]
-    layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000)
-    layers += layers_of(ROWS, "qlinear_fully_connected_rows_s8_dsp", 4, least_macs=3000)
+    layers += layers_of(ROWS, "qlinear_fully_connected_s8_dsp", 4, least_macs=4000, board=BOARD)
+    layers += layers_of(ROWS, "qlinear_fully_connected_rows_s8_dsp", 4, least_macs=3000, board=BOARD)
     first = len(layers)
-    layers += layers_of(DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 6, least_macs=4000)
+    layers += layers_of(DEPTHWISE, "qlinear_depthwise3x3_s8_dsp", 4, least_macs=4000, board=BOARD)
+    layers += layers_of(DEPTHWISE, "qlinear_depthwise_taps_s8_dsp", 2, least_macs=4000, board=BOARD)
     made = [
         runs.planned_alone(module_of(layer), BOARD, f"layer{number}", ())
         for number, layer in enumerate(layers)

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
+from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.ir.ops.convolution import weight_zero_point
 from codegen.kernels.base.c_kernel import FastKernel, PortableKernel, arg_type
 from codegen.kernels.base.weighted import (
     DEPTHWISE,
+    QLINEAR_DEPTHWISE,
     WeightedOperator,
     bias_data,
     weight_data,
@@ -72,6 +74,16 @@ def channel_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNum
         bias=folded,
         multipliers=multipliers,
         right_shifts=right_shifts(multipliers, shifts),
+    )
+
+
+def even_numbers(let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:
+    """The numbers of a layer that is rounded as ONNX does: sums wrap as in any other kernel."""
+    weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
+    bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
+    multipliers, shifts = QLINEAR_DEPTHWISE.scaling(let)
+    return ChannelNumbers(
+        weights=weights, bias=wrap_int32(bias), multipliers=multipliers, right_shifts=-shifts
     )
 
 

@@ -11,7 +11,7 @@ from codegen.kernels.base.c_kernel import row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
 from codegen.kernels.base.registry import register
 from codegen.kernels.base.walk import params
-from codegen.kernels.base.weighted import DEPTHWISE, padding_pixel
+from codegen.kernels.base.weighted import DEPTHWISE, QLINEAR_DEPTHWISE, padding_pixel
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.call import ARGUMENT, PARAMS, RESULT, ConstantPointer
 from codegen.kernels.contract import LinkedConstant
@@ -22,11 +22,14 @@ from codegen.kernels.dsp.depthwise.channels import (
     DspDepthwise,
     alignment,
     channel_numbers,
+    even_numbers,
     int16_pairs,
 )
 from codegen.kernels.portable.convolution import DEPTHWISE_S8
+from codegen.kernels.portable.qlinear.weighted import QLINEAR_DEPTHWISE_S8
 from codegen.kernels.primfunc import PrimFunc
 from codegen.kernels.rows import Axis
+from codegen.targets.arm import ROUNDING_DSP
 
 UNROLLED_TAPS = 9
 NARROW_GROUP = 121
@@ -53,7 +56,7 @@ class DepthwiseTaps(DspDepthwise):
 
     def bind(self, let: Let, constants: Mapping[str, np.ndarray], name: str) -> PrimFunc:
         """See `Kernel.bind`; where the weights let an accumulator grow too large, the portable kernel."""
-        numbers = channel_numbers(let, constants)
+        numbers = self.numbers(let, constants)
         if numbers is None:
             return self.portable.bind(let, constants, name)
         window = DEPTHWISE.window(let)
@@ -78,6 +81,7 @@ class DepthwiseTaps(DspDepthwise):
                     data=self.packed(numbers),
                     alignment=4,
                     layout="by four channels: biases, weights tap by tap, requantization",
+                    rounded=(0, len(numbers.weights)) if self.operator.rounds_even else None,
                 ),
                 padding_pixel(let, window.image[3], role="pad", alignment=4),
             ),
@@ -88,15 +92,43 @@ class DepthwiseTaps(DspDepthwise):
             rows=row_kernel(let, f"cg_{self.name}_row", window),
         )
 
+    def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers | None:
+        """By channel, None if an accumulator could grow too large."""
+        return channel_numbers(let, constants)
+
     def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
         """The weights as the inner loop reads them, in words."""
-        return packed(numbers)
+        return packed(numbers, 2)
 
     def group_instructions(self, window: WindowShape) -> int:
         """Of four channels of a pixel."""
         taps = math.prod(window.window)
         two, single = (15, 9) if window.result[3] % GROUP == 0 else (21, 11)
         return 34 + 4 * two + single if taps == UNROLLED_TAPS else 40 + -(-taps // 2) * (two + 2)
+
+
+class DepthwiseTapsEven(DepthwiseTaps):
+    """Rounded as ONNX does."""
+
+    name = "qlinear_depthwise_taps_s8_dsp"
+    op, operator, kernel_set = QLINEAR_DEPTHWISE.op, QLINEAR_DEPTHWISE, ROUNDING_DSP
+    portable = QLINEAR_DEPTHWISE_S8
+    sources = (
+        "kernels/dsp/depthwise_taps_even_parts_dsp.S",
+        "kernels/dsp/qlinear_depthwise_taps_s8_dsp.c",
+    )
+
+    def numbers(self, let: Let, constants: Mapping[str, np.ndarray]) -> ChannelNumbers:
+        """See `DepthwiseTaps.numbers`."""
+        return even_numbers(let, constants)
+
+    def packed(self, numbers: ChannelNumbers) -> NDArray[np.int32]:
+        """See `cg_qlinear_depthwise_taps_s8_dsp`."""
+        return packed(numbers, 1)
+
+    def group_instructions(self, window: WindowShape) -> int:
+        """Three more a result."""
+        return super().group_instructions(window) + 3 * GROUP
 
 
 class DepthwiseNarrow(DepthwiseTaps):
@@ -142,15 +174,19 @@ def packed_narrow(numbers: ChannelNumbers) -> NDArray[np.int32]:
     return np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)
 
 
-def packed(numbers: ChannelNumbers) -> NDArray[np.int32]:
+def packed(numbers: ChannelNumbers, times: int) -> NDArray[np.int32]:
     """Words by group of four channels, the last group counted back from the last channel: see
-    `cg_dw_taps_params`."""
+    `cg_dw_taps_params`. `times`: what weights and biases are multiplied by."""
     channels = len(numbers.bias)
     words: list[np.ndarray] = []
     for start in range(0, channels, GROUP):
         group = slice(min(start, channels - GROUP), min(start, channels - GROUP) + GROUP)
         requantize = np.stack((numbers.multipliers[group], numbers.right_shifts[group]), axis=1)
-        words += [2 * numbers.bias[group], *_tap_words(2 * numbers.weights[group]), requantize.reshape(-1)]
+        words += [
+            times * numbers.bias[group],
+            *_tap_words(times * numbers.weights[group]),
+            requantize.reshape(-1),
+        ]
     return np.concatenate(words).astype(np.int32)
 
 
@@ -184,5 +220,6 @@ def _inside(axis: Axis) -> int:
     return sum(start >= 0 and start + (axis.window - 1) * axis.dilation < axis.extent for start in starts)
 
 
+register(DepthwiseTapsEven())
 register(DepthwiseTaps())
 register(DepthwiseNarrow())

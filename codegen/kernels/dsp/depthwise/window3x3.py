@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from codegen.ir import Let
 from codegen.ir.ops import DepthwiseConvAttrs
-from codegen.ir.ops.base.fixed_point import wrap_int32
 from codegen.ir.ops.base.operands import narrow
 from codegen.kernels.base.c_kernel import arg_type, row_kernel
 from codegen.kernels.base.overlap import forward_sharing, striped_below
@@ -17,8 +16,6 @@ from codegen.kernels.base.walk import Fields, params
 from codegen.kernels.base.weighted import (
     DEPTHWISE,
     QLINEAR_DEPTHWISE,
-    bias_data,
-    weight_data,
 )
 from codegen.kernels.base.window import WindowShape
 from codegen.kernels.block import RowKernel
@@ -31,6 +28,7 @@ from codegen.kernels.dsp.depthwise.channels import (
     alignment,
     channel_numbers,
     ends_at_zero,
+    even_numbers,
     int16_pairs,
 )
 from codegen.kernels.dsp.depthwise.stripes import (
@@ -188,12 +186,10 @@ class Depthwise3x3Even(Depthwise3x3):
         return EVEN_SOURCES
 
     def packed(self, let: Let, constants: Mapping[str, np.ndarray]) -> LinkedConstant:
-        """See `cg_qlinear_depthwise3x3_s8_dsp`: sums wrap as in any other kernel."""
-        weights = DEPTHWISE.rows(weight_data(let, constants)).astype(np.int64)
-        bias = bias_data(let, constants) - arg_type(let, 0).zero_point * weights.sum(axis=1)
-        multipliers, shifts = self.operator.scaling(let)
-        table = _table(weights, wrap_int32(bias), multipliers, -shifts)
-        return replace(table, rounded=(0, len(weights)))
+        """See `cg_qlinear_depthwise3x3_s8_dsp`."""
+        numbers = even_numbers(let, constants)
+        table = _table(numbers.weights, numbers.bias, numbers.multipliers, numbers.right_shifts)
+        return replace(table, rounded=(0, len(numbers.weights)))
 
     def predicted(self, let: Let, tile: Tile, rows: int) -> int:
         """Instructions of a call."""

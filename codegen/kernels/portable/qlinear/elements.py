@@ -9,6 +9,7 @@ from codegen.kernels.base.c_kernel import (
     Parts,
     PortableKernel,
     arg_type,
+    row_kernel,
     value_argument,
 )
 from codegen.kernels.base.overlap import in_place
@@ -80,6 +81,7 @@ class QLinearPair(RoundsEven):
             call_args=(PARAMS, lhs, rhs, RESULT),
             constants=(*lhs_linked, *rhs_linked),
             sharing=in_place(let, 0, 1),
+            rows=row_kernel(let, f"{self.symbol}_run"),
         )
 
 

@@ -9,7 +9,13 @@ from codegen.ir.ops.base.parameters import activation_range
 from codegen.ir.ops.qlinear import QLinearConvAttrs, QLinearDepthwiseAttrs, QLinearRowsAttrs
 from codegen.kernels.base.c_kernel import ConstantData, PortableKernel, arg_type
 from codegen.kernels.base.registry import register
-from codegen.kernels.base.weighted import bias_data, weight_data
+from codegen.kernels.base.weighted import (
+    QLINEAR_CONVOLUTION,
+    QLINEAR_DEPTHWISE,
+    QLINEAR_FULLY_CONNECTED,
+    bias_data,
+    weight_data,
+)
 from codegen.kernels.contract import LinkedConstant
 from codegen.kernels.portable.convolution import Conv2D, DepthwiseConv2D, FullyConnected
 from codegen.kernels.portable.qlinear.step_proof import Rounding, roundings
@@ -99,7 +105,7 @@ class _QLinear(RoundsEven):
 class QLinearConv2D(_QLinear, Conv2D):
     """QLINEAR_CONV_2D, any stride, dilation, padding and groups."""
 
-    op = "QLINEAR_CONV_2D"
+    op, operator = "QLINEAR_CONV_2D", QLINEAR_CONVOLUTION
 
     def __init__(self) -> None:
         super().__init__("qlinear_conv2d_s8", DType.INT8)
@@ -109,7 +115,7 @@ class QLinearConv2D(_QLinear, Conv2D):
 class QLinearDepthwiseConv2D(_QLinear, DepthwiseConv2D):
     """QLINEAR_DEPTHWISE_CONV_2D, any multiplier, stride, dilation and padding."""
 
-    op = "QLINEAR_DEPTHWISE_CONV_2D"
+    op, operator = "QLINEAR_DEPTHWISE_CONV_2D", QLINEAR_DEPTHWISE
 
     def __init__(self) -> None:
         super().__init__("qlinear_depthwise_conv2d_s8", DType.INT8)
@@ -119,7 +125,7 @@ class QLinearDepthwiseConv2D(_QLinear, DepthwiseConv2D):
 class QLinearFullyConnected(_QLinear, FullyConnected):
     """QLINEAR_FULLY_CONNECTED, any number of rows."""
 
-    op = "QLINEAR_FULLY_CONNECTED"
+    op, operator = "QLINEAR_FULLY_CONNECTED", QLINEAR_FULLY_CONNECTED
 
     def __init__(self) -> None:
         super().__init__("qlinear_fully_connected_s8", DType.INT8)

@@ -1,0 +1,5 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ depthwise_pixels_even_s8_mve.S -- the same as depthwise_pixels_s8_mve.S, rounded as ONNX does.
+#define NAME cg_depthwise_pixels_even_s8_mve
+#define CG_ROUND_EVEN
+#include "cg_depthwise_pixels_mve.inc"

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qlinear_few_pixels_s8_mve.c -- the same as few_pixels_s8_mve.c, rounded as ONNX does. */
+#define CG_ROUND_EVEN
+#include "cg_few_pixels_mve_parts.h"

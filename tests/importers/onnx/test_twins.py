@@ -1,0 +1,52 @@
+"""A `.tflite` and an `.onnx` of one network: they compute the same, and plan the same bytes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen.importers import load
+from codegen.ir.evaluate import evaluate
+from tests.importers.onnx.twins import NETWORKS, Network
+
+BOARDS = ("mps2-an386", "mps3-an547")
+MOST = 0.02
+"""Of the bytes of the one that the other may differ by."""
+
+
+@pytest.fixture(params=NETWORKS, ids=lambda network: network.__name__)
+def network(request: pytest.FixtureRequest) -> Network:
+    return request.param
+
+
+def _files(folder: Path, network: Network, dtype: str) -> tuple[Path, Path]:
+    paths = folder / "a.tflite", folder / "b.onnx"
+    for path, data in zip(paths, network(dtype), strict=True):
+        path.write_bytes(data)
+    return paths
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_both_compute_the_same(tmp_path: Path, network: Network, dtype: str) -> None:
+    """Floats within 1e-5; integers, which the two round in two ways at every layer, by 3 at most."""
+    modules = [load(path) for path in _files(tmp_path, network, dtype)]
+    kind = modules[0].main.params[0].type
+    rng = np.random.default_rng(3)
+    image = rng.integers(-128, 128, kind.shape).astype(np.int8)
+    given = image if dtype == "int8" else (image / 64).astype(np.float32)
+    first, second = (evaluate(module, module.main, [given])[0].astype(np.float64) for module in modules)
+    assert len(np.unique(first)) > 2
+    most = 3 if dtype == "int8" else 1e-5 * np.abs(first).max()
+    assert np.abs(first - second).max() <= most
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_both_plan_the_same_bytes(tmp_path: Path, network: Network, dtype: str) -> None:
+    """Integer networks took up to a third more, where ONNX's sums were in no block; on Helium they ran
+    portable kernels."""
+    paths = _files(tmp_path, network, dtype)
+    for board in BOARDS if dtype == "int8" else BOARDS[:1]:
+        plans = [codegen.plan(path, codegen.Options(board=board)).plan for path in paths]
+        first, second = (plan.peak_bytes for plan in plans if plan is not None)
+        assert abs(first - second) <= MOST * first, f"{board}: {first} and {second} bytes"

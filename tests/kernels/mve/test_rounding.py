@@ -1,0 +1,44 @@
+"""Helium kernels that round as ONNX does: chosen, exact and predicted as they run.
+
+Hundreds of random layers of each kernel, beside closed memory: tests/fuzz.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kernels import runs
+from tests.kernels.dsp.conv_layers import module_of
+from tests.kernels.mve.layers import BOARD
+from tests.kernels.rounded_layers import layers_of
+
+_KERNELS = {
+    "QLINEAR_CONV_2D": ("qlinear_conv_2d_s8_mve_pointwise",),
+    "QLINEAR_DEPTHWISE_CONV_2D": (
+        "qlinear_depthwise_conv_2d_s8_mve",
+        "qlinear_depthwise_conv_2d_s8_mve_small",
+        "qlinear_depthwise_conv_2d_s8_mve_in_place",
+    ),
+    "QLINEAR_FULLY_CONNECTED": (
+        "qlinear_fully_connected_s8_mve_few",
+        "qlinear_fully_connected_s8_mve_pointwise",
+    ),
+}
+
+
+@pytest.mark.qemu
+def test_layers_are_chosen_exact_and_predicted(tmp_path: Path) -> None:
+    """Within 5 % of what is measured; vectors of floats round sums, so every channel is exact."""
+    made = [
+        runs.planned_alone(module_of(layer), BOARD, f"{kernel[8:]}{number}", ())
+        for op, kernels in _KERNELS.items()
+        for kernel in kernels
+        for number, layer in enumerate(layers_of(op, kernel, 1, least_macs=4000, board=BOARD))
+    ]
+    prims = [prim for planned in made for prim in planned.program.steps.prim_funcs]
+    assert all("mve" in prim.kernel for prim in prims)
+    assert {prim.let.call.op.name for prim in prims} == set(_KERNELS)
+    for prim in prims:
+        counts = [constant.rounded for constant in prim.constants if constant.rounded]
+        assert counts == [(0, prim.let.var.type.shape[-1])], prim.kernel
+    runs.check_predictions(made, runs.run_planned(made, BOARD, tmp_path))

@@ -1,0 +1,24 @@
+"""Drawn layers that are rounded as ONNX does, for one kernel each."""
+
+from codegen.board import load_board
+from codegen.ir import DType
+from codegen.kernels import kernels_for
+from tests.fuzz.layers import drawn
+from tests.kernels.layers import Layer
+
+
+def layers_of(op: str, kernel: str, count: int, *, least_macs: int, board: str) -> list[Layer]:
+    """The first drawn layers that count and that the kernel takes; whole bands and groups of channels."""
+    [wanted] = [each for each in kernels_for(op) if each.name == kernel]
+    found: list[Layer] = []
+    seed = 0
+    while len(found) < count:
+        layer = drawn(op, DType.INT8, seed)
+        call = layer.let.call
+        is_large = call.op.macs(call.attrs, call.types, layer.let.var.type) >= least_macs
+        is_depthwise = op == "QLINEAR_DEPTHWISE_CONV_2D"
+        is_large &= not is_depthwise or not any(layer.let.var.type.shape[axis] % 4 for axis in (1, 3))
+        if is_large and wanted.refusal(layer.let, load_board(board).target) is None:
+            found.append(layer)
+        seed += 1
+    return found
